@@ -1,0 +1,136 @@
+// The border to Python: arrays in, views of them to the kernel. Nothing is copied, the interpreter lock is released.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <stdexcept>
+
+#include "learn.hpp"
+#include "predict.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace sslart;
+
+namespace {
+
+template <class T, int N>
+using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+
+void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+// Stops when another thread raised the flag, or when this is the main thread and a signal handler raised an exception.
+class Interruptible {
+public:
+    explicit Interruptible(const std::uint8_t* stop)
+        : patience_([this, stop] {
+              if (*stop) return false;
+              nb::gil_scoped_acquire lock;
+              raised_ = PyErr_CheckSignals() != 0;
+              return !raised_;
+          }) {}
+
+    Patience& patience() { return patience_; }
+
+    // with the interpreter lock held
+    void rethrow() const {
+        if (raised_) throw nb::python_error();
+    }
+
+private:
+    bool raised_ = false;
+    Patience patience_;
+};
+
+void learn_batch(Array<double, 2> weights, Array<double, 1> norms, Array<Index, 1> support, Array<Index, 2> counts,
+                 Array<Index, 1> labels, Array<Index, 1> progress, double vigilance, double choice,
+                 double learning_rate, double match_tracking, bool one_to_one, Array<const double, 2> samples,
+                 Array<const Index, 1> targets, Array<Index, 1> winners, std::optional<Array<Index, 1>> foreseen,
+                 Index search_depth, std::optional<Array<double, 2>> journal_weights,
+                 std::optional<Array<Index, 1>> journal_support, std::optional<Array<Index, 2>> journal_counts,
+                 Array<const std::uint8_t, 1> stop) {
+    const Index capacity = static_cast<Index>(weights.shape(0));
+    const Index n_features = static_cast<Index>(weights.shape(1)) / 2;
+    const Index n_classes = static_cast<Index>(counts.shape(1));
+    const Index n_samples = static_cast<Index>(samples.shape(0));
+    Index* const next = progress.data();
+    Index* const n_nodes = progress.data() + 1;
+    require(progress.shape(0) == 2 && *next >= 0 && *next <= n_samples && *n_nodes >= 0 && *n_nodes <= capacity,
+            "progress out of range");
+    require(norms.shape(0) == weights.shape(0) && support.shape(0) == weights.shape(0) &&
+                counts.shape(0) == weights.shape(0) && labels.shape(0) == weights.shape(0) &&
+                weights.shape(1) == 2 * samples.shape(1) && targets.shape(0) == samples.shape(0) &&
+                winners.shape(0) == samples.shape(0) && (!foreseen || foreseen->shape(0) == samples.shape(0)) &&
+                stop.shape(0) == 1,
+            "arrays of unlike lengths");
+    require(!journal_weights || (journal_support && journal_counts && journal_weights->shape(0) == samples.shape(0) &&
+                                 journal_weights->shape(1) == weights.shape(1) &&
+                                 journal_support->shape(0) == samples.shape(0) &&
+                                 journal_counts->shape(0) == samples.shape(0) &&
+                                 journal_counts->shape(1) == counts.shape(1)),
+            "a journal of the wrong size");
+    for (Index i = *next; i < n_samples; ++i)
+        require(targets.data()[i] >= kNone && targets.data()[i] < n_classes, "a target that is no class");
+
+    Boxes boxes{weights.data(), norms.data(), *n_nodes, capacity, n_features};
+    Map map{support.data(), counts.data(), labels.data(), n_classes};
+    const Rule rule{vigilance, choice, learning_rate, match_tracking, one_to_one};
+    const Batch batch{samples.data(),
+                      targets.data(),
+                      winners.data(),
+                      foreseen ? foreseen->data() : nullptr,
+                      search_depth,
+                      n_samples,
+                      {journal_weights ? journal_weights->data() : nullptr,
+                       journal_support ? journal_support->data() : nullptr,
+                       journal_counts ? journal_counts->data() : nullptr}};
+    Interruptible work(stop.data());
+    {
+        nb::gil_scoped_release unlocked;
+        *next = learn(boxes, map, rule, batch, *next, work.patience());
+        *n_nodes = boxes.n_nodes;
+    }
+    work.rethrow();
+}
+
+void rank_batch(Array<const double, 2> weights, Array<const double, 1> norms, Array<const Index, 1> labels,
+                Index n_nodes, double choice, bool labelled_only, Array<const double, 2> samples,
+                Array<Index, 2> nodes, Array<double, 2> matches, Array<const std::uint8_t, 1> stop) {
+    require(n_nodes >= 0 && n_nodes <= static_cast<Index>(weights.shape(0)) && norms.shape(0) == weights.shape(0) &&
+                labels.shape(0) == weights.shape(0) && weights.shape(1) == 2 * samples.shape(1) &&
+                nodes.shape(0) == samples.shape(0) && matches.shape(0) == samples.shape(0) &&
+                matches.shape(1) == nodes.shape(1) && nodes.shape(1) > 0 && stop.shape(0) == 1,
+            "arrays of unlike lengths");
+    const Boxes boxes{const_cast<double*>(weights.data()), const_cast<double*>(norms.data()), n_nodes,
+                      static_cast<Index>(weights.shape(0)), static_cast<Index>(samples.shape(1))};
+    const Questions questions{samples.data(),
+                              labels.data(),
+                              labelled_only,
+                              static_cast<Index>(samples.shape(0)),
+                              static_cast<Index>(nodes.shape(1)),
+                              nodes.data(),
+                              matches.data()};
+    Interruptible work(stop.data());
+    {
+        nb::gil_scoped_release unlocked;
+        rank_nodes(boxes, choice, questions, work.patience());
+    }
+    work.rethrow();
+}
+
+}  // namespace
+
+NB_MODULE(_kernel, module) {
+    module.def("learn", &learn_batch, "weights"_a.noconvert(), "norms"_a.noconvert(), "support"_a.noconvert(),
+               "counts"_a.noconvert(), "labels"_a.noconvert(), "progress"_a.noconvert(), nb::kw_only(), "vigilance"_a,
+               "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a, "samples"_a.noconvert(),
+               "targets"_a.noconvert(), "winners"_a.noconvert(), "foreseen"_a.noconvert().none(), "search_depth"_a,
+               "journal_weights"_a.noconvert().none(), "journal_support"_a.noconvert().none(),
+               "journal_counts"_a.noconvert().none(), "stop"_a.noconvert());
+    module.def("rank", &rank_batch, "weights"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
+               "n_nodes"_a, nb::kw_only(), "choice"_a, "labelled_only"_a, "samples"_a.noconvert(), "nodes"_a.noconvert(),
+               "matches"_a.noconvert(), "stop"_a.noconvert());
+    module.def("instruction_set", [] { return "portable"; });
+}

@@ -1,0 +1,39 @@
+// The model as the kernel sees it: arrays that Python owns, borrowed for the length of one call.
+#pragma once
+
+#include <cstdint>
+
+namespace sslart {
+
+using Index = std::int64_t;
+
+constexpr Index kNone = -1;  // no node, no class, no label
+
+struct Boxes {
+    double* weights;  // nodes × 2·features: W = (u, 1−v), every value a multiple of 2⁻³²
+    double* norms;    // |W| per node
+    Index n_nodes;
+    Index capacity;
+    Index n_features;
+
+    double* weight(Index node) const { return weights + node * 2 * n_features; }
+};
+
+struct Map {
+    Index* support;  // samples that resonated, per node
+    Index* counts;   // nodes × classes: F of the one-to-many mapping
+    Index* labels;   // argmax of the counts, kNone where there are none
+    Index n_classes;
+
+    Index* count(Index node) const { return counts + node * n_classes; }
+};
+
+struct Rule {
+    double vigilance;       // ρ
+    double choice;          // α
+    double learning_rate;   // β
+    double match_tracking;  // δ
+    bool one_to_one;
+};
+
+}  // namespace sslart

@@ -1,0 +1,36 @@
+// One sample, complement-coded: A = (x, 1−x) over the features it has; the others are "no evidence".
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "model.hpp"
+
+namespace sslart {
+
+class Sample {
+public:
+    explicit Sample(Index n_features) : n_features_(n_features), code_(2 * n_features) {}
+
+    void read(const double* x) {
+        missing_.clear();
+        for (Index i = 0; i < n_features_; ++i) {
+            const bool has = !std::isnan(x[i]);
+            if (!has) missing_.push_back(i);
+            code_[i] = has ? x[i] : 0.0;  // a zero adds nothing to |A ∧ W|
+            code_[i + n_features_] = has ? 1.0 - x[i] : 0.0;
+        }
+    }
+
+    const double* code() const { return code_.data(); }
+    const std::vector<Index>& missing() const { return missing_; }
+    // |A|: with complement coding, one per feature that the sample has
+    double norm() const { return static_cast<double>(n_features_ - static_cast<Index>(missing_.size())); }
+
+private:
+    Index n_features_;
+    std::vector<double> code_;
+    std::vector<Index> missing_;
+};
+
+}  // namespace sslart

@@ -1,0 +1,309 @@
+"""What the classifiers share: stages, classes, answers and abstention."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from sslart._classes import ClassTable
+from sslart._estimator import ARTEstimator, unchanged_on_failure
+from sslart._network import NO_LIMIT, Learnt, Network
+from sslart._validate import (
+    UNLABELLED,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Labels,
+    Table,
+    check_whole,
+    read_labels,
+    read_samples,
+)
+
+
+class AbstainingClassifier(ClassifierMixin):  # type: ignore[misc]
+    """A classifier that may leave a sample without an answer, and learns from labels with gaps."""
+
+    search_depth: int | None = None
+    _table: ClassTable
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        check_is_fitted(self)
+        return self._table.classes
+
+    def _answers(self, places: IntArray) -> NDArray[Any]:
+        """Return the class at each place of `classes_`; -1 or None at place -1, where the model abstains."""
+        answered = places != UNLABELLED
+        answers = self.classes_[np.where(answered, places, 0)]
+        if answers.dtype.kind in "iu":
+            answers = np.where(answered, answers, UNLABELLED)
+        elif self.search_depth is not None:
+            answers = answers.astype(object)
+            answers[~answered] = None
+        return answers
+
+    def _search_depth(self) -> int:
+        depth = check_whole(type(self).__name__, "search_depth", self.search_depth, or_none=True)
+        return NO_LIMIT if depth is None else depth
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of labelled samples that get the right answer; abstention is no right answer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            True classes. Unlabelled samples are left out of account.
+        sample_weight : array-like of shape (n_samples,), default=None
+        """
+        answers = np.asarray(self.predict(X))  # type: ignore[attr-defined]
+        labels = read_labels(y, Table(np.empty((len(answers), 1))))
+        if not labels.known.any():
+            raise ValueError("y has no labelled sample to score against: give the true classes of some samples.")
+        right = (answers == labels.values)[labels.known]
+        weights = None if sample_weight is None else np.asarray(sample_weight)[labels.known]
+        return float(np.average(right, weights=weights))
+
+
+def read_training(estimator: Any, X: Any, y: Any) -> tuple[Table, Labels]:
+    """Return the samples and labels of a `fit`, of which at least one must be labelled."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give labels, with -1 or "
+            "None where unlabelled."
+        )
+    table = read_samples(estimator, X, reset=True)
+    labels = read_labels(y, table)
+    if not labels.known.any():
+        raise ValueError(
+            "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
+            "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
+        )
+    return table, labels
+
+
+class ARTClassifier(AbstainingClassifier, ARTEstimator):
+    """Base of the classifiers that are one network each."""
+
+    shuffle: bool
+    random_state: Any
+
+    def _learn(
+        self,
+        network: Network,
+        classes: ClassTable,
+        table: Table,
+        labels: Labels,
+        *,
+        recoverable: bool,
+        foresee: bool = False,
+        stop: Any = None,
+    ) -> Learnt:
+        return network.learn(
+            table,
+            classes.codes(labels),
+            len(classes.seen),
+            self._rule(),
+            foresee_depth=self._search_depth() if foresee else None,
+            recoverable=recoverable,
+            stop=stop,
+        )
+
+    def _fit_table(self, table: Table, labels: Labels, order: IntArray, stop: Any = None) -> None:
+        """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
+        self._search_depth()
+        network = Network(self._first_coding(table, stream=False))
+        classes = ClassTable().learning(labels[order])
+        self._learn(network, classes, table[order], labels[order], recoverable=False, stop=stop)
+        network.prototypes.trim()
+        self._network, self._table = network, classes
+
+    def _partial_fit_table(
+        self,
+        table: Table,
+        labels: Labels,
+        declared: Labels | None,
+        order: slice | IntArray = slice(None),
+        *,
+        foresee: bool = False,
+        stop: Any = None,
+    ) -> Learnt:
+        """Go on learning a table in the given order."""
+        first = not self.__sklearn_is_fitted__()
+        network = Network(self._first_coding(table, stream=True)) if first else self._network
+        classes = ClassTable() if first else self._table
+        if declared is not None:
+            classes = classes.declaring(declared)
+        classes = classes.learning(labels[order])
+        learnt = self._learn(
+            network, classes, table[order], labels[order], recoverable=not first, foresee=foresee, stop=stop
+        )
+        self._network, self._table = network, classes
+        return learnt
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Go on learning: labelled and unlabelled samples in the given order, one or many.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,), default=None
+            Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
+        classes : array-like, default=None
+            Classes to expect, so that `predict_proba` has a column for each from the start.
+        """
+        with unchanged_on_failure(self):
+            table, labels, declared = read_stream(self, X, y, classes)
+            self._partial_fit_table(table, labels, declared)
+        return self
+
+    def _answering_nodes(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
+        """Return the first labelled node among the `depth` best of each sample, -1 where there is none."""
+        check_has_label(self._table)
+        rank, choice = self._network.rank, self._rule().choice
+        if depth == NO_LIMIT:
+            return rank(table, choice, labelled_only=True, stop=stop)[0][:, 0]
+        nodes = rank(table, choice, depth=depth, stop=stop)[0]
+        labelled = self._network.prototypes.labels[nodes] != UNLABELLED
+        first = labelled.argmax(axis=1)[:, None]
+        answered = np.take_along_axis(labelled, first, axis=1)
+        return np.where(answered, np.take_along_axis(nodes, first, axis=1), UNLABELLED)[:, 0]
+
+    def _places(self, nodes: IntArray) -> IntArray:
+        """Return the place in `classes_` of the label of each node, -1 for no node."""
+        codes = self._network.prototypes.labels[nodes]
+        return np.where(nodes == UNLABELLED, UNLABELLED, self._table.sorted_codes()[codes])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the class of each sample: that of its best node, or of the next best, up to depth T.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Classes. Where none of the T best nodes has a label the model abstains: -1 for integer classes, None for
+            others.
+        """
+        return self._answers(self._places(self.apply(X)))
+
+    def apply(self, X: Any) -> IntArray:
+        """Name the node that answered for each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Index of the node, -1 where the model abstains.
+        """
+        return self._answering_nodes(self._read(X), self._search_depth())
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the share of each class among the labelled samples of the answering node.
+
+        Never abstains: it searches on until a labelled node is found.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns in the order of `classes_`; rows sum to one.
+        """
+        counts = self._by_class(self._network.prototypes.counts[self._answering_nodes(self._read(X))])
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def _by_class(self, counts: IntArray) -> IntArray:
+        """Return counts by class code as counts in the order of `classes_`."""
+        sorted_counts = np.zeros((len(counts), len(self.classes_)), dtype=np.int64)
+        sorted_counts[:, self._table.sorted_codes()] = counts
+        return sorted_counts
+
+    @property
+    def counts_(self) -> NDArray[np.int64]:
+        """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`."""
+        check_is_fitted(self)
+        return self._by_class(self._network.prototypes.counts[: self.n_nodes_])
+
+    @property
+    def node_labels_(self) -> NDArray[Any]:
+        """Class of each node, shape (n_nodes,); -1 for integer classes and None for others where it has none."""
+        check_is_fitted(self)
+        labels = np.full(self.n_nodes_, None, dtype=object)
+        labelled = self._labelled_nodes()
+        nodes = np.flatnonzero(labelled)
+        labels[nodes] = self.classes_[self._places(nodes)] if len(nodes) else None
+        if self.classes_.dtype.kind in "iu" or not len(self.classes_):
+            labels[~labelled] = UNLABELLED
+            return labels.astype(np.int64)
+        return labels
+
+    def _labelled_nodes(self) -> BoolArray:
+        return self._network.prototypes.labels[: self.n_nodes_] != UNLABELLED
+
+    @property
+    def n_labelled_nodes_(self) -> int:
+        """Number of nodes that have a label."""
+        check_is_fitted(self)
+        return int(self._labelled_nodes().sum())
+
+    @property
+    def n_nodes_stage1_(self) -> int:
+        """Number of nodes made by unlabelled samples: those of stage 1."""
+        check_is_fitted(self)
+        return self._network.prototypes.n_nodes_stage1
+
+    def _get_state(self) -> dict[str, Any]:
+        return {**super()._get_state(), **table_to_state(self._table)}
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        super()._set_state(state)
+        self._table = table_from_state(state)
+        if len(self._table.seen) != self._network.prototypes.n_classes:
+            raise ValueError("the classes of the model do not fit its counts")
+
+
+def read_stream(estimator: Any, X: Any, y: Any, classes: Any) -> tuple[Table, Labels, Labels | None]:
+    """Return the samples, labels and announced classes of a `partial_fit`."""
+    table = read_samples(estimator, X, reset=not estimator.__sklearn_is_fitted__())
+    labels = Labels.none(len(table)) if y is None else read_labels(y, table)
+    declared = None if classes is None else read_labels(classes, Table(np.empty((len(classes), 1))))
+    return table, labels, declared
+
+
+def check_has_label(table: ClassTable) -> None:
+    """Raise NotFittedError while no labelled sample has been learnt."""
+    if not table.seen:
+        raise NotFittedError(
+            "No labelled sample has been learnt yet, so there is no class to predict. Call partial_fit(X, y) with at "
+            "least one label first; score_samples works without."
+        )
+
+
+def table_to_state(table: ClassTable) -> dict[str, Any]:
+    """Return the classes as plain values."""
+    return {"seen": list(table.seen), "declared": list(table.declared)}
+
+
+def table_from_state(state: dict[str, Any]) -> ClassTable:
+    """Return the class table of a saved state, after checking that it can be one."""
+    table = ClassTable(tuple(state["seen"]), tuple(state["declared"]))
+    kinds = {type(label) for label in table.seen + table.declared}
+    if len(kinds) > 1 or not kinds <= {int, bool, str} or len(set(table.seen)) < len(table.seen):
+        raise ValueError("the classes of the model are not classes")
+    return table

@@ -1,0 +1,136 @@
+"""What every estimator shares: parameters checked in `fit`, boxes in the user's units, calls that fail without trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sslart._coding import Coding
+from sslart._network import Network, Rule
+from sslart._validate import FloatArray, Table, check_bounds, check_number, read_samples
+
+
+@contextmanager
+def unchanged_on_failure(estimator: Any) -> Iterator[None]:
+    """Put back every attribute of an estimator if the call fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+class ARTEstimator(BaseEstimator):
+    """Base of the estimators that are one network each."""
+
+    vigilance: float
+    choice: float
+    learning_rate: float
+    bounds: Any
+    n_features_in_: int
+    _network: Network
+
+    def _rule(self) -> Rule:
+        """Return the checked parameters of learning."""
+        return Rule(
+            check_number(self._name, "vigilance", self.vigilance, 0, 1),
+            check_number(self._name, "choice", self.choice, 0, open_low=True),
+            check_number(self._name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
+        )
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _first_coding(self, table: Table, *, stream: bool) -> Coding:
+        return Coding.first(table, check_bounds(self._name, self.bounds, table.values.shape[1]), stream=stream)
+
+    def _read(self, X: Any) -> Table:
+        """Return X as a table for a fitted estimator."""
+        check_is_fitted(self)
+        return read_samples(self, X, reset=False)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Say how well each sample fits what was learnt: the match of its best node.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            From 0 to 1. Low means novel: below `vigilance`, the sample would have made a node of its own.
+        """
+        table = self._read(X)
+        return self._network.rank(table, self._rule().choice)[1][:, 0]
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of prototype nodes."""
+        check_is_fitted(self)
+        return self._network.prototypes.n_nodes
+
+    @property
+    def lower_(self) -> FloatArray:
+        """Lower corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
+        check_is_fitted(self)
+        return self._network.boxes_in_units()[0]
+
+    @property
+    def upper_(self) -> FloatArray:
+        """Upper corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
+        check_is_fitted(self)
+        return self._network.boxes_in_units()[1]
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """How many samples resonated with each node, labelled or not, shape (n_nodes,)."""
+        check_is_fitted(self)
+        return self._network.prototypes.support[: self.n_nodes_].copy()
+
+    @property
+    def coded_feature_names_(self) -> list[str]:
+        """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return self._network.coding.names(None if names is None else list(names))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_network")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _get_state(self) -> dict[str, Any]:
+        """Return what `sslart.save` writes of a fitted estimator beside its parameters."""
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": None if names is None else list(names),
+            "network": self._network.to_state(),
+        }
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        """Take over what `_get_state` returned, after checking it."""
+        self._network = Network.from_state(state["network"], state["n_features_in"])
+        self.n_features_in_ = state["n_features_in"]
+        set_feature_names(self, state["feature_names_in"])
+
+
+def set_feature_names(estimator: Any, names: list[str] | None) -> None:
+    """Set `feature_names_in_` of a loaded estimator, where it was fitted with names."""
+    if names is not None:
+        if len(names) != estimator.n_features_in_ or not all(isinstance(name, str) for name in names):
+            raise ValueError("the feature names of the model do not fit its features")
+        estimator.feature_names_in_ = np.array(names, dtype=object)

@@ -1,0 +1,45 @@
+"""The compiled twin of `sslart._reference`: the same functions, the same results, faster."""
+
+import numpy as np
+
+from sslart._validate import FloatArray, IntArray
+
+Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+def learn(
+    weights: FloatArray,
+    norms: FloatArray,
+    support: IntArray,
+    counts: IntArray,
+    labels: IntArray,
+    progress: IntArray,
+    *,
+    vigilance: float,
+    choice: float,
+    learning_rate: float,
+    match_tracking: float,
+    one_to_one: bool,
+    samples: FloatArray,
+    targets: IntArray,
+    winners: IntArray,
+    foreseen: IntArray | None,
+    search_depth: int,
+    journal_weights: FloatArray | None,
+    journal_support: IntArray | None,
+    journal_counts: IntArray | None,
+    stop: Flags,
+) -> None: ...
+def rank(
+    weights: FloatArray,
+    norms: FloatArray,
+    labels: IntArray,
+    n_nodes: int,
+    *,
+    choice: float,
+    labelled_only: bool,
+    samples: FloatArray,
+    nodes: IntArray,
+    matches: FloatArray,
+    stop: Flags,
+) -> None: ...
+def instruction_set() -> str: ...

@@ -1,0 +1,42 @@
+"""Independent pieces of work side by side in threads, stopped together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def side_by_side(
+    work: Callable[[Item, Any], Result], items: Sequence[Item], n_jobs: int | None
+) -> list[Result]:
+    """Return the result of the work on each item, in order.
+
+    Parameters
+    ----------
+    work : callable
+        Takes an item and a stop flag (an array of one uint8) that it must heed while it runs.
+    items : sequence
+    n_jobs : int or None
+        Number of threads as in scikit-learn: None is 1 unless joblib is told otherwise, -1 is all cores.
+
+    If one piece fails or the user interrupts, all are told to stop and have stopped before the error goes on.
+    """
+    stop = np.zeros(1, dtype=np.uint8)
+    n_threads = min(effective_n_jobs(n_jobs), len(items))
+    if n_threads == 1:
+        return [work(item, stop) for item in items]
+    with ThreadPoolExecutor(n_threads) as threads:
+        futures = [threads.submit(work, item, stop) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            stop[0] = 1
+            threads.shutdown(wait=True, cancel_futures=True)
+            raise

@@ -1,0 +1,315 @@
+"""The front door: samples, labels and parameters become clean arrays, or an error that says the cure."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+UNLABELLED = -1
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Samples in the user's units: numbers in one array, and the categorical columns of a frame beside it.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_columns)
+        Numbers, NaN where missing. All NaN in a categorical column.
+    categories : mapping from column to an object array of length n_samples
+        The values of each categorical column, None where missing.
+    names : list of str, or None
+        Column names, where the samples came with names.
+    """
+
+    values: FloatArray
+    categories: Mapping[int, NDArray[np.object_]] = field(default_factory=dict)
+    names: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Table:
+        return Table(
+            self.values[rows], {column: values[rows] for column, values in self.categories.items()}, self.names
+        )
+
+
+def read_samples(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Return X as a `Table`; record or check its width and feature names on the estimator."""
+    if _is_frame(X):
+        frame_columns = [_read_column(name, column) for name, column in _columns_of(X)]
+        if any(column.dtype == object for column in frame_columns):
+            return _read_mixed_frame(estimator, X, frame_columns, reset)
+    try:
+        values = validate_data(
+            estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        )
+    except ValueError as error:
+        if "infinity" in str(error):
+            raise ValueError(
+                f"{error} Put NaN where the value is not known, or a finite limit where it is very large."
+            ) from None
+        raise
+    return _refuse_empty_rows(Table(values, names=_names_of(estimator)))
+
+
+def _names_of(estimator: Any) -> list[str] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _refuse_empty_rows(table: Table) -> Table:
+    empty = np.isnan(table.values).all(axis=1)
+    if empty.any():
+        for values in table.categories.values():
+            empty &= np.array([value is None for value in values], dtype=bool)
+    if empty.any():
+        rows = np.flatnonzero(empty)
+        raise ValueError(
+            f"X has {len(rows)} sample(s) without a single value (the first is row {rows[0]}): nothing can be "
+            "learnt from such a sample or said about it. Drop these rows."
+        )
+    return table
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _columns_of(frame: Any) -> Iterable[tuple[str, Any]]:
+    for position, name in enumerate(frame.columns):
+        yield str(name), frame.iloc[:, position] if hasattr(frame, "iloc") else frame[name]
+
+
+def _read_column(name: str, column: Any) -> NDArray[Any]:
+    """Return a column as floats (NaN where missing) or, if it is categorical, as objects (None where missing)."""
+    values = np.asarray(column)
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64)
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"Column {name!r} holds dates or durations. Turn it into numbers first, such as days since a fixed "
+            "date, or the hour of the day, or leave it out."
+        )
+    objects = np.array([_plain(value) for value in values.tolist()], dtype=object)
+    known = [value for value in objects if value is not None]
+    if all(isinstance(value, Real) and not isinstance(value, bool) for value in known):
+        numeric_dtype = _is_categorical_dtype(column)
+        if not numeric_dtype:
+            return np.array([np.nan if value is None else value for value in objects], dtype=np.float64)
+    for value in known:
+        if not isinstance(value, str | bool | int | float):
+            raise ValueError(
+                f"Column {name!r} holds a {type(value).__name__}. A column is numeric, or categorical with "
+                "strings, booleans or numbers as categories: convert it, or leave it out."
+            )
+    return objects
+
+
+def _is_categorical_dtype(column: Any) -> bool:
+    return str(getattr(column, "dtype", "")).lower().startswith(("categor", "enum"))
+
+
+def _plain(value: Any) -> Any:
+    """Return a Python scalar, or None for every way to say that a value is missing."""
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if is_missing(value) else value
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is None, NaN, NaT or pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _read_mixed_frame(estimator: Any, X: Any, columns: list[NDArray[Any]], reset: bool) -> Table:
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if len(columns[0]) == 0:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    values = np.full((len(columns[0]), len(columns)), np.nan)
+    categories = {}
+    for position, column in enumerate(columns):
+        if column.dtype == object:
+            categories[position] = column
+        else:
+            values[:, position] = column
+    if np.isinf(values).any():
+        raise ValueError(
+            "Input X contains infinity. Put NaN where the value is not known, or a finite limit where it is very "
+            "large."
+        )
+    return _refuse_empty_rows(Table(values, categories, _names_of(estimator)))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Class labels and which samples have one.
+
+    Attributes
+    ----------
+    values : array of length n_samples
+        Labels as integers, booleans or strings; anything where `known` is False.
+    known : boolean array of length n_samples
+        Which samples are labelled.
+    """
+
+    values: NDArray[Any]
+    known: BoolArray
+
+    def __getitem__(self, rows: Any) -> Labels:
+        return Labels(self.values[rows], self.known[rows])
+
+    @classmethod
+    def none(cls, n_samples: int) -> Labels:
+        """Return the labels of samples that have none."""
+        return cls(np.full(n_samples, UNLABELLED), np.zeros(n_samples, dtype=bool))
+
+
+def read_labels(y: Any, table: Table) -> Labels:
+    """Return y as `Labels`: -1 among integers, None, NaN and pandas.NA mean unlabelled."""
+    array = np.asarray(y) if hasattr(y, "dtype") else _array_of_list(y)
+    array = column_or_1d(array, warn=True, dtype=array.dtype)
+    check_consistent_length(table.values, array)
+    if array.dtype == object:
+        array, known = _read_objects(array)
+    elif array.dtype.kind == "f":
+        array, known = _read_floats(array)
+    else:
+        known = np.ones(len(array), dtype=bool)
+    if array.dtype.kind not in "iubU":
+        raise ValueError(
+            f"Unknown label type: {array.dtype}. Labels are integers, strings or booleans; -1, None or NaN mean "
+            "unlabelled."
+        )
+    if array.dtype.kind == "i":
+        known &= array != UNLABELLED
+    return Labels(array, known)
+
+
+def _array_of_list(y: Any) -> NDArray[Any]:
+    # np.asarray would turn the NaN of ["a", nan] into the string "nan"
+    array = np.asarray(y)
+    return array if array.dtype.kind in "iufb" else np.array(y, dtype=object)
+
+
+def _read_floats(values: NDArray[Any]) -> tuple[NDArray[Any], BoolArray]:
+    known = ~np.isnan(values)
+    if np.isinf(values).any():
+        raise ValueError("Input y contains infinity: a label is a class, or NaN where it is not known.")
+    if (values[known] != np.rint(values[known])).any():
+        check_classification_targets(values[known])
+    return np.where(known, values, UNLABELLED).astype(np.int64), known
+
+
+def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]:
+    plain = [_plain(value) for value in values.tolist()]
+    known = np.array([value is not None for value in plain], dtype=bool)
+    kinds = {_kind(value) for value in plain if value is not None}
+    if not kinds:
+        return np.full(len(plain), UNLABELLED), known
+    if len(kinds) > 1:
+        raise ValueError(
+            f"Labels of several kinds in y: {', '.join(sorted(kinds))}. Give all classes as strings, or all as "
+            "integers."
+        )
+    kind = kinds.pop()
+    if kind == "string":
+        return np.array([value if value is not None else "" for value in plain], dtype=str), known
+    if kind == "boolean":
+        return np.array([bool(value) for value in plain]), known
+    if kind == "number":
+        floats = np.array([np.nan if value is None else value for value in plain], dtype=np.float64)
+        return _read_floats(floats)
+    raise ValueError(
+        f"Unknown label type: {kind}. Labels are integers, strings or booleans; -1, None or NaN mean unlabelled."
+    )
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "string"
+    return "number" if isinstance(value, Real) else type(value).__name__
+
+
+def check_number(
+    owner: str, name: str, value: Any, low: float, high: float | None = None, *, open_low: bool = False
+) -> float:
+    """Return a parameter as a float, or raise a ValueError that says its range."""
+    inside = (
+        isinstance(value, Real)
+        and not isinstance(value, bool | np.bool_)
+        and (float(value) > low if open_low else float(value) >= low)
+        and (high is None or float(value) <= high)
+        and np.isfinite(float(value))
+    )
+    if not inside:
+        limits = f"{'(' if open_low else '['}{low:g}, {'inf)' if high is None else f'{high:g}]'}"
+        raise ValueError(f"{name} of {owner} must be a number in {limits}, got {value!r}.")
+    return float(value)
+
+
+def check_whole(owner: str, name: str, value: Any, *, or_none: bool = False) -> int | None:
+    """Return a parameter that counts something from one up, or None where that is allowed."""
+    if value is None and or_none:
+        return None
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(
+            f"{name} of {owner} must be a whole number from 1 up{' or None' if or_none else ''}, got {value!r}."
+        )
+    return int(value)
+
+
+def check_option(owner: str, name: str, value: Any, options: tuple[str, ...]) -> str:
+    """Return a parameter that names one of several options."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} of {owner} must be one of {', '.join(map(repr, options))}, got {value!r}.")
+    return value
+
+
+def check_bounds(owner: str, bounds: Any, n_columns: int) -> tuple[FloatArray, FloatArray] | None:
+    """Return (lower, upper) as two arrays with a value per column, or None; NaN where a limit is not known."""
+    if bounds is None:
+        return None
+    cure = (
+        f"bounds of {owner} must be (lower, upper), each a number or one number per feature ({n_columns}), with "
+        "lower <= upper; NaN in both where the limits of a feature are not known"
+    )
+    try:
+        lower, upper = (np.broadcast_to(np.asarray(side, dtype=np.float64), n_columns).copy() for side in bounds)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{cure}. Got {bounds!r}.") from error
+    unknown = np.isnan(lower) | np.isnan(upper)
+    if (np.isnan(lower) != np.isnan(upper)).any() or np.isinf(lower).any() or np.isinf(upper).any():
+        raise ValueError(f"{cure}. Got {bounds!r}.")
+    if (lower[~unknown] > upper[~unknown]).any():
+        column = int(np.flatnonzero(lower > upper)[0])
+        raise ValueError(f"{cure}. Feature {column} has {lower[column]:g} > {upper[column]:g}.")
+    return lower, upper
+
+
+def warn_if_minus_one_is_a_class(labels: Labels) -> None:
+    """Warn of labels that look like the two classes -1 and 1, of which one would go unlearnt."""
+    if labels.values.dtype.kind == "i" and np.array_equal(np.unique(labels.values), [UNLABELLED, 1]):
+        warnings.warn(
+            "y holds -1 and 1 only: -1 means unlabelled, so there is one class. If -1 is a class, give it another "
+            "name, such as 0.",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,461 @@
+"""WESSLART: SSL-ART members that learnt the same samples in different orders, and their weighted vote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sslart._classes import ClassTable
+from sslart._classifier import (
+    AbstainingClassifier,
+    check_has_label,
+    read_stream,
+    read_training,
+    table_from_state,
+    table_to_state,
+)
+from sslart._estimator import set_feature_names, unchanged_on_failure
+from sslart._network import NO_LIMIT, Learnt
+from sslart._sslart import SSLART, stage_order
+from sslart._threads import side_by_side
+from sslart._validate import (
+    UNLABELLED,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Labels,
+    Table,
+    check_number,
+    check_option,
+    check_whole,
+    read_labels,
+    read_samples,
+    warn_if_minus_one_is_a_class,
+)
+from sslart._voting import Record, held_out, scores
+
+VOTINGS = ("weighted", "majority")
+
+
+class WESSLART(AbstainingClassifier, BaseEstimator):
+    """WESSL-ART: a weighted vote over SSL-ART members trained on different sequences of the same samples.
+
+    Each member weighs its vote for a class by its success on that class. Members differ by their sample sequence only.
+
+    Parameters
+    ----------
+    n_members : int, default=7
+        M: how many members vote.
+    voting : {"weighted", "majority"}, default="weighted"
+        Whether a vote counts We_c^m (WESSL-ART) or one (VESSL-ART).
+    validation : "labelled" or float, default="labelled"
+        What `fit` measures We_c^m on: the labelled training samples, or a share of them in (0, 1) that is held out
+        (stratified by class) and learnt by no member. A `validation_set` given to `fit` takes its place.
+    n_jobs : int or None, default=None
+        How many threads members learn and answer in; None is 1, -1 all cores. Results do not depend on it.
+    vigilance, choice, learning_rate, mapping, match_tracking, search_depth, bounds, shuffle
+        ρ, α, β, the mapping, δ, T and the range of every member: see `SSLART`. Without `shuffle` all members are
+        alike.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the sequences of the members and the samples held out.
+
+    Attributes
+    ----------
+    estimators_ : list of SSLART
+        The members.
+    class_weights_ : array of shape (n_members, n_classes)
+        We_c^m: share of the validation samples of class c that member m got right. Where a class had none, the share
+        over all classes.
+    classes_ : array of shape (n_classes,)
+        The classes, sorted.
+    n_nodes_, n_nodes_stage1_, n_labelled_nodes_ : int
+        Number of boxes over all members, of those made by unlabelled samples, and of those with a label.
+    lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
+        The boxes of all members in the user's units, member after member.
+    counts_ : array of shape (n_nodes, n_classes)
+        F^OtM: how often each class resonated with each box.
+    node_labels_ : array of shape (n_nodes,)
+        Class of each box; -1 or None where it has none.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    Notes
+    -----
+    In a stream every labelled sample is first predicted by each member and then learnt, and the weights follow from
+    these predictions: honest, and with nothing stored but two counts per class. All members see the stream in its own
+    order; they differ by what `fit` taught them before, or by the first call of `partial_fit`, which each member
+    takes in an order of its own unless `bounds` makes the result independent of how the stream is cut.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sslart import WESSLART
+    >>> X, y = load_wine(return_X_y=True)
+    >>> few = y.copy()
+    >>> few[[i for i in range(len(y)) if i % 5]] = -1  # keep one label in five
+    >>> model = WESSLART(vigilance=0.8, random_state=0).fit(X, few)
+    >>> model.predict(X[::60])
+    array([0, 1, 2])
+    >>> model.predict_proba(X[:1]).round(2)
+    array([[1., 0., 0.]])
+    """
+
+    def __init__(
+        self,
+        n_members: int = 7,
+        *,
+        voting: str = "weighted",
+        validation: str | float = "labelled",
+        n_jobs: int | None = None,
+        vigilance: float = 0.9,
+        choice: float = 1e-3,
+        learning_rate: float = 1.0,
+        mapping: str = "one-to-many",
+        match_tracking: float = 1e-6,
+        search_depth: int | None = None,
+        bounds: Any = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_members = n_members
+        self.voting = voting
+        self.validation = validation
+        self.n_jobs = n_jobs
+        self.vigilance = vigilance
+        self.choice = choice
+        self.learning_rate = learning_rate
+        self.mapping = mapping
+        self.match_tracking = match_tracking
+        self.search_depth = search_depth
+        self.bounds = bounds
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, validation_set: Any = None) -> Self:
+        """Learn afresh, each member in an order of its own, and measure the class weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
+        validation_set : (X_val, y_val), default=None
+            Samples that no member learns, to measure the class weights on; takes the place of `validation`.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            table, labels = read_training(self, X, y)
+            warn_if_minus_one_is_a_class(labels)
+            random = check_random_state(self.random_state)
+            apart = self._held_out(labels, random, validation_set)
+            training, training_labels = table[~apart], labels[~apart]
+            validation, validation_labels = table[labels.known], labels[labels.known]
+            if validation_set is not None:
+                validation, validation_labels = self._read_validation_set(validation_set)
+            elif apart.any():
+                validation, validation_labels = table[apart], labels[apart]
+
+            members = self._new_members(random)
+            side_by_side(
+                lambda member, stop: member._fit_table(
+                    training,
+                    training_labels,
+                    stage_order(training_labels, self.shuffle, member.random_state),
+                    stop,
+                ),
+                members,
+                self.n_jobs,
+            )
+            self._table = ClassTable().learning(training_labels)
+            self._take_members(members)
+            votes = self._votes(validation)
+            self._record = Record.of_votes(votes, self._table, validation_labels)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Go on learning: labelled and unlabelled samples in the given order, one or many.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,), default=None
+            Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
+        classes : array-like, default=None
+            Classes to expect, so that `predict_proba` has a column for each from the start.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            first = not self.__sklearn_is_fitted__()
+            table, labels, declared = read_stream(self, X, y, classes)
+            members = self._new_members(check_random_state(self.random_state)) if first else self.estimators_
+            own_orders = first and self.bounds is None and self.shuffle
+            orders = {
+                id(member): check_random_state(member.random_state).permutation(len(table))
+                if own_orders
+                else np.arange(len(table))
+                for member in members
+            }
+            known = ClassTable() if first else self._table
+            self._table = (known if declared is None else known.declaring(declared)).learning(labels)
+            right = self._learn_together(members, table, labels, declared, orders)
+            record = Record.of_right(right, self._table, labels)
+            self._record = record if first else self._record + record
+            self._take_members(members)
+        return self
+
+    def _learn_together(
+        self,
+        members: list[SSLART],
+        table: Table,
+        labels: Labels,
+        declared: Labels | None,
+        orders: dict[int, IntArray],
+    ) -> BoolArray:
+        """Let all members learn a stretch of a stream, or none; return which samples each had foreseen rightly."""
+        learnt: dict[int, Learnt] = {}
+
+        def learn(member: SSLART, stop: Any) -> BoolArray:
+            order = orders[id(member)]
+            done = member._partial_fit_table(table, labels, declared, order, foresee=True, stop=stop)
+            learnt[id(member)] = done
+            codes = member._table.codes(labels[order])
+            right = np.empty(len(order), dtype=bool)
+            right[order] = (codes != UNLABELLED) & (done.foreseen == codes)
+            return right
+
+        with ExitStack() as safely:
+            for member in members:
+                safely.enter_context(unchanged_on_failure(member))
+            try:
+                return np.array(side_by_side(learn, members, self.n_jobs))
+            except BaseException:
+                for done in learnt.values():
+                    done.take_back()
+                raise
+
+    def _check_parameters(self) -> None:
+        check_whole("WESSLART", "n_members", self.n_members)
+        check_option("WESSLART", "voting", self.voting, VOTINGS)
+        if not (isinstance(self.validation, Real) and not isinstance(self.validation, bool)):
+            if self.validation != "labelled":
+                raise ValueError(
+                    f"validation of WESSLART must be 'labelled' or a share in (0, 1), got {self.validation!r}."
+                )
+        elif check_number("WESSLART", "validation", self.validation, 0, 1, open_low=True) == 1:
+            raise ValueError("validation of WESSLART must leave samples to learn from: a share below 1, got 1.")
+
+    def _new_members(self, random: np.random.RandomState) -> list[SSLART]:
+        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_members)
+        return [self._new_member(int(seed)) for seed in seeds]
+
+    def _new_member(self, seed: int) -> SSLART:
+        return SSLART(
+            self.vigilance,
+            choice=self.choice,
+            learning_rate=self.learning_rate,
+            mapping=self.mapping,
+            match_tracking=self.match_tracking,
+            search_depth=self.search_depth,
+            bounds=self.bounds,
+            shuffle=self.shuffle,
+            random_state=seed,
+        )
+
+    def _take_members(self, members: list[SSLART]) -> None:
+        for member in members:
+            member.n_features_in_ = self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                member.feature_names_in_ = self.feature_names_in_
+        self.estimators_ = members
+
+    def _held_out(self, labels: Labels, random: np.random.RandomState, validation_set: Any) -> BoolArray:
+        if validation_set is not None or isinstance(self.validation, str):
+            return np.zeros(len(labels.known), dtype=bool)
+        return held_out(labels, float(self.validation), random)
+
+    def _read_validation_set(self, validation_set: Any) -> tuple[Table, Labels]:
+        try:
+            X, y = validation_set
+        except (TypeError, ValueError):
+            raise ValueError("validation_set must be a pair (X_val, y_val).") from None
+        table = read_samples(self, X, reset=False)
+        labels = read_labels(y, table)
+        if not labels.known.any():
+            raise ValueError("validation_set has no labelled sample: give the true classes of some of its samples.")
+        return table[labels.known], labels[labels.known]
+
+    @property
+    def class_weights_(self) -> FloatArray:
+        """We_c^m of each member (row) for each class (column, in the order of `classes_`)."""
+        check_is_fitted(self)
+        return self._record.weights(self._table)
+
+    def _votes(self, table: Table, depth: int = NO_LIMIT) -> IntArray:
+        """Return the place in `classes_` that each member votes for, shape (n_members, n_samples); -1 for no vote."""
+        check_has_label(self._table)
+        return np.array(
+            self._ask(lambda member, stop: member._places(member._answering_nodes(table, depth, stop)))
+        )
+
+    def _ask(self, question: Callable[[SSLART, Any], Any]) -> list[Any]:
+        return side_by_side(question, self.estimators_, self.n_jobs)
+
+    def _scores(self, votes: IntArray) -> FloatArray:
+        weighted = check_option("WESSLART", "voting", self.voting, VOTINGS) == "weighted"
+        return scores(votes, self.class_weights_ if weighted else np.ones((len(votes), len(self.classes_))))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Name the class with the highest score of each sample; the first in `classes_` on ties.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Classes. A member that abstains casts no vote; where none votes the answer is -1 for integer classes, None
+            for others.
+        """
+        votes = self._votes(self._read(X), self._search_depth())
+        places = np.where((votes != UNLABELLED).any(axis=0), self._scores(votes).argmax(axis=1), UNLABELLED)
+        return self._answers(places)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the share of each class in the score of each sample.
+
+        Never abstains: every member searches on until it finds a labelled node.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns in the order of `classes_`; rows sum to one.
+        """
+        scores = self._scores(self._votes(self._read(X)))
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    def apply(self, X: Any) -> IntArray:
+        """Name the node of each member that answered for each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_members)
+            Index of the node in its member, -1 where the member abstains.
+        """
+        table, depth = self._read(X), self._search_depth()
+        return np.transpose(self._ask(lambda member, stop: member._answering_nodes(table, depth, stop)))
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Say how well each sample fits what was learnt: the match of its best node, mean over the members.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            From 0 to 1. Low means novel.
+        """
+        table = self._read(X)
+        matches = self._ask(
+            lambda member, stop: member._network.rank(table, member._rule().choice, stop=stop)[1][:, 0]
+        )
+        return np.asarray(np.mean(matches, axis=0))
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return read_samples(self, X, reset=False)
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of prototype nodes over all members."""
+        return sum(self._of_members("n_nodes_"))
+
+    @property
+    def n_nodes_stage1_(self) -> int:
+        """Number of nodes made by unlabelled samples, over all members."""
+        return sum(self._of_members("n_nodes_stage1_"))
+
+    @property
+    def n_labelled_nodes_(self) -> int:
+        """Number of nodes that have a label, over all members."""
+        return sum(self._of_members("n_labelled_nodes_"))
+
+    @property
+    def lower_(self) -> FloatArray:
+        """Lower corners of the boxes of all members in the user's units; NaN: not reached yet."""
+        return np.concatenate(self._of_members("lower_"))
+
+    @property
+    def upper_(self) -> FloatArray:
+        """Upper corners of the boxes of all members in the user's units; NaN: not reached yet."""
+        return np.concatenate(self._of_members("upper_"))
+
+    @property
+    def counts_(self) -> IntArray:
+        """How often each class resonated with each node of all members, in the order of `classes_`."""
+        return np.concatenate(self._of_members("counts_"))
+
+    @property
+    def node_labels_(self) -> NDArray[Any]:
+        """Class of each node of all members; -1 for integer classes and None for others where it has none."""
+        return np.concatenate(self._of_members("node_labels_"))
+
+    def _of_members(self, name: str) -> list[Any]:
+        check_is_fitted(self)
+        return [getattr(member, name) for member in self.estimators_]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _get_state(self) -> dict[str, Any]:
+        """Return what `sslart.save` writes of a fitted ensemble beside its parameters."""
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": None if names is None else list(names),
+            "members": [{"seed": member.random_state, **member._get_state()} for member in self.estimators_],
+            "successes": self._record.successes,
+            "trials": self._record.trials,
+            **table_to_state(self._table),
+        }
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        """Take over what `_get_state` returned, after checking it."""
+        self._table = table_from_state(state)
+        self._record = Record(state["successes"], state["trials"])
+        self._record.check(len(state["members"]), len(self._table.seen))
+        self.n_features_in_ = state["n_features_in"]
+        set_feature_names(self, state["feature_names_in"])
+        members = [self._new_member(member_state["seed"]) for member_state in state["members"]]
+        for member, member_state in zip(members, state["members"], strict=True):
+            member._set_state(member_state)
+            if set(member._table.seen) != set(self._table.seen) or member.n_features_in_ != self.n_features_in_:
+                raise ValueError("the members of the model do not fit together")
+        self.estimators_ = members
