@@ -48,6 +48,10 @@ class ClassTable:
             )
         return table
 
+    def has_minus_one(self) -> bool:
+        """Tell whether -1 is a class here, and so does not mean unlabelled."""
+        return UNLABELLED in self.seen + self.declared
+
     def codes(self, labels: Labels) -> IntArray:
         """Return the code of each sample's class, -1 where it is unlabelled or not in the table."""
         codes = np.full(len(labels.known), UNLABELLED, dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ from sslart._validate import (
 )
 
 
-class AbstainingClassifier(ClassifierMixin):  # type: ignore[misc]
+class AbstainingClassifier(ClassifierMixin):
     """A classifier that may leave a sample without an answer, and learns from labels with gaps."""
 
     search_depth: int | None = None
@@ -38,13 +39,13 @@ class AbstainingClassifier(ClassifierMixin):  # type: ignore[misc]
         check_is_fitted(self)
         return self._table.classes
 
-    def _answers(self, places: IntArray) -> NDArray[Any]:
+    def _answers(self, places: IntArray, *, may_abstain: bool) -> NDArray[Any]:
         """Return the class at each place of `classes_`; -1 or None at place -1, where the model abstains."""
         answered = places != UNLABELLED
         answers = self.classes_[np.where(answered, places, 0)]
-        if answers.dtype.kind in "iu":
+        if answers.dtype.kind == "i" and not self._table.has_minus_one():
             answers = np.where(answered, answers, UNLABELLED)
-        elif self.search_depth is not None:
+        elif may_abstain:
             answers = answers.astype(object)
             answers[~answered] = None
         return answers
@@ -64,7 +65,7 @@ class AbstainingClassifier(ClassifierMixin):  # type: ignore[misc]
         sample_weight : array-like of shape (n_samples,), default=None
         """
         answers = np.asarray(self.predict(X))  # type: ignore[attr-defined]
-        labels = read_labels(y, Table(np.empty((len(answers), 1))))
+        labels = as_known(self._table, read_labels(y, Table(np.empty((len(answers), 1)))))
         if not labels.known.any():
             raise ValueError("y has no labelled sample to score against: give the true classes of some samples.")
         right = (answers == labels.values)[labels.known]
@@ -72,8 +73,11 @@ class AbstainingClassifier(ClassifierMixin):  # type: ignore[misc]
         return float(np.average(right, weights=weights))
 
 
-def read_training(estimator: Any, X: Any, y: Any) -> tuple[Table, Labels]:
-    """Return the samples and labels of a `fit`, of which at least one must be labelled."""
+def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple[Table, Labels]:
+    """Return the samples and labels of a `fit`, of which at least one must be labelled.
+
+    With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the only other label.
+    """
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give labels, with -1 or "
@@ -81,6 +85,15 @@ def read_training(estimator: Any, X: Any, y: Any) -> tuple[Table, Labels]:
         )
     table = read_samples(estimator, X, reset=True)
     labels = read_labels(y, table)
+    if labels.are_plus_and_minus_one():
+        labels = labels.with_class_minus_one()
+        if gaps:
+            warnings.warn(
+                "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
+                "NaN instead.",
+                UserWarning,
+                stacklevel=3,
+            )
     if not labels.known.any():
         raise ValueError(
             "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
@@ -195,7 +208,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             Classes. Where none of the T best nodes has a label the model abstains: -1 for integer classes, None for
             others.
         """
-        return self._answers(self._places(self.apply(X)))
+        return self._answers(self._places(self.apply(X)), may_abstain=self.search_depth is not None)
 
     def apply(self, X: Any) -> IntArray:
         """Name the node that answered for each sample.
@@ -225,8 +238,9 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         array of shape (n_samples, n_classes)
             Columns in the order of `classes_`; rows sum to one.
         """
-        counts = self._by_class(self._network.prototypes.counts[self._answering_nodes(self._read(X))])
-        return counts / counts.sum(axis=1, keepdims=True)
+        nodes = self._answering_nodes(self._read(X))
+        counts = self._by_class(self._network.prototypes.counts[nodes]).astype(np.float64)
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def _by_class(self, counts: IntArray) -> IntArray:
         """Return counts by class code as counts in the order of `classes_`."""
@@ -244,17 +258,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     def node_labels_(self) -> NDArray[Any]:
         """Class of each node, shape (n_nodes,); -1 for integer classes and None for others where it has none."""
         check_is_fitted(self)
-        labels = np.full(self.n_nodes_, None, dtype=object)
         labelled = self._labelled_nodes()
-        nodes = np.flatnonzero(labelled)
-        labels[nodes] = self.classes_[self._places(nodes)] if len(nodes) else None
-        if self.classes_.dtype.kind in "iu" or not len(self.classes_):
-            labels[~labelled] = UNLABELLED
-            return labels.astype(np.int64)
-        return labels
+        if not labelled.any():
+            return np.full(self.n_nodes_, UNLABELLED if self.classes_.dtype.kind in "if" else None)
+        nodes = np.where(labelled, np.arange(self.n_nodes_), UNLABELLED)
+        return self._answers(self._places(nodes), may_abstain=not labelled.all())
 
     def _labelled_nodes(self) -> BoolArray:
-        return self._network.prototypes.labels[: self.n_nodes_] != UNLABELLED
+        return np.asarray(self._network.prototypes.labels[: self.n_nodes_] != UNLABELLED)
 
     @property
     def n_labelled_nodes_(self) -> int:
@@ -280,10 +291,20 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
 def read_stream(estimator: Any, X: Any, y: Any, classes: Any) -> tuple[Table, Labels, Labels | None]:
     """Return the samples, labels and announced classes of a `partial_fit`."""
-    table = read_samples(estimator, X, reset=not estimator.__sklearn_is_fitted__())
-    labels = Labels.none(len(table)) if y is None else read_labels(y, table)
-    declared = None if classes is None else read_labels(classes, Table(np.empty((len(classes), 1))))
+    first = not estimator.__sklearn_is_fitted__()
+    table = read_samples(estimator, X, reset=first)
+    known = ClassTable() if first else estimator._table
+    declared = None
+    if classes is not None:
+        declared = read_labels(classes, Table(np.empty((len(classes), 1)))).with_class_minus_one()
+        known = known.declaring(declared)
+    labels = Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table))
     return table, labels, declared
+
+
+def as_known(table: ClassTable, labels: Labels) -> Labels:
+    """Return labels as a model reads them for which -1 may be a class."""
+    return labels.with_class_minus_one() if table.has_minus_one() else labels
 
 
 def check_has_label(table: ClassTable) -> None:

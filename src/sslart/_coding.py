@@ -184,9 +184,7 @@ class Coding:
             rows.update(np.flatnonzero(widened.any(axis=1)).tolist())
         return rows
 
-    def recode_boxes(
-        self, lower: FloatArray, upper: FloatArray, wider: Coding
-    ) -> tuple[FloatArray, FloatArray]:
+    def recode_boxes(self, lower: FloatArray, upper: FloatArray, wider: Coding) -> tuple[FloatArray, FloatArray]:
         """Express boxes of this coding in a wider one, rounded outward so that they cover the same region.
 
         Parameters
@@ -204,9 +202,7 @@ class Coding:
         new_upper = np.zeros_like(new_lower)
         old = slice(0, len(self.features))
         new_lower[:, old], new_upper[:, old] = lower, upper
-        for position in np.flatnonzero(
-            (self.lower != wider.lower[old]) | (self.upper != wider.upper[old])
-        ).tolist():
+        for position in np.flatnonzero((self.lower != wider.lower[old]) | (self.upper != wider.upper[old])).tolist():
             reached = lower[:, position] <= upper[:, position]
             start, span = self.lower[position], self.upper[position] - self.lower[position]
             new_start, new_span = wider.lower[position], wider.upper[position] - wider.lower[position]
@@ -220,9 +216,11 @@ class Coding:
                 new_sides[reached, position] = np.clip((steps + falls_short * step) / GRID, 0.0, 1.0)
         for position in range(len(self.features), len(wider.features)):
             siblings = [
-                place for place, feature in enumerate(self.features) if feature.column == wider.features[position].column
+                place
+                for place, feature in enumerate(self.features)
+                if feature.column == wider.features[position].column
             ]
-            reached = (lower[:, siblings] <= upper[:, siblings]).any(axis=1)
+            reached = np.asarray((lower[:, siblings] <= upper[:, siblings]).any(axis=1))
             new_lower[reached, position] = 0.0
         return new_lower, new_upper
 

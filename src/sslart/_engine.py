@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import types
 import warnings
 
-from sslart import _reference
+import sslart._reference as _reference
 
 ENVIRONMENT_VARIABLE = "SSLART_KERNEL"
 NAMES = ("auto", "compiled", "reference")
@@ -22,7 +23,7 @@ def engine() -> types.ModuleType:
     if wanted == "reference":
         return _reference
     try:
-        from sslart import _kernel
+        return importlib.import_module("sslart._kernel")
     except ImportError as error:
         cure = (
             "Install a wheel of sslart for this platform, or a C++17 compiler (g++, clang++ or MSVC) and then "
@@ -31,12 +32,11 @@ def engine() -> types.ModuleType:
         if wanted == "compiled":
             raise ImportError(f"sslart has no compiled kernel here. {cure}") from error
         warnings.warn(
-            f"sslart has no compiled kernel here and runs on its NumPy reference: the same results, much slower. {cure}",
+            f"sslart has no compiled kernel here and runs on its NumPy reference: same results, much slower. {cure}",
             RuntimeWarning,
             stacklevel=2,
         )
         return _reference
-    return _kernel
 
 
 def describe() -> str:

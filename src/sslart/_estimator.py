@@ -1,4 +1,4 @@
-"""What every estimator shares: parameters checked in `fit`, boxes in the user's units, calls that fail without trace."""
+"""What every estimator shares: checked parameters, boxes in the user's units, calls that fail without trace."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class ARTEstimator(BaseEstimator):
         return hasattr(self, "_network")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags.allow_nan = True
         return tags
 

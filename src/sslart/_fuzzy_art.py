@@ -13,7 +13,7 @@ from sslart._network import Network
 from sslart._validate import UNLABELLED, IntArray, Table, read_samples
 
 
-class FuzzyART(ClusterMixin, ARTEstimator):  # type: ignore[misc]
+class FuzzyART(ClusterMixin, ARTEstimator):
     """Fuzzy ART: clusters samples into boxes in one pass, online, with no number of clusters to set.
 
     Parameters

@@ -101,7 +101,7 @@ class FuzzyARTMAP(ARTClassifier):
             Classes: integers, strings or booleans, one for every sample.
         """
         with unchanged_on_failure(self):
-            table, labels = read_training(self, X, y)
+            table, labels = read_training(self, X, y, gaps=False)
             _refuse_gaps(labels)
             order = np.arange(len(table))
             if self.shuffle:
@@ -109,7 +109,7 @@ class FuzzyARTMAP(ARTClassifier):
             self._fit_table(table, labels, order)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]
         """Go on learning: labelled samples in the given order, one or many.
 
         Parameters

@@ -16,7 +16,7 @@ from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 NO_LIMIT = 0
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Raised in a thread whose work another thread has called off."""
 
 
@@ -156,7 +156,7 @@ class Network:
             if progress[0] == len(samples):
                 break
             if stop[0]:
-                raise Stopped
+                raise StoppedError
             prototypes.grow()
         prototypes.n_nodes_stage1 += _n_made_unlabelled(learnt.nodes, targets, n_nodes_before)
 
@@ -204,7 +204,7 @@ class Network:
             stop=stop,
         )
         if stop[0]:
-            raise Stopped
+            raise StoppedError
         return nodes, matches
 
     def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:

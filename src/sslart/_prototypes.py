@@ -46,12 +46,12 @@ class Prototypes:
     @property
     def n_features(self) -> int:
         """Number of coded features."""
-        return self.weights.shape[1] // 2
+        return int(self.weights.shape[1] // 2)
 
     @property
     def n_classes(self) -> int:
         """Number of classes learnt so far."""
-        return self.counts.shape[1]
+        return int(self.counts.shape[1])
 
     @property
     def capacity(self) -> int:

@@ -18,14 +18,12 @@ NO_NODE = -1
 
 
 def complement_code(x: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """A = (x, 1 − x), and which elements of A the sample has: a missing value is no evidence."""
+    """Return A = (x, 1 − x), and which elements of A the sample has: a missing value is no evidence."""
     A = np.concatenate([x, 1.0 - x])
     return A, ~np.isnan(A)
 
 
-def choice_and_match(
-    A: FloatArray, present: BoolArray, W: FloatArray, choice: float
-) -> tuple[FloatArray, FloatArray]:
+def choice_and_match(A: FloatArray, present: BoolArray, W: FloatArray, choice: float) -> tuple[FloatArray, FloatArray]:
     """Choice T_j = |A ∧ W_j| / (α + |W_j|) and match |A ∧ W_j| / |A| of every node, over the values present."""
     shared = np.minimum(A[present], W[:, present]).sum(axis=1)
     return shared / (choice + W[:, present].sum(axis=1)), shared / A[present].sum()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -54,9 +53,7 @@ def read_samples(estimator: Any, X: Any, *, reset: bool) -> Table:
         if any(column.dtype == object for column in frame_columns):
             return _read_mixed_frame(estimator, X, frame_columns, reset)
     try:
-        values = validate_data(
-            estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-        )
+        values = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
     except ValueError as error:
         if "infinity" in str(error):
             raise ValueError(
@@ -150,8 +147,7 @@ def _read_mixed_frame(estimator: Any, X: Any, columns: list[NDArray[Any]], reset
             values[:, position] = column
     if np.isinf(values).any():
         raise ValueError(
-            "Input X contains infinity. Put NaN where the value is not known, or a finite limit where it is very "
-            "large."
+            "Input X contains infinity. Put NaN where the value is not known, or a finite limit where it is very large."
         )
     return _refuse_empty_rows(Table(values, categories, _names_of(estimator)))
 
@@ -163,7 +159,7 @@ class Labels:
     Attributes
     ----------
     values : array of length n_samples
-        Labels as integers, booleans or strings; anything where `known` is False.
+        Labels as integers, booleans or strings. Where `known` is False: -1 if the user wrote that, else anything.
     known : boolean array of length n_samples
         Which samples are labelled.
     """
@@ -177,7 +173,20 @@ class Labels:
     @classmethod
     def none(cls, n_samples: int) -> Labels:
         """Return the labels of samples that have none."""
-        return cls(np.full(n_samples, UNLABELLED), np.zeros(n_samples, dtype=bool))
+        return cls(np.zeros(n_samples, dtype=np.int64), np.zeros(n_samples, dtype=bool))
+
+    def with_class_minus_one(self) -> Labels:
+        """Return the labels with -1 taken for a class like any other."""
+        return Labels(self.values, self.known | self._minus_one())
+
+    def _minus_one(self) -> BoolArray:
+        # a sample without a label has the value 0, so every -1 was written by the user
+        return np.asarray((self.values == UNLABELLED) & (self.values.dtype.kind == "i"))
+
+    def are_plus_and_minus_one(self) -> bool:
+        """Tell whether y is in the {-1, 1} convention of two classes: with -1 unlabelled, one class would be left."""
+        named = self.values[self.known | self._minus_one()]
+        return bool(self._minus_one().any()) and set(np.unique(named).tolist()) == {UNLABELLED, 1}
 
 
 def read_labels(y: Any, table: Table) -> Labels:
@@ -213,7 +222,7 @@ def _read_floats(values: NDArray[Any]) -> tuple[NDArray[Any], BoolArray]:
         raise ValueError("Input y contains infinity: a label is a class, or NaN where it is not known.")
     if (values[known] != np.rint(values[known])).any():
         check_classification_targets(values[known])
-    return np.where(known, values, UNLABELLED).astype(np.int64), known
+    return np.where(known, values, 0).astype(np.int64), known
 
 
 def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]:
@@ -221,7 +230,7 @@ def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]
     known = np.array([value is not None for value in plain], dtype=bool)
     kinds = {_kind(value) for value in plain if value is not None}
     if not kinds:
-        return np.full(len(plain), UNLABELLED), known
+        return np.zeros(len(plain), dtype=np.int64), known
     if len(kinds) > 1:
         raise ValueError(
             f"Labels of several kinds in y: {', '.join(sorted(kinds))}. Give all classes as strings, or all as "
@@ -302,14 +311,3 @@ def check_bounds(owner: str, bounds: Any, n_columns: int) -> tuple[FloatArray, F
         column = int(np.flatnonzero(lower > upper)[0])
         raise ValueError(f"{cure}. Feature {column} has {lower[column]:g} > {upper[column]:g}.")
     return lower, upper
-
-
-def warn_if_minus_one_is_a_class(labels: Labels) -> None:
-    """Warn of labels that look like the two classes -1 and 1, of which one would go unlearnt."""
-    if labels.values.dtype.kind == "i" and np.array_equal(np.unique(labels.values), [UNLABELLED, 1]):
-        warnings.warn(
-            "y holds -1 and 1 only: -1 means unlabelled, so there is one class. If -1 is a class, give it another "
-            "name, such as 0.",
-            UserWarning,
-            stacklevel=3,
-        )

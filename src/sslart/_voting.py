@@ -83,7 +83,7 @@ def scores(votes: IntArray, weights: FloatArray) -> FloatArray:
     """
     voted = votes[:, :, None] == np.arange(weights.shape[1])
     weighted = np.einsum("msc,mc->sc", voted, weights)
-    return np.where(weighted.any(axis=1, keepdims=True), weighted, voted.sum(axis=0))
+    return np.asarray(np.where(weighted.any(axis=1, keepdims=True), weighted, voted.sum(axis=0)))
 
 
 def held_out(labels: Labels, share: float, random: np.random.RandomState) -> BoolArray:
@@ -95,7 +95,7 @@ def held_out(labels: Labels, share: float, random: np.random.RandomState) -> Boo
         apart[of_class[: min(round(share * len(of_class)), len(of_class) - 1)]] = True
     if not apart.any():
         raise ValueError(
-            f"validation={share} holds out no sample: there are too few labelled samples per class. Use a larger share, "
-            "validation='labelled', or fit(..., validation_set=(X_val, y_val))."
+            f"validation={share} holds out no sample: no class has enough labelled samples to spare one sample. Use a "
+            "larger share, validation='labelled', or fit(..., validation_set=(X_val, y_val))."
         )
     return apart

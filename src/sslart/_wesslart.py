@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sslart._classes import ClassTable
 from sslart._classifier import (
     AbstainingClassifier,
+    as_known,
     check_has_label,
     read_stream,
     read_training,
@@ -24,6 +25,7 @@ from sslart._classifier import (
 )
 from sslart._estimator import set_feature_names, unchanged_on_failure
 from sslart._network import NO_LIMIT, Learnt
+from sslart._pooled import PooledNodes
 from sslart._sslart import SSLART, stage_order
 from sslart._threads import side_by_side
 from sslart._validate import (
@@ -38,14 +40,13 @@ from sslart._validate import (
     check_whole,
     read_labels,
     read_samples,
-    warn_if_minus_one_is_a_class,
 )
 from sslart._voting import Record, held_out, scores
 
 VOTINGS = ("weighted", "majority")
 
 
-class WESSLART(AbstainingClassifier, BaseEstimator):
+class WESSLART(PooledNodes, AbstainingClassifier, BaseEstimator):
     """WESSL-ART: a weighted vote over SSL-ART members trained on different sequences of the same samples.
 
     Each member weighs its vote for a class by its success on that class. Members differ by their sample sequence only.
@@ -84,6 +85,10 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
         F^OtM: how often each class resonated with each box.
     node_labels_ : array of shape (n_nodes,)
         Class of each box; -1 or None where it has none.
+    support_ : array of shape (n_nodes,)
+        Samples learnt by each box, labelled or not.
+    coded_feature_names_ : list of str
+        Names of the columns of `lower_` and `upper_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -105,7 +110,7 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
     >>> few[[i for i in range(len(y)) if i % 5]] = -1  # keep one label in five
     >>> model = WESSLART(vigilance=0.8, random_state=0).fit(X, few)
     >>> model.predict(X[::60])
-    array([0, 1, 2])
+    array([0, 1, 1])
     >>> model.predict_proba(X[:1]).round(2)
     array([[1., 0., 0.]])
     """
@@ -156,10 +161,10 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
         with unchanged_on_failure(self):
             self._check_parameters()
             table, labels = read_training(self, X, y)
-            warn_if_minus_one_is_a_class(labels)
             random = check_random_state(self.random_state)
             apart = self._held_out(labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]
+            self._table = ClassTable().learning(training_labels)
             validation, validation_labels = table[labels.known], labels[labels.known]
             if validation_set is not None:
                 validation, validation_labels = self._read_validation_set(validation_set)
@@ -177,7 +182,6 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
                 members,
                 self.n_jobs,
             )
-            self._table = ClassTable().learning(training_labels)
             self._take_members(members)
             votes = self._votes(validation)
             self._record = Record.of_votes(votes, self._table, validation_labels)
@@ -277,7 +281,7 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
         for member in members:
             member.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):
-                member.feature_names_in_ = self.feature_names_in_
+                member.feature_names_in_ = self.feature_names_in_  # type: ignore[attr-defined]
         self.estimators_ = members
 
     def _held_out(self, labels: Labels, random: np.random.RandomState, validation_set: Any) -> BoolArray:
@@ -294,6 +298,7 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
         labels = read_labels(y, table)
         if not labels.known.any():
             raise ValueError("validation_set has no labelled sample: give the true classes of some of its samples.")
+        labels = as_known(self._table, labels)
         return table[labels.known], labels[labels.known]
 
     @property
@@ -305,9 +310,7 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
     def _votes(self, table: Table, depth: int = NO_LIMIT) -> IntArray:
         """Return the place in `classes_` that each member votes for, shape (n_members, n_samples); -1 for no vote."""
         check_has_label(self._table)
-        return np.array(
-            self._ask(lambda member, stop: member._places(member._answering_nodes(table, depth, stop)))
-        )
+        return np.array(self._ask(lambda member, stop: member._places(member._answering_nodes(table, depth, stop))))
 
     def _ask(self, question: Callable[[SSLART, Any], Any]) -> list[Any]:
         return side_by_side(question, self.estimators_, self.n_jobs)
@@ -331,7 +334,7 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
         """
         votes = self._votes(self._read(X), self._search_depth())
         places = np.where((votes != UNLABELLED).any(axis=0), self._scores(votes).argmax(axis=1), UNLABELLED)
-        return self._answers(places)
+        return self._answers(places, may_abstain=self.search_depth is not None)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the share of each class in the score of each sample.
@@ -347,8 +350,8 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
         array of shape (n_samples, n_classes)
             Columns in the order of `classes_`; rows sum to one.
         """
-        scores = self._scores(self._votes(self._read(X)))
-        return scores / scores.sum(axis=1, keepdims=True)
+        shares = self._scores(self._votes(self._read(X)))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def apply(self, X: Any) -> IntArray:
         """Name the node of each member that answered for each sample.
@@ -378,59 +381,18 @@ class WESSLART(AbstainingClassifier, BaseEstimator):
             From 0 to 1. Low means novel.
         """
         table = self._read(X)
-        matches = self._ask(
-            lambda member, stop: member._network.rank(table, member._rule().choice, stop=stop)[1][:, 0]
-        )
+        matches = self._ask(lambda member, stop: member._network.rank(table, member._rule().choice, stop=stop)[1][:, 0])
         return np.asarray(np.mean(matches, axis=0))
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
         return read_samples(self, X, reset=False)
 
-    @property
-    def n_nodes_(self) -> int:
-        """Number of prototype nodes over all members."""
-        return sum(self._of_members("n_nodes_"))
-
-    @property
-    def n_nodes_stage1_(self) -> int:
-        """Number of nodes made by unlabelled samples, over all members."""
-        return sum(self._of_members("n_nodes_stage1_"))
-
-    @property
-    def n_labelled_nodes_(self) -> int:
-        """Number of nodes that have a label, over all members."""
-        return sum(self._of_members("n_labelled_nodes_"))
-
-    @property
-    def lower_(self) -> FloatArray:
-        """Lower corners of the boxes of all members in the user's units; NaN: not reached yet."""
-        return np.concatenate(self._of_members("lower_"))
-
-    @property
-    def upper_(self) -> FloatArray:
-        """Upper corners of the boxes of all members in the user's units; NaN: not reached yet."""
-        return np.concatenate(self._of_members("upper_"))
-
-    @property
-    def counts_(self) -> IntArray:
-        """How often each class resonated with each node of all members, in the order of `classes_`."""
-        return np.concatenate(self._of_members("counts_"))
-
-    @property
-    def node_labels_(self) -> NDArray[Any]:
-        """Class of each node of all members; -1 for integer classes and None for others where it has none."""
-        return np.concatenate(self._of_members("node_labels_"))
-
-    def _of_members(self, name: str) -> list[Any]:
-        check_is_fitted(self)
-        return [getattr(member, name) for member in self.estimators_]
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags.allow_nan = True
         return tags
 

@@ -1,9 +1,9 @@
-"""Save and load models: one file of arrays and JSON, with a protocol number and a checksum, and nothing executable.
+r"""Save and load models: one file of arrays and JSON, with a protocol number and a checksum, and nothing executable.
 
 Layout, all numbers little-endian:
 
 ====================  =======================================================
-8 bytes               ``\\x89SSLART\\n``
+8 bytes               ``\x89SSLART\n``
 4 bytes               protocol number
 8 bytes               length of the header
 32 bytes              SHA-256 of all that precedes and follows it
@@ -71,15 +71,15 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     if _ESTIMATORS.get(type(model).__name__) is not type(model):
         raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}.")
     arrays: list[NDArray[Any]] = []
-    described = {
+    described: dict[str, Any] = {
         "estimator": type(model).__name__,
-        "parameters": _to_plain(model.get_params(deep=False), arrays),
+        "parameters": _to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]
         "state": _to_plain(model._get_state(), arrays) if model.__sklearn_is_fitted__() else None,
     }
     described["arrays"] = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in arrays]
     header = json.dumps(described, allow_nan=False).encode()
     prefix = _PREFIX.pack(_MAGIC, PROTOCOL, len(header))
-    contents = [header, *(memoryview(array.reshape(-1).view(np.uint8)) for array in arrays)]
+    contents: list[Any] = [header, *(array.reshape(-1).view(np.uint8).data for array in arrays)]
     digest = hashlib.sha256(prefix)
     for content in contents:
         digest.update(content)
@@ -137,9 +137,7 @@ def _read_header(file: BinaryIO, path: str | os.PathLike[str]) -> dict[str, Any]
     while chunk := file.read(_CHUNK):
         actual.update(chunk)
     if actual.digest() != digest:
-        raise ValueError(
-            f"{name} is damaged: its checksum does not fit. Save the model again, or restore a backup."
-        )
+        raise ValueError(f"{name} is damaged: its checksum does not fit. Save the model again, or restore a backup.")
     file.seek(start)
     try:
         header = json.loads(file.read(length))
@@ -162,8 +160,7 @@ def _read_arrays(file: BinaryIO, described: list[dict[str, Any]]) -> list[NDArra
     if n_bytes != os.fstat(file.fileno()).st_size - file.tell():
         raise ValueError("the arrays are not as long as the file")
     return [
-        np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
-        for shape, dtype in zip(shapes, dtypes, strict=True)
+        np.fromfile(file, dtype, math.prod(shape)).reshape(shape) for shape, dtype in zip(shapes, dtypes, strict=True)
     ]
 
 

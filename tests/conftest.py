@@ -1,0 +1,82 @@
+"""Shared pieces: samples rich in ties, models of every kind, and a choice of engine."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import sslart._network
+import sslart._reference
+from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.load_profile("default")
+
+HAS_KERNEL = importlib.util.find_spec("sslart._kernel") is not None
+needs_kernel = pytest.mark.skipif(not HAS_KERNEL, reason="this install has no compiled kernel")
+
+CLASSIFIERS = [
+    FuzzyARTMAP(),
+    SSLART(random_state=0),
+    SSLART(mapping="one-to-one", random_state=0),
+    WESSLART(3, random_state=0),
+]
+ESTIMATORS = [FuzzyART(), *CLASSIFIERS]
+
+
+def name_of(estimator: Any) -> str:
+    return repr(estimator).replace("\n", "")
+
+
+@contextmanager
+def running_on(module: ModuleType) -> Iterator[None]:
+    """Let networks use this engine."""
+    usual = sslart._network.engine
+    sslart._network.engine = lambda: module
+    try:
+        yield
+    finally:
+        sslart._network.engine = usual
+
+
+@pytest.fixture
+def blobs() -> tuple[np.ndarray, np.ndarray]:
+    """Three clusters of 40 samples in 3 features, in random order."""
+    random = np.random.RandomState(0)
+    y = random.permutation(np.repeat([0, 1, 2], 40))
+    return random.normal(scale=0.6, size=(120, 3)) + 4 * y[:, None], y
+
+
+@pytest.fixture
+def few_labels(blobs: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The same with one label in four."""
+    X, y = blobs
+    return X, np.where(np.arange(len(y)) % 4 == 0, y, -1)
+
+
+def lattices(min_samples: int = 1, max_samples: int = 40, max_features: int = 9, missing: bool = True) -> Any:
+    """Samples in [0, 1] on a coarse lattice: many ties, duplicates, corners, and some missing values."""
+    steps = st.sampled_from([1, 2, 3, 4, 10])
+
+    def of(step: int) -> Any:
+        values = st.integers(0, step).map(lambda k: k / step)
+        elements = st.one_of(values, values, values, st.just(np.nan)) if missing else values
+        shapes = st.tuples(st.integers(min_samples, max_samples), st.integers(1, max_features))
+        return hnp.arrays(np.float64, shapes, elements=elements).map(_with_a_value)
+
+    return steps.flatmap(of)
+
+
+def _with_a_value(samples: np.ndarray) -> np.ndarray:
+    samples = samples.copy()
+    samples[np.isnan(samples).all(axis=1), 0] = 0.5
+    return samples

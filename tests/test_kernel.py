@@ -1,0 +1,140 @@
+"""The compiled kernel is the reference's twin: node for node, count for count, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import lattices, needs_kernel, running_on
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sslart._reference
+from sslart import WESSLART
+from sslart._coding import GRID, Coding
+from sslart._network import Network, Rule
+from sslart._validate import Table
+
+pytestmark = needs_kernel
+
+rules = st.builds(
+    Rule,
+    vigilance=st.sampled_from([0.0, 0.3, 0.5, 0.75, 0.8, 0.9, 0.95, 1.0]),
+    choice=st.sampled_from([1e-3, 1e-9, 0.1, 10.0]),
+    learning_rate=st.sampled_from([1.0, 0.5, 0.3, 0.1]),
+    match_tracking=st.sampled_from([1e-6, 0.0, 0.01]),
+    one_to_one=st.booleans(),
+)
+
+
+def kernel() -> Any:
+    import sslart._kernel
+
+    return sslart._kernel
+
+
+def grown(
+    engine: Any, samples: np.ndarray, targets: np.ndarray, rule: Rule, cut: int, depth: int | None
+) -> tuple[Network, list[np.ndarray]]:
+    n_features = samples.shape[1]
+    unit = Coding.of_columns(Table(samples))._with_range(np.zeros(n_features), np.ones(n_features))
+    network = Network(unit)
+    seen = []
+    with running_on(engine):
+        for rows in (slice(0, cut), slice(cut, None)):
+            if len(samples[rows]):
+                learnt = network.learn(Table(samples[rows]), targets[rows], 3, rule, foresee_depth=depth)
+                seen += [learnt.nodes, learnt.foreseen]
+        for top in (1, 2, 5):
+            seen += network.rank(Table(samples), rule.choice, depth=top)
+        if (targets >= 0).any():
+            seen += network.rank(Table(samples), rule.choice, depth=2, labelled_only=True)
+    return network, seen
+
+
+@settings(max_examples=600)
+@given(
+    samples=lattices(),
+    rule=rules,
+    seed=st.integers(0, 2**16),
+    cut=st.integers(0, 40),
+    depth=st.sampled_from([None, 0, 1, 2, 3]),
+)
+def test_kernel_and_reference_make_the_same_nodes(
+    samples: np.ndarray, rule: Rule, seed: int, cut: int, depth: int | None
+) -> None:
+    targets = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
+    fast, fast_seen = grown(kernel(), samples, targets, rule, cut, depth)
+    plain, plain_seen = grown(sslart._reference, samples, targets, rule, cut, depth)
+    n = fast.prototypes.n_nodes
+    assert n == plain.prototypes.n_nodes
+    assert fast.prototypes.n_nodes_stage1 == plain.prototypes.n_nodes_stage1
+    for name in ("weights", "norms", "support", "counts", "labels"):
+        assert getattr(fast.prototypes, name)[:n].tobytes() == getattr(plain.prototypes, name)[:n].tobytes(), name
+    for one, other in zip(fast_seen, plain_seen, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@given(samples=lattices(missing=False), rule=rules)
+def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, rule: Rule) -> None:
+    targets = np.arange(len(samples)) % 3
+    prototypes = grown(kernel(), samples, targets, rule, 0, None)[0].prototypes
+    weights = prototypes.weights[: prototypes.n_nodes]
+    np.testing.assert_array_equal(weights * GRID, np.rint(weights * GRID))
+    np.testing.assert_array_equal(weights.sum(axis=1), prototypes.norms[: prototypes.n_nodes])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("mapping", ["one-to-many", "one-to-one"])
+def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str) -> None:
+    random = np.random.RandomState(1)
+    X = np.round(random.rand(300, 5), 1)
+    X[random.rand(300, 5) < 0.1] = np.nan
+    X[np.isnan(X).all(axis=1)] = 0.0
+    y = np.where(random.rand(300) < 0.3, random.randint(0, 3, 300), -1)
+
+    def trained(engine: Any, n_jobs: int) -> list[bytes]:
+        with running_on(engine):
+            model = WESSLART(4, vigilance=0.8, mapping=mapping, n_jobs=n_jobs, random_state=3).fit(X, y)
+            model.partial_fit(X[:50], y[50:100])
+            arrays = [model.lower_, model.upper_, model.counts_, model.class_weights_, model.predict_proba(X)]
+            return [array.tobytes() for array in [*arrays, model.predict(X), model.apply(X), model.score_samples(X)]]
+
+    assert trained(kernel(), n_jobs) == trained(sslart._reference, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"targets": np.array([5, 0])}, "no class"),
+        ({"winners": np.empty(1, dtype=np.int64)}, "unlike lengths"),
+        ({"progress": np.array([0, 9])}, "progress"),
+        ({"progress": np.array([3, 0])}, "progress"),
+    ],
+)
+def test_kernel_refuses_arrays_that_do_not_fit(change: dict[str, Any], message: str) -> None:
+    arguments: dict[str, Any] = {
+        "weights": np.empty((4, 2)),
+        "norms": np.empty(4),
+        "support": np.empty(4, dtype=np.int64),
+        "counts": np.empty((4, 1), dtype=np.int64),
+        "labels": np.empty(4, dtype=np.int64),
+        "progress": np.array([0, 0]),
+        "vigilance": 0.5,
+        "choice": 1e-3,
+        "learning_rate": 1.0,
+        "match_tracking": 0.0,
+        "one_to_one": False,
+        "samples": np.array([[0.0], [1.0]]),
+        "targets": np.array([0, 0]),
+        "winners": np.empty(2, dtype=np.int64),
+        "foreseen": None,
+        "search_depth": 0,
+        "journal_weights": None,
+        "journal_support": None,
+        "journal_counts": None,
+        "stop": np.zeros(1, dtype=np.uint8),
+    }
+    with pytest.raises(ValueError, match=message):
+        kernel().learn(**{**arguments, **change})
