@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import lattices, needs_kernel, running_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sslart._reference
+from conftest import lattices, needs_kernel, running_on
 from sslart import WESSLART
 from sslart._coding import GRID, Coding
 from sslart._network import Network, Rule

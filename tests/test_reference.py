@@ -6,17 +6,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from conftest import lattices, running_on
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sslart._reference as reference
+from conftest import lattices, running_on
 from sslart import FuzzyART
 from sslart._coding import GRID
 
 
 def search_cycle(samples: np.ndarray, vigilance: float, choice: float) -> tuple[list[int], list[list[Fraction]]]:
-    """Fuzzy ART by the letter: take the best, test vigilance, switch it off, repeat; fast learning, no missing values."""
+    """Fuzzy ART by the letter: take the best, test vigilance, switch it off, repeat; fast learning."""
     alpha, rho = Fraction(choice), Fraction(vigilance)
     nodes: list[list[Fraction]] = []
     winners = []
@@ -41,7 +41,9 @@ def search_cycle(samples: np.ndarray, vigilance: float, choice: float) -> tuple[
     return winners, nodes
 
 
-@given(samples=lattices(max_samples=25, max_features=4, missing=False), vigilance=st.sampled_from([0, 0.5, 0.75, 0.9, 1]))
+@given(
+    samples=lattices(max_samples=25, max_features=4, missing=False), vigilance=st.sampled_from([0, 0.5, 0.75, 0.9, 1])
+)
 def test_one_scan_finds_what_the_search_cycle_finds(samples: np.ndarray, vigilance: float) -> None:
     with running_on(reference):
         model = FuzzyART(vigilance, bounds=(0, 1)).fit(samples)

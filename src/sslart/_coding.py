@@ -110,7 +110,7 @@ class Coding:
     def check(self, table: Table) -> None:
         """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
         for column in self.categorical ^ frozenset(table.categories):
-            name = f"Column {table.names[column] if table.names else column!r}"
+            name = f"Column {(table.names[column] if table.names else column)!r}"
             was, now = ("categorical", "numeric") if column in self.categorical else ("numeric", "categorical")
             if now == "numeric" and np.isnan(table.values[:, column]).all():
                 continue
@@ -147,7 +147,7 @@ class Coding:
     def decode(self, coded: FloatArray) -> FloatArray:
         """Return coded values in the user's units."""
         lower, span = self._origin_and_span()
-        return lower + coded * span
+        return np.where(coded == 1.0, self.upper, lower + coded * span)  # lower + span may miss upper by a rounding
 
     def _origin_and_span(self) -> tuple[FloatArray, FloatArray]:
         """Return where each feature starts and how far it reaches; NaN where no value is known yet."""
@@ -204,15 +204,14 @@ class Coding:
         new_lower[:, old], new_upper[:, old] = lower, upper
         for position in np.flatnonzero((self.lower != wider.lower[old]) | (self.upper != wider.upper[old])).tolist():
             reached = lower[:, position] <= upper[:, position]
-            start, span = self.lower[position], self.upper[position] - self.lower[position]
-            new_start, new_span = wider.lower[position], wider.upper[position] - wider.lower[position]
+            start, span = wider.lower[position], wider.upper[position] - wider.lower[position]
             for sides, new_sides, round_outward, step in (
                 (lower, new_lower, np.floor, -1.0),
                 (upper, new_upper, np.ceil, 1.0),
             ):
-                units = start + sides[reached, position] * span
-                steps = round_outward((units - new_start) / new_span * GRID)
-                falls_short = step * (new_start + steps / GRID * new_span) < step * units
+                units = self.decode(sides)[reached, position]
+                steps = round_outward((units - start) / span * GRID)
+                falls_short = step * (start + steps / GRID * span) < step * units
                 new_sides[reached, position] = np.clip((steps + falls_short * step) / GRID, 0.0, 1.0)
         for position in range(len(self.features), len(wider.features)):
             siblings = [

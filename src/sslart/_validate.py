@@ -94,7 +94,8 @@ def _columns_of(frame: Any) -> Iterable[tuple[str, Any]]:
 def _read_column(name: str, column: Any) -> NDArray[Any]:
     """Return a column as floats (NaN where missing) or, if it is categorical, as objects (None where missing)."""
     values = np.asarray(column)
-    if values.dtype.kind in "iuf":
+    categorical = str(getattr(column, "dtype", "")).lower().startswith(("categor", "enum"))
+    if values.dtype.kind in "iuf" and not categorical:
         return values.astype(np.float64)
     if values.dtype.kind in "mM":
         raise ValueError(
@@ -103,10 +104,8 @@ def _read_column(name: str, column: Any) -> NDArray[Any]:
         )
     objects = np.array([_plain(value) for value in values.tolist()], dtype=object)
     known = [value for value in objects if value is not None]
-    if all(isinstance(value, Real) and not isinstance(value, bool) for value in known):
-        numeric_dtype = _is_categorical_dtype(column)
-        if not numeric_dtype:
-            return np.array([np.nan if value is None else value for value in objects], dtype=np.float64)
+    if not categorical and all(isinstance(value, Real) and not isinstance(value, bool) for value in known):
+        return np.array([np.nan if value is None else value for value in objects], dtype=np.float64)
     for value in known:
         if not isinstance(value, str | bool | int | float):
             raise ValueError(
@@ -114,10 +113,6 @@ def _read_column(name: str, column: Any) -> NDArray[Any]:
                 "strings, booleans or numbers as categories: convert it, or leave it out."
             )
     return objects
-
-
-def _is_categorical_dtype(column: Any) -> bool:
-    return str(getattr(column, "dtype", "")).lower().startswith(("categor", "enum"))
 
 
 def _plain(value: Any) -> Any:

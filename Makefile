@@ -1,0 +1,55 @@
+# Each target sets up what it needs: a virtual environment in .venv with the package, built from this checkout.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/cpp/*)
+
+# real data sets, where they lie beside the checkout
+ifneq ($(wildcard ../shared/data),)
+export SSLART_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: help demo test test-slow test-fallback lint clean
+
+help:
+	@echo "make demo           WESSL-ART on breast-cancer data with 5 % of the labels"
+	@echo "make test           style, types, layout, and all tests (about two minutes)"
+	@echo "make test-slow      the checks that take minutes"
+	@echo "make test-fallback  the tests on an install without the compiled kernel, in an environment of its own"
+	@echo "make lint           ruff, mypy --strict, import-linter"
+	@echo "make clean          remove everything that the targets made"
+
+demo: $(VENV)/package
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(VENV)/tools
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/tools
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# A compiler that always fails stands for one that is missing: the install must succeed all the same.
+test-fallback:
+	$(PYTHON) -m venv --clear $(VENV)-pure
+	CC=/bin/false CXX=/bin/false $(VENV)-pure/bin/python -m pip install --quiet '.[test]'
+	$(VENV)-pure/bin/python -c "import importlib.util as u; assert u.find_spec('sslart._kernel') is None"
+	cd tests && ../$(VENV)-pure/bin/python -m pytest -c ../pyproject.toml --rootdir .. -n 2 -m "not slow" \
+		-W "ignore:sslart has no compiled kernel:RuntimeWarning" -p no:cacheprovider .
+
+$(VENV)/package: $(BUILD_INPUTS)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/tools: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(VENV)-pure build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

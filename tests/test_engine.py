@@ -1,0 +1,56 @@
+"""Which engine is in use, and what is said where there is no compiled one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from conftest import needs_kernel
+
+PROGRAM = """
+import sys, warnings
+if {hidden}:
+    sys.modules["sslart._kernel"] = None
+import sslart
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        print(sslart.SSLART(random_state=0).fit([[0], [1]], [0, 1]).predict([[0], [1]]))
+sslart.show_versions()
+print([str(w.message) for w in caught])
+"""
+
+
+def run(hidden: bool, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(hidden=hidden)],
+        env={**{k: v for k, v in os.environ.items() if k != "SSLART_KERNEL"}, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_without_a_kernel_the_reference_runs_and_warns_once() -> None:
+    done = run(hidden=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[0 1]\n[0 1]\n")
+    assert "kernel: reference (NumPy)" in done.stdout
+    assert done.stdout.count("no compiled kernel") == 1
+    assert "C++17 compiler" in done.stdout
+
+
+@needs_kernel
+def test_with_a_kernel_nothing_is_said() -> None:
+    done = run(hidden=False)
+    assert done.stdout.endswith("[]\n"), done.stderr
+    assert "kernel: compiled (" in done.stdout
+
+
+def test_engine_can_be_forced() -> None:
+    done = run(hidden=False, SSLART_KERNEL="reference")
+    assert "kernel: reference (NumPy)" in done.stdout
+    assert done.stdout.endswith("[]\n")
+    assert "no compiled kernel" in run(hidden=True, SSLART_KERNEL="compiled").stderr
+    assert "must be one of auto" in run(hidden=False, SSLART_KERNEL="turbo").stderr

@@ -1,0 +1,126 @@
+"""WESSLART: members, weights and votes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sslart import SSLART, WESSLART
+
+
+def test_members_differ_by_their_sequence_only(few_labels: Any) -> None:
+    X, y = few_labels
+    ensemble = WESSLART(4, vigilance=0.8, random_state=0).fit(X, y)
+    parameters = [member.get_params() for member in ensemble.estimators_]
+    assert len({p.pop("random_state") for p in parameters}) == 4
+    assert all(p == parameters[0] for p in parameters)
+    assert len({member.lower_.tobytes() for member in ensemble.estimators_}) == 4
+    for member in ensemble.estimators_:
+        alone = clone(member).fit(X, y)
+        np.testing.assert_array_equal(alone.lower_, member.lower_)
+        np.testing.assert_array_equal(alone.predict(X), member.predict(X))
+    assert len({member.lower_.tobytes() for member in WESSLART(3, shuffle=False).fit(X, y).estimators_}) == 1
+
+
+def test_weights_are_the_success_on_each_class(few_labels: Any) -> None:
+    X, y = few_labels
+    ensemble = WESSLART(3, vigilance=0.3, random_state=0).fit(X, y)
+    for member, weights in zip(ensemble.estimators_, ensemble.class_weights_, strict=True):
+        for place, label in enumerate(ensemble.classes_):
+            rows = y == label
+            assert weights[place] == (member.predict(X[rows]) == label).mean()
+
+
+def test_weights_may_come_from_a_validation_set(few_labels: Any, blobs: Any) -> None:
+    X, y = few_labels
+    X_val, y_val = blobs
+    ensemble = WESSLART(3, vigilance=0.3, random_state=0).fit(X, y, validation_set=(X_val[:30], y_val[:30]))
+    rows = y_val[:30] == 1
+    expected = [(member.predict(X_val[:30][rows]) == 1).mean() for member in ensemble.estimators_]
+    assert ensemble.class_weights_[:, 1].tolist() == expected
+    # unlabelled samples and classes no member knows say nothing about a member
+    odd = y_val[:30].copy()
+    odd[odd == 2] = -1
+    odd[0] = 99
+    ensemble.fit(X, y, validation_set=(X_val[:30], odd))
+    assert ensemble.class_weights_.shape == (3, 3)
+    np.testing.assert_allclose(
+        ensemble.class_weights_[:, 2], ensemble._record.successes.sum(axis=1) / ensemble._record.trials.sum()
+    )
+
+
+@pytest.mark.parametrize("bad", [5, ([[1.0]],), ([[1.0, 2.0, 3.0]], [-1]), ([[1.0]], [0])])
+def test_bad_validation_set_is_refused(bad: Any, few_labels: Any) -> None:
+    model = WESSLART(2)
+    with pytest.raises(ValueError, match=r"validation_set|features"):
+        model.fit(*few_labels, validation_set=bad)
+    assert not hasattr(model, "estimators_")
+
+
+def test_held_out_share_is_stratified_and_learnt_by_no_member(blobs: Any) -> None:
+    X, y = blobs
+    ensemble = WESSLART(3, validation=0.25, random_state=0).fit(X, y)
+    assert ensemble._record.trials.tolist() == [10, 10, 10]
+    assert [member.counts_.sum() for member in ensemble.estimators_] == [90, 90, 90]
+    with pytest.raises(ValueError, match="spare one sample"):
+        WESSLART(validation=0.1).fit(X, np.where(np.arange(120) < 6, y, -1))
+
+
+def test_majority_counts_heads(few_labels: Any) -> None:
+    X, y = few_labels
+    ensemble = WESSLART(5, voting="majority", vigilance=0.3, random_state=0).fit(X, y)
+    votes = np.array([member.predict(X) for member in ensemble.estimators_])
+    expected = [np.bincount(column, minlength=3).argmax() for column in votes.T]
+    np.testing.assert_array_equal(ensemble.predict(X), expected)
+    np.testing.assert_allclose(ensemble.predict_proba(X)[:, 1], (votes == 1).mean(axis=0))
+
+
+def test_members_that_abstain_cast_no_vote(few_labels: Any) -> None:
+    X, y = few_labels
+    ensemble = WESSLART(3, vigilance=0.95, search_depth=1, random_state=0).fit(X, y)
+    nodes = ensemble.apply(X)
+    assert nodes.shape == (len(X), 3)
+    answers = ensemble.predict(X)
+    np.testing.assert_array_equal(answers == -1, (nodes == -1).all(axis=1))
+    assert 0 < (answers == -1).sum() < len(X)
+    lone = (nodes >= 0).sum(axis=1) == 1
+    assert lone.any()
+    for i in np.flatnonzero(lone):
+        (voter,) = np.flatnonzero(nodes[i] >= 0)
+        assert answers[i] == ensemble.estimators_[voter].predict(X[i : i + 1])[0]
+    np.testing.assert_allclose(ensemble.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_answer_is_the_class_of_highest_probability(few_labels: Any) -> None:
+    X, y = few_labels
+    for voting in ("weighted", "majority"):
+        ensemble = WESSLART(7, voting=voting, vigilance=0.3, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(ensemble.predict_proba(X).argmax(axis=1), ensemble.predict(X))
+
+
+def test_stream_weights_come_from_predictions_made_before_learning() -> None:
+    X = np.array([[0.0], [1.0], [0.0], [1.0], [0.9]])
+    y = np.array(["a", "b", "a", "b", "a"])
+    ensemble = WESSLART(2, vigilance=0.9, bounds=(0, 1)).partial_fit(X, y)
+    # a: unknown at first, right at the third, taken for b at the fifth; b: taken for a at first, then right
+    np.testing.assert_allclose(ensemble.class_weights_, [[1 / 3, 1 / 2]] * 2)
+
+
+def test_streams_from_the_first_call_have_members_that_differ(blobs: Any) -> None:
+    X, y = blobs
+    ensemble = WESSLART(3, vigilance=0.8, random_state=0).partial_fit(X[:60], y[:60])
+    assert len({member.lower_.tobytes() for member in ensemble.estimators_}) == 3
+    with_bounds = WESSLART(3, vigilance=0.8, bounds=(-5, 15)).partial_fit(X[:60], y[:60])
+    alone = SSLART(0.8, bounds=(-5, 15)).partial_fit(X[:60], y[:60])
+    np.testing.assert_array_equal(with_bounds.estimators_[2].lower_, alone.lower_)
+
+
+def test_pooled_attributes_are_those_of_the_members(few_labels: Any) -> None:
+    ensemble = WESSLART(3, random_state=0).fit(*few_labels)
+    assert ensemble.n_nodes_ == sum(member.n_nodes_ for member in ensemble.estimators_) == len(ensemble.lower_)
+    assert ensemble.n_nodes_stage1_ == sum(member.n_nodes_stage1_ for member in ensemble.estimators_)
+    assert ensemble.n_labelled_nodes_ == (ensemble.node_labels_ != -1).sum()
+    assert ensemble.counts_.sum() == ensemble.support_.sum() - 3 * (few_labels[1] == -1).sum()
