@@ -17,13 +17,13 @@ SEEDS = range(10)
 
 def split(seed: int):
     """80 % to learn from, of which one sample in twenty keeps its label; 20 % to test on."""
-    data = load_breast_cancer(as_frame=True)
-    names = data.target.map(dict(enumerate(data.target_names)))
+    data = load_breast_cancer()
+    names = data.target_names[data.target]
     X, X_test, y, y_test = train_test_split(data.data, names, test_size=0.2, stratify=names, random_state=seed)
     labelled, _ = train_test_split(np.arange(len(y)), train_size=0.05, stratify=y, random_state=seed)
-    few = y.astype(object).to_numpy().copy()
+    few = y.astype(object)
     few[~np.isin(np.arange(len(y)), labelled)] = None
-    return X, few, y, X_test, y_test.to_numpy()
+    return X, few, y, X_test, y_test
 
 
 def ours(seed: int, few: np.ndarray, X, **parameters) -> WESSLART:
@@ -66,7 +66,8 @@ def compare() -> None:
 def explain() -> None:
     X, few, _, X_test, y_test = split(0)
     model = ours(0, few, X)
-    sample, truth = X_test.iloc[:1], y_test[0]
+    sample, truth = X_test[:1], y_test[0]
+    names = load_breast_cancer().feature_names
     answer, shares = model.predict(sample)[0], model.predict_proba(sample)[0]
     share = shares[list(model.classes_).index(answer)]
     print(f"\nOne answer explained: the first test sample is {answer} ({share:.0%} of the vote; in truth {truth}).")
@@ -79,7 +80,7 @@ def explain() -> None:
     print(f"{votes.count(answer)} of {len(votes)} members say so. The first of them answers by its box {node}, which")
     print(f"holds {member.support_[node]} training samples; labelled among them: {counts}. The box, and the sample:\n")
     print(f"  {'feature':26s} {'from':>9s} {'to':>9s} {'sample':>9s}")
-    for name, low, high, value in zip(X.columns, member.lower_[node], member.upper_[node], sample.iloc[0], strict=True):
+    for name, low, high, value in zip(names, member.lower_[node], member.upper_[node], sample[0], strict=True):
         outside = "" if low - 1e-9 <= value <= high + 1e-9 else "  outside"
         print(f"  {name:26s} {low:9.4g} {high:9.4g} {value:9.4g}{outside}")
 
