@@ -128,10 +128,7 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
     "match_tracking": [-1e-9, np.nan, None],
     "mapping": ["one", None, 3],
     "search_depth": [0, -1, 1.5, "deep", True],
-        (
-            "bounds",
-            [5, (0,), (1, 0), ([0, 0], [1, 2, 3]), (0, np.inf), (np.nan, 1), ("a", "b"), ([0, 5, 0], [9, 1, 9])],
-        ),
+    "bounds": [5, (0,), (1, 0), ([0, 0], [1, 2, 3]), (0, np.inf), (np.nan, 1), ("a", "b"), ([0, 5, 0], [9, 1, 9])],
     "n_members": [0, 1.5, "7", None],
     "voting": ["loud", None],
     "validation": [0, 1, -0.2, "all", None, True],
