@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -45,6 +45,8 @@ def test_values_beyond_the_range_are_clipped() -> None:
     np.testing.assert_array_equal(coding.encode(np.array([[-3.0], [99.0]])), [[0.0], [1.0]])
 
 
+@settings(max_examples=500)
+@example(values=np.array([[1.1154495e-131], [0.0]]), more=np.array([[-1.0]]), corners=0)
 @given(values=tables, more=tables, corners=st.integers(0, 2**31))
 def test_recoded_boxes_cover_what_they_covered(values: np.ndarray, more: np.ndarray, corners: int) -> None:
     n_features = min(values.shape[1], more.shape[1])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sslart._validate import FloatArray, Table
+from sslart._validate import FloatArray, IntArray, Table
 
 GRID = 2.0**32
 
@@ -144,10 +144,11 @@ class Coding:
         coded /= GRID
         return coded
 
-    def decode(self, coded: FloatArray) -> FloatArray:
-        """Return coded values in the user's units."""
-        lower, span = self._origin_and_span()
-        return np.where(coded == 1.0, self.upper, lower + coded * span)  # lower + span may miss upper by a rounding
+    def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
+        """Return coded values, of all features or of some, in the user's units."""
+        lower, span = (values[features] for values in self._origin_and_span())
+        # lower + span may miss upper by a rounding
+        return np.where(coded == 1.0, self.upper[features], lower + coded * span)
 
     def _origin_and_span(self) -> tuple[FloatArray, FloatArray]:
         """Return where each feature starts and how far it reaches; NaN where no value is known yet."""
@@ -202,17 +203,17 @@ class Coding:
         new_upper = np.zeros_like(new_lower)
         old = slice(0, len(self.features))
         new_lower[:, old], new_upper[:, old] = lower, upper
-        for position in np.flatnonzero((self.lower != wider.lower[old]) | (self.upper != wider.upper[old])).tolist():
-            reached = lower[:, position] <= upper[:, position]
-            start, span = wider.lower[position], wider.upper[position] - wider.lower[position]
-            for sides, new_sides, round_outward, step in (
-                (lower, new_lower, np.floor, -1.0),
-                (upper, new_upper, np.ceil, 1.0),
-            ):
-                units = self.decode(sides)[reached, position]
-                steps = round_outward((units - start) / span * GRID)
-                falls_short = step * (start + steps / GRID * span) < step * units
-                new_sides[reached, position] = np.clip((steps + falls_short * step) / GRID, 0.0, 1.0)
+        changed = np.flatnonzero((self.lower != wider.lower[old]) | (self.upper != wider.upper[old]))
+        reached = lower[:, changed] <= upper[:, changed]
+        start, span = (values[changed] for values in wider._origin_and_span())
+        for sides, new_sides, round_outward, step in (
+            (lower, new_lower, np.floor, -1.0),
+            (upper, new_upper, np.ceil, 1.0),
+        ):
+            units = self.decode(sides[:, changed], changed)
+            coded = np.clip(round_outward((units - start) / span * GRID) / GRID, 0.0, 1.0)
+            falls_short = step * wider.decode(coded, changed) < step * units
+            new_sides[:, changed] = np.where(reached, coded + falls_short * step / GRID, sides[:, changed])
         for position in range(len(self.features), len(wider.features)):
             siblings = [
                 place
