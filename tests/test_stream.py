@@ -230,6 +230,19 @@ def test_interrupted_call_leaves_the_model_as_it_was(model: Any, after: int, kin
         assert fingerprint(model.partial_fit(more, labels)) == fingerprint(again.partial_fit(more, labels))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("wider", [False, True])
+def test_interrupted_member_takes_the_others_back_too(n_jobs: int, wider: bool) -> None:
+    random = np.random.RandomState(0)
+    X, y = random.rand(80, 3), random.randint(-1, 2, 80)
+    model = WESSLART(3, vigilance=0.9, bounds=(0, 1), n_jobs=n_jobs).partial_fit(X, y)
+    before = fingerprint(model)
+    more = X[:30] * (7 if wider else 0.5)
+    with running_on(Interrupting(after=70)), pytest.raises(KeyboardInterrupt):
+        model.partial_fit(more, y[:30])  # 90 samples in all: at least one member has learnt its 30 by then
+    assert fingerprint(model) == before
+
+
 @needs_kernel
 @pytest.mark.parametrize("model", [FuzzyART(1.0), SSLART(1.0), WESSLART(2, vigilance=1.0, n_jobs=2)], ids=name_of)
 def test_ctrl_c_stops_a_long_fit_promptly(model: Any) -> None:
