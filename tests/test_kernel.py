@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 import sslart._reference
 from conftest import lattices, needs_kernel, running_on
@@ -34,6 +36,25 @@ def kernel() -> Any:
     return sslart._kernel
 
 
+@pytest.fixture(params=["avx512", "avx2", "portable"], autouse=True)
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run every test on every instruction set that this machine has."""
+    if request.param not in kernel().instruction_sets():
+        pytest.skip(f"this machine has no {request.param}")
+    usual = kernel().instruction_set()
+    kernel().use_instruction_set(request.param)
+    yield request.param
+    kernel().use_instruction_set(usual)
+
+
+@pytest.fixture(params=["filter", "no filter"])
+def filtering(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run with the filter even for few nodes, and without it."""
+    usual = kernel().filter_from(1 if request.param == "filter" else 10**9)
+    yield request.param
+    kernel().filter_from(usual)
+
+
 def grown(
     engine: Any, samples: np.ndarray, targets: np.ndarray, rule: Rule, cut: int, depth: int | None
 ) -> tuple[Network, list[np.ndarray]]:
@@ -53,9 +74,10 @@ def grown(
     return network, seen
 
 
-@settings(max_examples=600)
+@pytest.mark.usefixtures("filtering")
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    samples=lattices(),
+    samples=lattices(max_features=40),
     rule=rules,
     seed=st.integers(0, 2**16),
     cut=st.integers(0, 40),
@@ -76,6 +98,39 @@ def test_kernel_and_reference_make_the_same_nodes(
         assert one.tobytes() == other.tobytes()
 
 
+@pytest.mark.parametrize("n_features", [1, 7, 8, 9, 31, 33, 70])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("one_to_one", [False, True])
+def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bool) -> None:
+    random = np.random.RandomState(n_features)
+    samples = random.randint(0, 6, size=(400, n_features)) / 5
+    samples[random.rand(400, n_features) < missing] = np.nan
+    samples[np.isnan(samples).all(axis=1)] = 0.2
+    targets = random.randint(-1, 3, size=400)
+    rule = Rule(0.8, 1e-3, 1.0, 1e-6, one_to_one)
+    fast, fast_seen = grown(kernel(), samples, targets, rule, 300, 2)
+    plain, plain_seen = grown(sslart._reference, samples, targets, rule, 300, 2)
+    n = fast.prototypes.n_nodes
+    assert fast.prototypes.weights[:n].tobytes() == plain.prototypes.weights[: plain.prototypes.n_nodes].tobytes()
+    for one, other in zip(fast_seen, plain_seen, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@given(
+    values=hnp.arrays(np.float64, (5, 3), elements=st.one_of(st.floats(-3, 3), st.just(np.nan))),
+    lower=st.floats(-2, 1),
+    width=st.floats(0, 4),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_kernel_and_reference_code_alike(values: np.ndarray, lower: float, width: float) -> None:
+    low = np.array([lower, lower, np.inf])
+    high = np.array([lower + width, lower, -np.inf])
+    fast, plain = np.empty_like(values), np.empty_like(values)
+    assert kernel().encode(values, low, high, fast) == sslart._reference.encode(values, low, high, plain)
+    np.testing.assert_array_equal(fast, plain)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(samples=lattices(missing=False), rule=rules)
 def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, rule: Rule) -> None:
     targets = np.arange(len(samples)) % 3
@@ -115,6 +170,7 @@ def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str
 )
 def test_kernel_refuses_arrays_that_do_not_fit(change: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {
+        "cache": kernel().new_cache(),
         "weights": np.empty((4, 2)),
         "norms": np.empty(4),
         "support": np.empty(4, dtype=np.int64),

@@ -203,6 +203,8 @@ class Interrupting:
         sslart._reference.learn(*arrays, winners=winners.view(Tripwire), **rest)
 
     rank = staticmethod(sslart._reference.rank)
+    new_cache = staticmethod(sslart._reference.new_cache)
+    encode = staticmethod(sslart._reference.encode)
 
 
 @pytest.mark.parametrize("after", [0, 1, 5, 25])

@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "learn.hpp"
 #include "predict.hpp"
@@ -44,7 +45,7 @@ private:
     Patience patience_;
 };
 
-void learn_batch(Array<double, 2> weights, Array<double, 1> norms, Array<Index, 1> support, Array<Index, 2> counts,
+void learn_batch(Filter& cache, Array<double, 2> weights, Array<double, 1> norms, Array<Index, 1> support, Array<Index, 2> counts,
                  Array<Index, 1> labels, Array<Index, 1> progress, double vigilance, double choice,
                  double learning_rate, double match_tracking, bool one_to_one, Array<const double, 2> samples,
                  Array<const Index, 1> targets, Array<Index, 1> winners, std::optional<Array<Index, 1>> foreseen,
@@ -75,6 +76,7 @@ void learn_batch(Array<double, 2> weights, Array<double, 1> norms, Array<Index, 
         require(targets.data()[i] >= kNone && targets.data()[i] < n_classes, "a target that is no class");
 
     Boxes boxes{weights.data(), norms.data(), *n_nodes, capacity, n_features};
+    require(cache.n_nodes() <= *n_nodes, "a cache of another model");
     Map map{support.data(), counts.data(), labels.data(), n_classes};
     const Rule rule{vigilance, choice, learning_rate, match_tracking, one_to_one};
     const Batch batch{samples.data(),
@@ -89,13 +91,13 @@ void learn_batch(Array<double, 2> weights, Array<double, 1> norms, Array<Index, 
     Interruptible work(stop.data());
     {
         nb::gil_scoped_release unlocked;
-        *next = learn(boxes, map, rule, batch, *next, work.patience());
+        *next = learn(boxes, map, cache, rule, batch, *next, work.patience());
         *n_nodes = boxes.n_nodes;
     }
     work.rethrow();
 }
 
-void rank_batch(Array<const double, 2> weights, Array<const double, 1> norms, Array<const Index, 1> labels,
+void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const double, 1> norms, Array<const Index, 1> labels,
                 Index n_nodes, double choice, bool labelled_only, Array<const double, 2> samples,
                 Array<Index, 2> nodes, Array<double, 2> matches, Array<const std::uint8_t, 1> stop) {
     require(n_nodes >= 0 && n_nodes <= static_cast<Index>(weights.shape(0)) && norms.shape(0) == weights.shape(0) &&
@@ -112,25 +114,48 @@ void rank_batch(Array<const double, 2> weights, Array<const double, 1> norms, Ar
                               static_cast<Index>(nodes.shape(1)),
                               nodes.data(),
                               matches.data()};
+    require(cache.n_nodes() <= n_nodes, "a cache of another model");
+    Search(choice, cache, boxes).prepare();  // with the interpreter lock held: several threads may share the cache
     Interruptible work(stop.data());
     {
         nb::gil_scoped_release unlocked;
-        rank_nodes(boxes, choice, questions, work.patience());
+        rank_nodes(boxes, cache, choice, questions, work.patience());
     }
     work.rethrow();
+}
+
+bool encode_batch(Array<const double, 2> matrix, Array<const double, 1> lower, Array<const double, 1> upper,
+                  Array<double, 2> coded) {
+    require(lower.shape(0) == matrix.shape(1) && upper.shape(0) == matrix.shape(1) &&
+                coded.shape(0) == matrix.shape(0) && coded.shape(1) == matrix.shape(1),
+            "arrays of unlike lengths");
+    nb::gil_scoped_release unlocked;
+    return encode(matrix.data(), static_cast<Index>(matrix.shape(0)), static_cast<Index>(matrix.shape(1)),
+                  lower.data(), upper.data(), coded.data());
 }
 
 }  // namespace
 
 NB_MODULE(_kernel, module) {
-    module.def("learn", &learn_batch, "weights"_a.noconvert(), "norms"_a.noconvert(), "support"_a.noconvert(),
+    nb::class_<Filter>(module, "Filter").def(nb::init<>()).def("shrink", &Filter::shrink);
+    module.def("new_cache", [] { return new Filter(); }, nb::rv_policy::take_ownership);
+    module.def("encode", &encode_batch, "matrix"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
+               "coded"_a.noconvert());
+    module.def("learn", &learn_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(), "support"_a.noconvert(),
                "counts"_a.noconvert(), "labels"_a.noconvert(), "progress"_a.noconvert(), nb::kw_only(), "vigilance"_a,
                "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a, "samples"_a.noconvert(),
                "targets"_a.noconvert(), "winners"_a.noconvert(), "foreseen"_a.noconvert().none(), "search_depth"_a,
                "journal_weights"_a.noconvert().none(), "journal_support"_a.noconvert().none(),
                "journal_counts"_a.noconvert().none(), "stop"_a.noconvert());
-    module.def("rank", &rank_batch, "weights"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
+    module.def("rank", &rank_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
                "n_nodes"_a, nb::kw_only(), "choice"_a, "labelled_only"_a, "samples"_a.noconvert(), "nodes"_a.noconvert(),
                "matches"_a.noconvert(), "stop"_a.noconvert());
-    module.def("instruction_set", [] { return "portable"; });
+    module.def("instruction_set", [] { return chosen_instructions()->name; });
+    module.def("filter_from", [](Index n_nodes) { return std::exchange(filter_from(), n_nodes); }, "n_nodes"_a);
+    module.def("instruction_sets", [] {
+        nb::list names;
+        for (const Instructions* one : available_instructions()) names.append(one->name);
+        return names;
+    });
+    module.def("use_instruction_set", [](const char* name) { choose_instructions(name); }, "name"_a);
 }

@@ -3,8 +3,8 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
+#include "coding.hpp"
 #include "model.hpp"
 #include "patience.hpp"
 #include "sample.hpp"
@@ -29,14 +29,17 @@ struct Batch {
     Journal journal;
 };
 
-inline double on_grid(double value) {
-    constexpr double kSteps = 4294967296.0;  // 2³²
-    return std::nearbyint(value * kSteps) / kSteps;
-}
-
 // W ← β(A ∧ W) + (1−β)W, in the features the sample has; a side that no sample has reached yet takes the sample's value
 inline void adapt(const Sample& sample, double beta, double* w, Index n_features, double& norm) {
     const double* a = sample.code();
+    if (beta == 1.0 && sample.missing().empty()) {
+        // an uncommitted side has weight 1, so that the minimum is the sample's value there too
+        for (Index i = 0; i < 2 * n_features; ++i) w[i] = std::min(a[i], w[i]);
+        double sums[4] = {};
+        for (Index i = 0; i < 2 * n_features; ++i) sums[i % 4] += w[i];
+        norm = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        return;
+    }
     auto missing = sample.missing().begin();
     double sum = 0.0;
     for (Index i = 0; i < n_features; ++i) {
@@ -74,39 +77,47 @@ inline void associate(Map& map, Index node, Index target) {
 
 // The node that resonates with the sample, kNone if none does. One-to-one: while the winner belongs to another class,
 // it is switched off and vigilance is raised just above its match (match tracking). Vigilance only rises, so the nodes
-// that failed are those asked no later than the last of them.
-inline Index resonance(const Search& search, const Map& map, Index target, const Rule& rule) {
-    double vigilance = rule.vigilance;
-    Index failed = kNone;
-    for (;;) {
-        const Index winner =
-            search.best(vigilance, [&](Index j) { return failed == kNone || search.asked_earlier(failed, j); });
-        const bool fits = winner == kNone || !rule.one_to_one || target == kNone || map.labels[winner] == kNone ||
-                          map.labels[winner] == target;
-        if (fits) return winner;
-        failed = winner;
-        vigilance = search.match(winner) + rule.match_tracking;
+// still in question are among those asked later.
+inline Index resonance(Search& search, const Map& map, Index target, const Rule& rule) {
+    const bool tracks = rule.one_to_one && target != kNone;
+    Wanted wanted;
+    wanted.vigilance = rule.vigilance;
+    Found last{};
+    for (wanted.depth = tracks ? 4 : 1;; wanted.depth = 16) {
+        const std::vector<Found>& found = search.find(wanted);
+        for (const Found& candidate : found) {
+            if (candidate.match < wanted.vigilance) continue;
+            const Index label = map.labels[candidate.node];
+            if (!tracks || label == kNone || label == target) return candidate.node;
+            wanted.vigilance = candidate.match + rule.match_tracking;
+        }
+        if (static_cast<Index>(found.size()) < wanted.depth) return kNone;
+        last = found.back();
+        wanted.after = &last;
     }
 }
 
-inline Index foresee(const Search& search, const Map& map, Index search_depth) {
-    const Index node =
-        search.best(-std::numeric_limits<double>::infinity(), [&](Index j) { return map.labels[j] != kNone; });
-    if (node == kNone) return kNone;
-    if (search_depth > 0 && search.n_asked_before(node) >= search_depth) return kNone;
-    return map.labels[node];
+// The class that the model answers for the sample: that of the first labelled node among the `search_depth` best.
+inline Index foresee(Search& search, const Map& map, Index search_depth) {
+    Wanted wanted;
+    if (search_depth > 0)
+        wanted.depth = search_depth;
+    else
+        wanted.labels = map.labels;
+    for (const Found& asked : search.find(wanted))
+        if (map.labels[asked.node] != kNone) return map.labels[asked.node];
+    return kNone;
 }
 
 // Learns from sample `next` on; stops early when a new node does not fit in the arrays or when patience ends.
 // Returns the number of the first sample that was not learnt.
-inline Index learn(Boxes& boxes, Map& map, const Rule& rule, const Batch& batch, Index next, Patience& patience) {
-    Sample sample(boxes.n_features);
-    Search search(rule.choice, boxes.capacity);
+inline Index learn(Boxes& boxes, Map& map, Filter& filter, const Rule& rule, const Batch& batch, Index next,
+                   Patience& patience) {
+    Search search(rule.choice, filter, boxes);
     const Index width = 2 * boxes.n_features;
     for (; next < batch.n_samples; ++next) {
         if (!patience.spend(boxes.n_nodes * width)) break;
-        sample.read(batch.samples + next * boxes.n_features);
-        search.look(sample, boxes);
+        search.look_at(batch.samples + next * boxes.n_features);
         const Index target = batch.targets[next];
         const Index winner = resonance(search, map, target, rule);
         if (winner == kNone && boxes.n_nodes == boxes.capacity) break;
@@ -118,7 +129,8 @@ inline Index learn(Boxes& boxes, Map& map, const Rule& rule, const Batch& batch,
             batch.journal.support[next] = map.support[node];
             std::copy_n(map.count(node), map.n_classes, batch.journal.counts + next * map.n_classes);
         }
-        adapt(sample, rule.learning_rate, boxes.weight(node), boxes.n_features, boxes.norms[node]);
+        adapt(search.sample(), rule.learning_rate, boxes.weight(node), boxes.n_features, boxes.norms[node]);
+        search.changed(node);
         ++map.support[node];
         if (target != kNone) associate(map, node, target);
         batch.winners[next] = node;

@@ -18,18 +18,23 @@ struct Questions {
     double* matches;  // out: samples × depth
 };
 
-inline void rank_nodes(const Boxes& boxes, double choice, const Questions& questions, Patience& patience) {
-    Sample sample(boxes.n_features);
-    Search search(choice, boxes.n_nodes);
+inline void rank_nodes(const Boxes& boxes, Filter& filter, double choice, const Questions& questions,
+                       Patience& patience) {
+    Search search(choice, filter, boxes);
+    Wanted wanted;
+    wanted.depth = questions.depth;
+    if (questions.labelled_only) wanted.labels = questions.labels;
     for (Index i = 0; i < questions.n_samples; ++i) {
         if (!patience.spend(boxes.n_nodes * 2 * boxes.n_features)) return;
-        sample.read(questions.samples + i * boxes.n_features);
-        search.look(sample, boxes);
+        search.look_at(questions.samples + i * boxes.n_features);
         Index* nodes = questions.nodes + i * questions.depth;
-        search.rank(
-            questions.depth, [&](Index j) { return !questions.labelled_only || questions.labels[j] != kNone; }, nodes);
-        for (Index t = 0; t < questions.depth; ++t)
-            questions.matches[i * questions.depth + t] = nodes[t] == kNone ? 0.0 : search.match(nodes[t]);
+        double* matches = questions.matches + i * questions.depth;
+        std::fill_n(nodes, questions.depth, kNone);
+        std::fill_n(matches, questions.depth, 0.0);
+        for (const Found& found : search.find(wanted)) {
+            *nodes++ = found.node;
+            *matches++ = found.match;
+        }
     }
 }
 

@@ -14,12 +14,20 @@ public:
 
     void read(const double* x) {
         missing_.clear();
+        double* a = code_.data();
+        double* complement = a + n_features_;
+        int any_missing = 0;
         for (Index i = 0; i < n_features_; ++i) {
-            const bool has = !std::isnan(x[i]);
-            if (!has) missing_.push_back(i);
-            code_[i] = has ? x[i] : 0.0;  // a zero adds nothing to |A ∧ W|
-            code_[i + n_features_] = has ? 1.0 - x[i] : 0.0;
+            any_missing |= x[i] != x[i];
+            a[i] = x[i];
+            complement[i] = 1.0 - x[i];
         }
+        if (!any_missing) return;
+        for (Index i = 0; i < n_features_; ++i)
+            if (std::isnan(x[i])) {
+                missing_.push_back(i);
+                a[i] = complement[i] = 0.0;  // a zero adds nothing to |A ∧ W|
+            }
     }
 
     const double* code() const { return code_.data(); }

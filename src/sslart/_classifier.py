@@ -129,7 +129,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             stop=stop,
         )
 
-    def _fit_table(self, table: Table, labels: Labels, order: IntArray, stop: Any = None) -> None:
+    def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> None:
         """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
         self._search_depth()
         network = Network(self._first_coding(table, stream=False))

@@ -72,10 +72,10 @@ class Coding:
         """Return the coding widened to all values and categories of a table."""
         wider = self._with_categories(table)
         matrix = wider.matrix(table)
-        return wider._with_range(
-            np.fmin.reduce(matrix, axis=0, initial=np.inf).clip(max=wider.lower),
-            np.fmax.reduce(matrix, axis=0, initial=-np.inf).clip(min=wider.upper),
-        )
+        lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
+        if np.isnan(lowest).any():
+            lowest, highest = np.fmin.reduce(matrix, axis=0), np.fmax.reduce(matrix, axis=0)
+        return wider._with_range(np.fmin(wider.lower, lowest), np.fmax(wider.upper, highest))
 
     def _with_range(self, lower: FloatArray, upper: FloatArray) -> Coding:
         with np.errstate(over="ignore"):
@@ -132,18 +132,6 @@ class Coding:
                 matrix[:, position] = [np.nan if value is None else value == category for value in values]
         return matrix
 
-    def encode(self, matrix: FloatArray) -> FloatArray:
-        """Return the matrix scaled to [0, 1], clipped, and rounded to the grid; NaN stays NaN."""
-        lower, span = self._origin_and_span()
-        coded = matrix - lower
-        coded /= np.where(span > 0, span, 1.0)
-        coded[:, span == 0] *= 0.0
-        np.clip(coded, 0.0, 1.0, out=coded)
-        coded *= GRID
-        np.rint(coded, out=coded)
-        coded /= GRID
-        return coded
-
     def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
         """Return coded values, of all features or of some, in the user's units."""
         lower, span = (values[features] for values in self._origin_and_span())
@@ -170,6 +158,10 @@ class Coding:
         for start, end in zip(starts, [*starts[1:], len(table)], strict=True):
             coding = coding.covering(table[start : start + 1])
             yield slice(start, end), coding
+
+    def knows_categories(self, table: Table) -> bool:
+        """Tell whether every category of a table is known."""
+        return self._with_categories(table) is self
 
     def _rows_that_widen(self, table: Table) -> set[int]:
         full = self._with_categories(table)

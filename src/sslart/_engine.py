@@ -11,7 +11,8 @@ import warnings
 import sslart._reference as _reference
 
 ENVIRONMENT_VARIABLE = "SSLART_KERNEL"
-NAMES = ("auto", "compiled", "reference")
+INSTRUCTION_SETS = ("avx512", "avx2", "portable")
+NAMES = ("auto", *INSTRUCTION_SETS, "reference")
 
 
 @functools.cache
@@ -23,13 +24,13 @@ def engine() -> types.ModuleType:
     if wanted == "reference":
         return _reference
     try:
-        return importlib.import_module("sslart._kernel")
+        kernel = importlib.import_module("sslart._kernel")
     except ImportError as error:
         cure = (
             "Install a wheel of sslart for this platform, or a C++17 compiler (g++, clang++ or MSVC) and then "
             "`pip install --force-reinstall --no-binary sslart sslart`."
         )
-        if wanted == "compiled":
+        if wanted in INSTRUCTION_SETS:
             raise ImportError(f"sslart has no compiled kernel here. {cure}") from error
         warnings.warn(
             f"sslart has no compiled kernel here and runs on its NumPy reference: same results, much slower. {cure}",
@@ -37,6 +38,9 @@ def engine() -> types.ModuleType:
             stacklevel=2,
         )
         return _reference
+    if wanted in INSTRUCTION_SETS:
+        kernel.use_instruction_set(wanted)
+    return kernel
 
 
 def describe() -> str:

@@ -92,9 +92,9 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """
         with unchanged_on_failure(self):
             table = read_samples(self, X, reset=True)
-            order = np.arange(len(table))
+            order: Any = slice(None)
             if self.shuffle:
-                order = check_random_state(self.random_state).permutation(order)
+                order = check_random_state(self.random_state).permutation(len(table))
             network = Network(self._first_coding(table, stream=False))
             self.labels_ = np.empty(len(table), dtype=np.int64)
             self.labels_[order] = self._learn(network, table[order], recoverable=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._classifier import ARTClassifier, read_training
@@ -103,9 +102,9 @@ class FuzzyARTMAP(ARTClassifier):
         with unchanged_on_failure(self):
             table, labels = read_training(self, X, y, gaps=False)
             _refuse_gaps(labels)
-            order = np.arange(len(table))
+            order: Any = slice(None)
             if self.shuffle:
-                order = check_random_state(self.random_state).permutation(order)
+                order = check_random_state(self.random_state).permutation(len(table))
             self._fit_table(table, labels, order)
         return self
 

@@ -85,8 +85,10 @@ class Network:
             A flag by which another thread calls the work off.
         """
         self.coding.check(table)
-        stretches = list(self.coding.stretches(table))
-        reshapes = stretches[-1][1] is not self.coding or n_classes > self.prototypes.n_classes
+        coded, beyond = self._encode(table)
+        widens = beyond or not self.coding.knows_categories(table)
+        stretches = list(self.coding.stretches(table)) if widens else [(slice(0, len(table)), self.coding)]
+        reshapes = widens or n_classes > self.prototypes.n_classes
         journal = Journal(self.prototypes, len(table), reshapes) if recoverable else None
         coding = self.coding
         nodes, foreseen = np.full(len(table), -1), np.full(len(table), UNLABELLED)
@@ -103,7 +105,7 @@ class Network:
                     self.prototypes.recode(self.coding, wider)
                     self.coding = wider
                 self._learn_stretch(
-                    self.coding.encode(self.coding.matrix(table[rows])),
+                    self._encode(table[rows])[0] if widens else coded,
                     targets[rows],
                     rule,
                     Learnt(nodes[rows], foreseen[rows]),
@@ -115,6 +117,12 @@ class Network:
             take_back()
             raise
         return Learnt(nodes, foreseen, take_back)
+
+    def _encode(self, table: Table) -> tuple[FloatArray, bool]:
+        """Return the coded samples, and whether any value lies beyond the coding."""
+        matrix = np.ascontiguousarray(self.coding.matrix(table))
+        coded = np.empty_like(matrix)
+        return coded, engine().encode(matrix, self.coding.lower, self.coding.upper, coded)
 
     def _learn_stretch(
         self,
@@ -131,6 +139,7 @@ class Network:
         progress = np.array([0, n_nodes_before])
         while True:
             engine().learn(
+                prototypes.cache_of(engine()),
                 prototypes.weights,
                 prototypes.norms,
                 prototypes.support,
@@ -185,13 +194,15 @@ class Network:
         """
         self.coding.check(table)
         prototypes = self.prototypes
-        samples = self.coding.encode(self.coding.matrix(table))
-        _refuse_unknown_features(samples)
+        samples, _ = self._encode(table)
+        if not (self.coding.lower <= self.coding.upper).all():
+            _refuse_unknown_features(samples)
         depth = min(depth, prototypes.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
         stop = _no_stop() if stop is None else stop
         engine().rank(
+            prototypes.cache_of(engine()),
             prototypes.weights,
             prototypes.norms,
             prototypes.labels,

@@ -33,6 +33,7 @@ class Prototypes:
 
     def __init__(self, n_features: int, n_classes: int = 0) -> None:
         self._allocate(0, n_features, n_classes)
+        self._cache: tuple[Any, Any] = (None, None)
         self.n_nodes = 0
         self.n_nodes_stage1 = 0
 
@@ -91,8 +92,15 @@ class Prototypes:
         self.weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
         self._derive(np.arange(self.n_nodes))
 
+    def cache_of(self, engine: Any) -> Any:
+        """Return what an engine remembers of these nodes between calls; dropped when others change them."""
+        if self._cache[0] is not engine:
+            self._cache = engine, engine.new_cache()
+        return self._cache[1]
+
     def _derive(self, nodes: IntArray) -> None:
         """Compute afresh what follows from the weights and the counts."""
+        self._cache = None, None
         self.norms[nodes] = self.weights[nodes].sum(axis=1)
         if self.n_classes:
             counts = self.counts[nodes]

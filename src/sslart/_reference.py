@@ -77,7 +77,38 @@ def answering_node(choices: FloatArray, labels: IntArray, search_depth: int) -> 
     return NO_NODE
 
 
+def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: FloatArray) -> bool:
+    """Scale a matrix to [0, 1], clip it, and round it to the grid.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_samples, n_features)
+        In the user's units, NaN where missing.
+    lower, upper : arrays of length n_features
+        Range of each feature; lower > upper where no value is known yet, which codes as missing.
+    coded : array of shape (n_samples, n_features)
+        Filled with the coded values. A constant feature codes as 0.
+
+    Returns
+    -------
+    bool
+        Whether a value lies beyond the range of its feature.
+    """
+    known = lower <= upper
+    origin = np.where(known, lower, np.nan)
+    span = np.where(known, upper, np.nan) - origin
+    scaled = (matrix - origin) / np.where(span > 0, span, 1.0)
+    scaled[:, span == 0] *= 0.0
+    coded[:] = np.rint(np.clip(scaled, 0.0, 1.0) * GRID) / GRID
+    return bool((matrix < lower).any() or (matrix > upper).any())
+
+
+def new_cache() -> None:
+    """Return what is remembered between calls: nothing."""
+
+
 def learn(
+    cache: None,
     weights: FloatArray,
     norms: FloatArray,
     support: IntArray,
@@ -104,6 +135,8 @@ def learn(
 
     Parameters
     ----------
+    cache : None
+        What `new_cache` returned.
     weights, norms, support, counts, labels : arrays
         The nodes, changed in place. Stops before a sample whose new node would not fit.
     progress : array of length 2
@@ -155,6 +188,7 @@ def learn(
 
 
 def rank(
+    cache: None,
     weights: FloatArray,
     norms: FloatArray,
     labels: IntArray,
@@ -171,6 +205,8 @@ def rank(
 
     Parameters
     ----------
+    cache : None
+        What `new_cache` returned.
     weights, norms, labels : arrays
         The nodes.
     n_nodes : int

@@ -69,6 +69,8 @@ def _names_of(estimator: Any) -> list[str] | None:
 
 
 def _refuse_empty_rows(table: Table) -> Table:
+    if not np.isnan(table.values.sum()):
+        return table
     empty = np.isnan(table.values).all(axis=1)
     if empty.any():
         for values in table.categories.values():

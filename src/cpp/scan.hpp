@@ -1,0 +1,258 @@
+// The scan: passes over the filter and hands on the nodes that it cannot rule out. One loop per instruction set.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "filter.hpp"
+
+#if defined(__x86_64__) || defined(_M_X64)
+#define SSLART_X86 1
+#include <immintrin.h>
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define SSLART_TARGET(set) __attribute__((target(set)))
+#define SSLART_INLINE inline __attribute__((always_inline))
+#else
+#define SSLART_TARGET(set)
+#define SSLART_INLINE inline
+#endif
+
+namespace sslart {
+
+// What a node must reach, in terms of the filter: it passes while 255·d ≤ min(n − match, n·slope − choice), n = 255·|W|.
+// The margin pays for every rounding in single precision.
+struct Limits {
+    float match = 0.0f;
+    float slope = 1.0f;
+    float choice = 0.0f;
+
+    void set_vigilance(double vigilance, double sample_norm, double margin) {
+        match = static_cast<float>(255.0 * vigilance * sample_norm - margin);
+    }
+    void set_best(double best_choice, double alpha, double margin) {
+        slope = static_cast<float>(1.0 - best_choice);
+        choice = static_cast<float>(255.0 * alpha * best_choice - margin);
+    }
+    static double margin(Index n_features) { return 255.0 * 4.0 * static_cast<double>(n_features + 4) / (1 << 20); }
+};
+
+// Looks at one node exactly, and may tighten the limits.
+struct Judge {
+    Limits limits;
+    virtual void consider(Index node) = 0;
+
+protected:
+    ~Judge() = default;
+};
+
+using Scan = void (*)(const Filter&, const CoarseSample&, Judge&);
+using Overlap = double (*)(const double*, const double*, Index);
+
+// A block is given up as soon as no node can pass: after how many groups to look.
+constexpr Index kGroupsBetweenLooks = 4;
+
+template <int kGroups>
+constexpr Index looks_after(Index group, Index n_groups) {
+    const Index step = kGroups == 0 ? kGroupsBetweenLooks : kGroups <= 2 ? kGroups : 2;
+    return std::min(n_groups, group + step);
+}
+
+inline void consider_all(unsigned passing, Index first, Judge& judge) {
+    static constexpr Index kNodeAt[kBlock] = {0, 4, 1, 5, 2, 6, 3, 7};  // inverse of kNormPlace
+    for (Index place = 0; passing; ++place, passing >>= 1)
+        if (passing & 1u) judge.consider(first + kNodeAt[place]);
+}
+
+// ---- plain C++, for every machine
+
+inline double overlap_portable(const double* a, const double* w, Index length) {
+    constexpr Index kLanes = 8;
+    double lanes[kLanes] = {};
+    Index i = 0;
+    for (; i + kLanes <= length; i += kLanes)
+        for (Index k = 0; k < kLanes; ++k) lanes[k] += std::min(a[i + k], w[i + k]);
+    double sum = 0.0;
+    for (; i < length; ++i) sum += std::min(a[i], w[i]);
+    for (double lane : lanes) sum += lane;
+    return sum;
+}
+
+inline std::uint32_t sum_of_bytes(const std::uint8_t* eight) {
+    std::uint64_t word;
+    std::memcpy(&word, eight, sizeof word);
+    constexpr std::uint64_t kEven = 0x00ff00ff00ff00ffULL;
+    word = (word & kEven) + ((word >> 8) & kEven);  // four sums of two bytes, 16 bits apart
+    return static_cast<std::uint32_t>((word * 0x0001000100010001ULL) >> 48);
+}
+
+inline void scan_portable(const Filter& filter, const CoarseSample& x, Judge& judge) {
+    for (Index b = 0; b < filter.n_blocks(); ++b) {
+        std::uint32_t sums[kBlock] = {}, gaps[kBlock] = {};
+        const std::uint8_t* p = filter.block(b);
+        unsigned passing = 0;
+        for (Index g = 0; g < filter.n_groups();) {
+            const Index until = looks_after<0>(g, filter.n_groups());
+            for (; g < until; ++g, p += kGroupBytes) {
+                const std::uint8_t *lower = p, *upper = p + kGroupBytes / 2;
+                std::uint8_t low[kBlock * kBlock], high[kBlock * kBlock], outside[kBlock * kBlock];
+                for (Index k = 0; k < kBlock; ++k) {
+                    std::memcpy(low + k * kBlock, &x.low[g * kBlock], kBlock);
+                    std::memcpy(high + k * kBlock, &x.high[g * kBlock], kBlock);
+                }
+                for (Index i = 0; i < kBlock * kBlock; ++i) {
+                    const std::uint8_t below = static_cast<std::uint8_t>(std::max(lower[i], high[i]) - high[i]);
+                    const std::uint8_t above = static_cast<std::uint8_t>(std::max(low[i], upper[i]) - upper[i]);
+                    outside[i] = below | above;
+                }
+                for (Index k = 0; k < kBlock; ++k) sums[k] += sum_of_bytes(outside + k * kBlock);
+                if (x.any_missing)
+                    for (Index k = 0; k < kBlock; ++k)
+                        for (Index i = 0; i < kBlock; ++i)
+                            if (x.missing[g * kBlock + i])
+                                gaps[k] += 255u + p[k * kBlock + i] - p[kGroupBytes / 2 + k * kBlock + i];
+            }
+            passing = 0;
+            for (Index k = 0; k < kBlock; ++k) {
+                const Index place = kNormPlace[k];
+                const float norm = filter.norms(b)[place] - static_cast<float>(gaps[k]);
+                const float limit = std::min(norm - judge.limits.match, norm * judge.limits.slope - judge.limits.choice);
+                passing |= static_cast<unsigned>(static_cast<float>(sums[k]) <= limit) << place;
+            }
+            if (!passing) break;
+        }
+        consider_all(passing, b * kBlock, judge);
+    }
+}
+
+#ifdef SSLART_X86
+
+// ---- AVX2
+
+SSLART_TARGET("avx2") inline double overlap_avx2(const double* a, const double* w, Index length) {
+    __m256d s0 = _mm256_setzero_pd(), s1 = s0;
+    Index i = 0;
+    for (; i + 8 <= length; i += 8) {
+        s0 = _mm256_add_pd(s0, _mm256_min_pd(_mm256_loadu_pd(a + i), _mm256_loadu_pd(w + i)));
+        s1 = _mm256_add_pd(s1, _mm256_min_pd(_mm256_loadu_pd(a + i + 4), _mm256_loadu_pd(w + i + 4)));
+    }
+    double lanes[4];
+    _mm256_storeu_pd(lanes, _mm256_add_pd(s0, s1));
+    double sum = lanes[0] + lanes[1] + lanes[2] + lanes[3];
+    for (; i < length; ++i) sum += a[i] < w[i] ? a[i] : w[i];
+    return sum;
+}
+
+// kGroups: the number of groups where it is known at compile time, 0 where it is not
+template <int kGroups, bool kMissing>
+SSLART_TARGET("avx2") void scan_avx2(const Filter& filter, const CoarseSample& x, Judge& judge) {
+    const __m256i zero = _mm256_setzero_si256();
+    const Index n_groups = kGroups ? kGroups : filter.n_groups();
+    const Index n_blocks = filter.n_blocks();
+    const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
+    const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
+    const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
+    const std::uint8_t* p = filter.block(0);
+    for (Index b = 0; b < n_blocks; ++b, p += n_groups * kGroupBytes) {
+        __m256i s0 = zero, s1 = zero, m0 = zero, m1 = zero;
+        const __m256 norms = _mm256_loadu_ps(filter.norms(b));
+        const __m256i* at = reinterpret_cast<const __m256i*>(p);
+        int passing = 0;
+        for (Index g = 0; g < n_groups;) {
+            const Index until = looks_after<kGroups>(g, n_groups);
+            for (; g < until; ++g, at += 4) {
+                const __m256i xl = _mm256_set1_epi64x(low[g]), xh = _mm256_set1_epi64x(high[g]);
+                const __m256i l0 = _mm256_loadu_si256(at), l1 = _mm256_loadu_si256(at + 1);
+                const __m256i u0 = _mm256_loadu_si256(at + 2), u1 = _mm256_loadu_si256(at + 3);
+                const __m256i d0 = _mm256_or_si256(_mm256_subs_epu8(l0, xh), _mm256_subs_epu8(xl, u0));
+                const __m256i d1 = _mm256_or_si256(_mm256_subs_epu8(l1, xh), _mm256_subs_epu8(xl, u1));
+                s0 = _mm256_add_epi64(s0, _mm256_sad_epu8(d0, zero));
+                s1 = _mm256_add_epi64(s1, _mm256_sad_epu8(d1, zero));
+                if (kMissing) {
+                    const __m256i gap = _mm256_set1_epi64x(missing[g]);
+                    m0 = _mm256_add_epi64(m0, _mm256_sad_epu8(_mm256_and_si256(l0, gap), zero));
+                    m1 = _mm256_add_epi64(m1, _mm256_sad_epu8(_mm256_and_si256(l1, gap), zero));
+                    m0 = _mm256_add_epi64(m0, _mm256_sad_epu8(_mm256_andnot_si256(u0, gap), zero));
+                    m1 = _mm256_add_epi64(m1, _mm256_sad_epu8(_mm256_andnot_si256(u1, gap), zero));
+                }
+            }
+            // nodes 0 4 1 5 2 6 3 7
+            const __m256 sums = _mm256_cvtepi32_ps(_mm256_or_si256(s0, _mm256_slli_epi64(s1, 32)));
+            __m256 n = norms;
+            if (kMissing)
+                n = _mm256_sub_ps(n, _mm256_cvtepi32_ps(_mm256_or_si256(m0, _mm256_slli_epi64(m1, 32))));
+            const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(judge.limits.match));
+            const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(judge.limits.slope)),
+                                                   _mm256_set1_ps(judge.limits.choice));
+            passing = _mm256_movemask_ps(_mm256_cmp_ps(sums, _mm256_min_ps(by_match, by_choice), _CMP_LE_OQ));
+            if (!passing) break;
+        }
+        if (passing) consider_all(static_cast<unsigned>(passing), b * kBlock, judge);
+    }
+}
+
+// ---- AVX-512
+
+SSLART_TARGET("avx512f,avx512bw,avx512vl")
+inline double overlap_avx512(const double* a, const double* w, Index length) {
+    __m512d s0 = _mm512_setzero_pd(), s1 = s0;
+    Index i = 0;
+    for (; i + 16 <= length; i += 16) {
+        s0 = _mm512_add_pd(s0, _mm512_min_pd(_mm512_loadu_pd(a + i), _mm512_loadu_pd(w + i)));
+        s1 = _mm512_add_pd(s1, _mm512_min_pd(_mm512_loadu_pd(a + i + 8), _mm512_loadu_pd(w + i + 8)));
+    }
+    double sum = _mm512_reduce_add_pd(_mm512_add_pd(s0, s1));
+    for (; i < length; ++i) sum += a[i] < w[i] ? a[i] : w[i];
+    return sum;
+}
+
+template <int kGroups, bool kMissing>
+SSLART_TARGET("avx512f,avx512bw,avx512vl")
+void scan_avx512(const Filter& filter, const CoarseSample& x, Judge& judge) {
+    const __m512i zero = _mm512_setzero_si512();
+    const __m256i norm_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const Index n_groups = kGroups ? kGroups : filter.n_groups();
+    const Index n_blocks = filter.n_blocks();
+    const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
+    const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
+    const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
+    const std::uint8_t* p = filter.block(0);
+    for (Index b = 0; b < n_blocks; ++b, p += n_groups * kGroupBytes) {
+        __m512i s = zero, m = zero;
+        const __m256 norms = _mm256_loadu_ps(filter.norms(b));
+        const std::uint8_t* at = p;
+        unsigned passing = 0;
+        for (Index g = 0; g < n_groups;) {
+            const Index until = looks_after<kGroups>(g, n_groups);
+            for (; g < until; ++g, at += kGroupBytes) {
+                const __m512i xl = _mm512_set1_epi64(low[g]), xh = _mm512_set1_epi64(high[g]);
+                const __m512i l = _mm512_loadu_si512(at), u = _mm512_loadu_si512(at + kGroupBytes / 2);
+                const __m512i d = _mm512_or_si512(_mm512_subs_epu8(l, xh), _mm512_subs_epu8(xl, u));
+                s = _mm512_add_epi64(s, _mm512_sad_epu8(d, zero));
+                if (kMissing) {
+                    const __m512i gap = _mm512_set1_epi64(missing[g]);
+                    m = _mm512_add_epi64(m, _mm512_sad_epu8(_mm512_and_si512(l, gap), zero));
+                    m = _mm512_add_epi64(m, _mm512_sad_epu8(_mm512_andnot_si512(u, gap), zero));
+                }
+            }
+            const __m256 sums =
+                _mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(s), norm_order));
+            __m256 n = norms;
+            if (kMissing)
+                n = _mm256_sub_ps(
+                    n, _mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(m), norm_order)));
+            const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(judge.limits.match));
+            const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(judge.limits.slope)),
+                                                   _mm256_set1_ps(judge.limits.choice));
+            passing = _mm256_cmp_ps_mask(sums, _mm256_min_ps(by_match, by_choice), _CMP_LE_OQ);
+            if (!passing) break;
+        }
+        if (passing) consider_all(passing, b * kBlock, judge);
+    }
+}
+
+#endif  // SSLART_X86
+
+}  // namespace sslart
