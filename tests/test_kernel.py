@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 import sslart._reference
 from conftest import lattices, needs_kernel, running_on
-from sslart import WESSLART
+from sslart import SSLART, WESSLART
 from sslart._coding import GRID, Coding
 from sslart._network import Network, Rule
 from sslart._validate import Table
@@ -138,6 +138,15 @@ def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, 
     weights = prototypes.weights[: prototypes.n_nodes]
     np.testing.assert_array_equal(weights * GRID, np.rint(weights * GRID))
     np.testing.assert_array_equal(weights.sum(axis=1), prototypes.norms[: prototypes.n_nodes])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_predictions_are_the_same_in_any_number_of_threads(n_jobs: int) -> None:
+    random = np.random.RandomState(1)
+    X = random.rand(1500, 4)
+    model = SSLART(0.9, n_jobs=n_jobs, random_state=0).fit(X[:600], random.randint(-1, 3, 600))
+    alone = [[model.apply(x[None])[0], model.score_samples(x[None])[0]] for x in X]
+    np.testing.assert_array_equal(np.column_stack([model.apply(X), model.score_samples(X)]), alone)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])

@@ -183,8 +183,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         check_has_label(self._table)
         rank, choice = self._network.rank, self._rule().choice
         if depth == NO_LIMIT:
-            return rank(table, choice, labelled_only=True, stop=stop)[0][:, 0]
-        nodes = rank(table, choice, depth=depth, stop=stop)[0]
+            return rank(table, choice, labelled_only=True, n_jobs=self.n_jobs, stop=stop)[0][:, 0]
+        nodes = rank(table, choice, depth=depth, n_jobs=self.n_jobs, stop=stop)[0]
         labelled = self._network.prototypes.labels[nodes] != UNLABELLED
         first = labelled.argmax(axis=1)[:, None]
         answered = np.take_along_axis(labelled, first, axis=1)

@@ -35,6 +35,7 @@ class ARTEstimator(BaseEstimator):
     choice: float
     learning_rate: float
     bounds: Any
+    n_jobs: int | None
     n_features_in_: int
     _network: Network
 
@@ -71,7 +72,7 @@ class ARTEstimator(BaseEstimator):
             From 0 to 1. Low means novel: below `vigilance`, the sample would have made a node of its own.
         """
         table = self._read(X)
-        return self._network.rank(table, self._rule().choice)[1][:, 0]
+        return self._network.rank(table, self._rule().choice, n_jobs=self.n_jobs)[1][:, 0]
 
     @property
     def n_nodes_(self) -> int:

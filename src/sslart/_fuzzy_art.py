@@ -31,6 +31,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         Whether `fit` takes the samples in a random order instead of the given one.
     random_state : int, RandomState instance or None, default=None
         Seeds that order.
+    n_jobs : int or None, default=None
+        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -73,6 +75,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         bounds: Any = None,
         shuffle: bool = False,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.vigilance = vigilance
         self.choice = choice
@@ -80,6 +83,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         self.bounds = bounds
         self.shuffle = shuffle
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples afresh.
@@ -135,4 +139,4 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         array of shape (n_samples,)
         """
         table = self._read(X)
-        return self._network.rank(table, self._rule().choice)[0][:, 0]
+        return self._network.rank(table, self._rule().choice, n_jobs=self.n_jobs)[0][:, 0]

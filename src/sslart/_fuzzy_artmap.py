@@ -33,6 +33,8 @@ class FuzzyARTMAP(ARTClassifier):
         Whether `fit` takes the samples in a random order instead of the given one.
     random_state : int, RandomState instance or None, default=None
         Seeds that order.
+    n_jobs : int or None, default=None
+        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -76,6 +78,7 @@ class FuzzyARTMAP(ARTClassifier):
         bounds: Any = None,
         shuffle: bool = False,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.vigilance = vigilance
         self.choice = choice
@@ -84,6 +87,7 @@ class FuzzyARTMAP(ARTClassifier):
         self.bounds = bounds
         self.shuffle = shuffle
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _rule(self) -> Rule:
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)

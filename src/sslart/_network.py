@@ -11,9 +11,11 @@ import numpy as np
 from sslart._coding import Coding, Feature
 from sslart._engine import engine
 from sslart._prototypes import Journal, Prototypes
+from sslart._threads import side_by_side
 from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 
 NO_LIMIT = 0
+ROWS_PER_PIECE = 256
 
 
 class StoppedError(Exception):
@@ -91,7 +93,8 @@ class Network:
         reshapes = widens or n_classes > self.prototypes.n_classes
         journal = Journal(self.prototypes, len(table), reshapes) if recoverable else None
         coding = self.coding
-        nodes, foreseen = np.full(len(table), -1), np.full(len(table), UNLABELLED)
+        nodes = np.full(len(table), -1)
+        foreseen = np.full(len(table) if foresee_depth is not None else 0, UNLABELLED)
 
         def take_back() -> None:
             if journal is not None:
@@ -170,7 +173,14 @@ class Network:
         prototypes.n_nodes_stage1 += _n_made_unlabelled(learnt.nodes, targets, n_nodes_before)
 
     def rank(
-        self, table: Table, choice: float, *, depth: int = 1, labelled_only: bool = False, stop: Any = None
+        self,
+        table: Table,
+        choice: float,
+        *,
+        depth: int = 1,
+        labelled_only: bool = False,
+        n_jobs: int | None = None,
+        stop: Any = None,
     ) -> tuple[IntArray, FloatArray]:
         """Return the nodes of highest choice for each sample, best first, and their match.
 
@@ -183,6 +193,8 @@ class Network:
             How many nodes to name: T.
         labelled_only : bool
             Whether to pass over nodes without a label.
+        n_jobs : int or None
+            How many threads share the samples.
         stop : array of one uint8, or None
             A flag by which another thread calls the work off.
 
@@ -200,22 +212,30 @@ class Network:
         depth = min(depth, prototypes.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
-        stop = _no_stop() if stop is None else stop
-        engine().rank(
-            prototypes.cache_of(engine()),
-            prototypes.weights,
-            prototypes.norms,
-            prototypes.labels,
-            prototypes.n_nodes,
-            choice=choice,
-            labelled_only=labelled_only,
-            samples=samples,
-            nodes=nodes,
-            matches=matches,
-            stop=stop,
-        )
-        if stop[0]:
-            raise StoppedError
+        cache = prototypes.cache_of(engine())
+
+        def rank_rows(rows: slice, stop: Any) -> None:
+            engine().rank(
+                cache,
+                prototypes.weights,
+                prototypes.norms,
+                prototypes.labels,
+                prototypes.n_nodes,
+                choice=choice,
+                labelled_only=labelled_only,
+                samples=samples[rows],
+                nodes=nodes[rows],
+                matches=matches[rows],
+                stop=stop,
+            )
+            if stop[0]:
+                raise StoppedError
+
+        if n_jobs is None or len(samples) <= ROWS_PER_PIECE:
+            rank_rows(slice(None), _no_stop() if stop is None else stop)
+        else:
+            starts = range(0, len(samples), ROWS_PER_PIECE)
+            side_by_side(rank_rows, [slice(start, start + ROWS_PER_PIECE) for start in starts], n_jobs)
         return nodes, matches
 
     def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:

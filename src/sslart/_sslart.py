@@ -52,6 +52,8 @@ class SSLART(ARTClassifier):
         Whether `fit` takes the samples of each stage in a random order instead of the given one.
     random_state : int, RandomState instance or None, default=None
         Seeds that order.
+    n_jobs : int or None, default=None
+        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -102,6 +104,7 @@ class SSLART(ARTClassifier):
         bounds: Any = None,
         shuffle: bool = True,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.vigilance = vigilance
         self.choice = choice
@@ -112,6 +115,7 @@ class SSLART(ARTClassifier):
         self.bounds = bounds
         self.shuffle = shuffle
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _rule(self) -> Rule:
         mapping = check_option(self._name, "mapping", self.mapping, MAPPINGS)
