@@ -9,13 +9,17 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback lint clean
+.PHONY: help demo test test-slow test-fallback bench bench-quick fuzz sanitize lint clean
 
 help:
 	@echo "make demo           WESSL-ART on breast-cancer data with 5 % of the labels"
 	@echo "make test           style, types, layout, and all tests (about two minutes)"
 	@echo "make test-slow      the checks that take minutes"
 	@echo "make test-fallback  the tests on an install without the compiled kernel, in an environment of its own"
+	@echo "make bench          speed against peers; writes docs/benchmarks.md (about 20 minutes)"
+	@echo "make bench-quick    the same on less data, in under two minutes; writes nothing"
+	@echo "make fuzz           kernel against reference on adversarial data, 20,000 configurations"
+	@echo "make sanitize       the kernel's tests under the address and undefined-behaviour sanitizers"
 	@echo "make lint           ruff, mypy --strict, import-linter"
 	@echo "make clean          remove everything that the targets made"
 
@@ -42,6 +46,25 @@ test-fallback:
 	cd tests && ../$(VENV)-pure/bin/python -m pytest -c ../pyproject.toml --rootdir .. -n 2 -m "not slow" \
 		-W "ignore:sslart has no compiled kernel:RuntimeWarning" -p no:cacheprovider .
 
+# speed against peers, side by side in one run; writes docs/benchmarks.md and its plot
+bench: $(VENV)/bench
+	$(BIN)/python -W ignore benchmarks/run.py
+
+bench-quick: $(VENV)/bench
+	$(BIN)/python -W ignore benchmarks/run.py --quick
+
+# kernel against reference on adversarial data: 20,000 configurations, or as many as 15 minutes allow
+fuzz: $(VENV)/tools
+	cd tests && ../$(BIN)/python fuzz_kernel.py
+
+# the kernel's tests on a kernel built with the address and undefined-behaviour sanitizers
+sanitize:
+	$(PYTHON) -m venv --clear $(VENV)-sanitize
+	$(VENV)-sanitize/bin/python -m pip install --quiet -C cmake.define.SSLART_SANITIZE=ON '.[test]'
+	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
+		-p no:cacheprovider test_kernel.py test_prototypes.py test_stream.py
+
 $(VENV)/package: $(BUILD_INPUTS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
@@ -51,5 +74,9 @@ $(VENV)/tools: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@
 
+$(VENV)/bench: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VENV)-pure build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-pure $(VENV)-sanitize build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,185 @@
+"""What is measured: each case returns rows of (work, against, nodes, ratio, target) after checking the results."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+
+import sslart._kernel as kernel
+from data import digits, mixture, mnist, stream
+from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from timing import in_turns, median, ratio, seconds
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from artlib import FuzzyART as PythonArtlib
+    from artlib.optimized.backends.cpp.FuzzyART import FuzzyART as CompiledArtlib
+    from artlib.optimized.backends.cpp.FuzzyARTMAP import FuzzyARTMAP as CompiledArtlibMap
+    from hbbrain.numerical_data.incremental_learner.onln_gfmm import OnlineGFMM
+
+RHO, ALPHA = 0.9, 1e-3
+
+
+@dataclass
+class Row:
+    work: str
+    against: str
+    nodes: int
+    ours: float  # seconds
+    ratio: float
+    target: float | None = None
+
+
+def complement(X: np.ndarray) -> np.ndarray:
+    return np.hstack([X, 1.0 - X])
+
+
+def agree(one: Any, other: Any, what: str) -> None:
+    if not np.array_equal(one, other):
+        raise AssertionError(f"results differ: {what}")
+
+
+def row(taken: dict[str, list[float]], work: str, against: str, nodes: int, target: float | None) -> Row:
+    return Row(work, against, nodes, median(taken["sslart"]), ratio(taken, "peer", "sslart"), target)
+
+
+def against_artlib(quick: bool) -> Iterator[Row]:
+    """Fit and predict, on digits and mixtures, side by side with artlib's compiled models."""
+    sets = {"digits 1797×64": digits(), "mixture 5000×32": mixture(5000)}
+    if not quick:
+        sets["mixture 20000×32"] = mixture(20000)
+    turns = 3 if quick else 5
+    for name, (X, y) in sets.items():
+        coded = complement(X)
+        ours, theirs = FuzzyART(RHO, bounds=(0, 1)), CompiledArtlib(rho=RHO, alpha=ALPHA, beta=1.0)
+        taken = in_turns({"sslart": lambda: ours.fit(X), "peer": lambda: theirs.fit(coded)}, turns, 120)
+        agree(ours.labels_, theirs.labels_, f"clusters of {name}")
+        yield row(taken, f"fit FuzzyART, {name}", "artlib compiled", ours.n_nodes_, 100)
+        taken = in_turns({"sslart": lambda: ours.predict(X), "peer": lambda: theirs.predict(coded)}, turns, 120)
+        agree(ours.predict(X), theirs.predict(coded), f"predictions for {name}")
+        yield row(taken, f"predict FuzzyART, {name}", "artlib compiled", ours.n_nodes_, 40)
+
+        artmap, peer = FuzzyARTMAP(RHO, bounds=(0, 1)), CompiledArtlibMap(rho=RHO, alpha=ALPHA, beta=1.0)
+        taken = in_turns({"sslart": lambda: artmap.fit(X, y), "peer": lambda: peer.fit(coded, y)}, turns, 120)
+        yield row(taken, f"fit fuzzy ARTMAP one-to-one, {name}", "artlib compiled", artmap.n_nodes_, 60)
+        many = SSLART(RHO, bounds=(0, 1), shuffle=False)
+        taken = in_turns({"sslart": lambda: many.fit(X, y), "peer": lambda: peer.fit(coded, y)}, turns, 120)
+        yield row(taken, f"fit SSL-ART one-to-many, {name}", "artlib compiled fuzzy ARTMAP", many.n_nodes_, 60)
+
+    X = digits()[0][: 300 if quick else 900]
+    ours, theirs = FuzzyART(RHO, bounds=(0, 1)), PythonArtlib(rho=RHO, alpha=ALPHA, beta=1.0)
+    taken = in_turns({"sslart": lambda: ours.fit(X), "peer": lambda: theirs.fit(complement(X))}, 2)
+    agree(ours.labels_, theirs.labels_, "clusters of the first digits")
+    yield row(taken, f"fit FuzzyART, first {len(X)} digits", "artlib Python", ours.n_nodes_, None)
+
+
+def one_at_a_time(quick: bool) -> Iterator[Row]:
+    """Latency of a call with one sample, at about 2000 nodes and 32 features."""
+    X, _ = mixture(20000)
+    enough = next(n for n in range(500, 20000, 100) if FuzzyART(RHO, bounds=(0, 1)).fit(X[:n]).n_nodes_ >= 2000)
+    ours = FuzzyART(RHO, bounds=(0, 1)).fit(X[:enough])
+    theirs = CompiledArtlib(rho=RHO, alpha=ALPHA, beta=1.0).fit(complement(X[:enough]))
+    n_calls = 30 if quick else 100
+    rows = X[enough : enough + n_calls]
+
+    def call(model: Any, method: str, samples: np.ndarray) -> None:
+        for i in range(len(samples)):
+            getattr(model, method)(samples[i : i + 1])
+
+    for method, target in (("partial_fit", 20), ("predict", None)):
+        taken = in_turns(
+            {"sslart": lambda: call(ours, method, rows), "peer": lambda: call(theirs, method, complement(rows))}, 3
+        )
+        result = row(taken, f"{method}, one sample a call", "artlib compiled", ours.n_nodes_, target)
+        result.ours /= n_calls
+        yield result
+
+
+def against_the_plain_scan(quick: bool) -> Iterator[Row]:
+    """Large data, against the same kernel without filter and vector instructions: a plain C++ scan."""
+
+    def plainly(work: Any) -> Any:
+        def run() -> None:
+            usual, threshold = kernel.instruction_set(), kernel.filter_from(2**62)
+            kernel.use_instruction_set("portable")
+            try:
+                work()
+            finally:
+                kernel.use_instruction_set(usual)
+                kernel.filter_from(threshold)
+
+        return run
+
+    images = mnist()
+    if images is not None:
+        X = images[:5000] if quick else images
+        ours, plain = FuzzyART(0.8, bounds=(0, 1)), FuzzyART(0.8, bounds=(0, 1))
+        taken = in_turns({"sslart": lambda: ours.fit(X), "peer": plainly(lambda: plain.fit(X))}, 1)
+        agree(ours.labels_, plain.labels_, "clusters of MNIST")
+        yield row(taken, f"fit FuzzyART ρ=0.8, MNIST {len(X)}×784", "plain C++ scan", ours.n_nodes_, 10)
+
+    n_samples, n_last = (100_000, 2_000) if quick else (1_000_000, 5_000)
+    X = stream(n_samples)
+    ours = FuzzyART(RHO, bounds=(0, 1))
+    whole = seconds(lambda: ours.partial_fit(X[:-n_last]))
+    last = X[-n_last:]
+    taken = in_turns(
+        {"sslart": lambda: ours.predict(last), "peer": plainly(lambda: ours.predict(last))}, 1 if quick else 3
+    )
+    yield row(taken, f"predict the last {n_last} of a stream {n_samples}×8", "plain C++ scan", ours.n_nodes_, None)
+    import copy
+
+    plain = copy.deepcopy(ours)
+    taken = {"sslart": [seconds(lambda: ours.partial_fit(last))]}
+    taken["peer"] = [seconds(plainly(lambda: plain.partial_fit(last)))]
+    agree(ours.lower_, plain.lower_, "boxes of the stream")
+    result = row(taken, f"learn the last {n_last} of a stream {n_samples}×8", "plain C++ scan", ours.n_nodes_, 10)
+    result.work += f" (the others took {whole:.1f} s)"
+    yield result
+
+
+def threads(quick: bool) -> Iterator[Row]:
+    """Two threads against one."""
+    X, y = mixture(5000 if quick else 20000)
+    few = np.where(np.arange(len(y)) % 20, -1, y)
+    models = {n: WESSLART(7, vigilance=RHO, n_jobs=n, random_state=0) for n in (1, 2)}
+    turns = 3 if quick else 7
+    taken = in_turns({"sslart": lambda: models[2].fit(X, few), "peer": lambda: models[1].fit(X, few)}, turns)
+    agree(models[1].predict(X), models[2].predict(X), "ensembles in one and two threads")
+    yield row(taken, f"fit WESSL-ART, 7 members, {len(X)}×32, 2 threads", "1 thread", models[1].n_nodes_, 1.6)
+    one, two = (FuzzyART(RHO, bounds=(0, 1), n_jobs=n).fit(X) for n in (1, 2))
+    taken = in_turns({"sslart": lambda: two.predict(X), "peer": lambda: one.predict(X)}, turns)
+    yield row(taken, f"predict FuzzyART, {len(X)}×32, 2 threads", "1 thread", one.n_nodes_, 1.8)
+
+
+def against_scikit_learn(quick: bool) -> Iterator[Row]:
+    """Semi-supervised classifiers of scikit-learn on the same mixture with 5 % of the labels."""
+    X, y = mixture(2000 if quick else 5000)
+    few = np.where(np.arange(len(y)) % 20, -1, y)
+    peers = {
+        "LabelSpreading (knn)": LabelSpreading(kernel="knn"),
+        "SelfTrainingClassifier (forest of 100)": SelfTrainingClassifier(RandomForestClassifier(random_state=0)),
+    }
+    ours = WESSLART(7, vigilance=RHO, random_state=0)
+    for name, peer in peers.items():
+        taken = in_turns({"sslart": lambda: ours.fit(X, few), "peer": lambda p=peer: p.fit(X, few)}, 3, 60)
+        yield row(taken, f"fit WESSL-ART, 7 members, {len(X)}×32, 5 % labelled", name, ours.n_nodes_, None)
+        taken = in_turns({"sslart": lambda: ours.predict(X), "peer": lambda p=peer: p.predict(X)}, 3, 60)
+        yield row(taken, f"predict WESSL-ART, {len(X)}×32", name, ours.n_nodes_, None)
+
+
+def against_hyperbox_brain(quick: bool) -> Iterator[Row]:
+    """The online learner of the general fuzzy min-max network, which also grows boxes in one pass."""
+    X, y = mixture(500 if quick else 2000)
+    ours, theirs = FuzzyARTMAP(RHO, bounds=(0, 1)), OnlineGFMM(theta=0.1)
+    taken = in_turns({"sslart": lambda: ours.fit(X, y), "peer": lambda: theirs.fit(X, y)}, 2)
+    yield row(taken, f"fit fuzzy ARTMAP one-to-one, {len(X)}×32", "hyperbox-brain OnlineGFMM", ours.n_nodes_, None)
+
+
+CASES = (against_artlib, one_at_a_time, against_the_plain_scan, threads, against_scikit_learn, against_hyperbox_brain)

@@ -1,0 +1,93 @@
+"""Measure sslart against its peers in one run and write docs/benchmarks.md: `make bench`, `make bench-quick`."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+import sslart._kernel as kernel
+from cases import CASES, Row
+from curves import draw
+
+ROOT = Path(__file__).parent.parent
+
+
+def import_milliseconds() -> float:
+    """Return what importing sslart costs beyond numpy and the parts of scikit-learn that every estimator needs."""
+    program = (
+        "import time, numpy, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass\n"
+        "start = time.perf_counter(); import sslart; print(1000 * (time.perf_counter() - start))"
+    )
+    runs = [float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(7)]
+    return float(np.median(runs))
+
+
+def memory() -> tuple[float, float]:
+    """Return the memory of a fitted model and the peak of its fit, as multiples of 16 · nodes · features bytes."""
+    script = Path(__file__).parent / "memory.py"
+    after, peak = map(float, subprocess.check_output([sys.executable, script]).split())
+    return after, peak
+
+
+def machine() -> str:
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("sslart", "numpy", "scikit-learn", "artlib", "hyperbox-brain")
+    )
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [
+            line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
+        ]
+        model = f"{len(names)} × {names[0]}" if names else model
+    return f"{model}, instruction set {kernel.instruction_set()}; Python {platform.python_version()}; {packages}"
+
+
+def table(rows: list[Row]) -> str:
+    lines = ["| work | nodes | sslart | against | times faster | target |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        target = "" if row.target is None else f"{row.target:g}"
+        unit = f"{row.ours * 1e3:.3g} ms" if row.ours >= 1e-3 else f"{row.ours * 1e6:.3g} µs"
+        missed = row.target is not None and row.ratio < row.target
+        ratio = f"*{row.ratio:.3g}*" if missed else f"**{row.ratio:.3g}**"
+        lines.append(f"| {row.work} | {row.nodes} | {unit} | {row.against} | {ratio} | {target} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller data and fewer turns; prints, writes nothing")
+    arguments = parser.parse_args()
+    start = time.perf_counter()
+    rows = []
+    for case in CASES:
+        for row in case(arguments.quick):
+            rows.append(row)
+            print(f"{row.work}: {row.ratio:.1f} × {row.against}", flush=True)
+    after, peak = memory()
+    text = (
+        "# Benchmarks\n\n"
+        "Written by `make bench`. Contenders take turns on the same data in one run; a ratio is the median over the "
+        "turns, because machines are shared and absolute times mean little. Where results must agree they are "
+        "compared, and the run fails if they differ. A ratio in italics misses its target.\n\n"
+        f"{machine()}.\n\n{table(rows)}\n\n"
+        f"- A fitted model takes {after:.2f} times 16·nodes·features bytes beyond the data (target: at most 1.3); the "
+        f"peak during `fit`, with the coded copy of the data, is {peak:.2f} times.\n"
+        f"- `import sslart` takes {import_milliseconds():.0f} ms beyond numpy and scikit-learn (target: under 30).\n"
+    )
+    print(text)
+    if not arguments.quick:
+        draw(ROOT / "docs" / "benchmarks.png")
+        (ROOT / "docs" / "benchmarks.md").write_text(text + "\n![cost](benchmarks.png)\n")
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
