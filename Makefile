@@ -16,7 +16,7 @@ help:
 	@echo "make test           style, types, layout, and all tests (about two minutes)"
 	@echo "make test-slow      the checks that take minutes"
 	@echo "make test-fallback  the tests on an install without the compiled kernel, in an environment of its own"
-	@echo "make bench          speed against peers; writes docs/benchmarks.md (about 20 minutes)"
+	@echo "make bench          speed against peers; writes docs/benchmarks.md (about a quarter of an hour)"
 	@echo "make bench-quick    the same on less data, in under two minutes; writes nothing"
 	@echo "make fuzz           kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize       the kernel's tests under the address and undefined-behaviour sanitizers"

@@ -58,15 +58,16 @@ class Coding:
         start = cls.of_columns(table)
         if not stream:
             start = start._with_categories(table)
-        shown = start.covering(table)
         if bounds is None:
-            return shown
+            return start.covering(table)
         known = slice(0, len(start.features))
         lower, upper = (side[[feature.column for feature in start.features]] for side in bounds)
         from_table = np.isnan(lower) | np.array([feature.category is not None for feature in start.features])
-        return start._with_range(
-            np.where(from_table, shown.lower[known], lower), np.where(from_table, shown.upper[known], upper)
-        )
+        if from_table.any():
+            shown = start.covering(table)
+            lower = np.where(from_table, shown.lower[known], lower)
+            upper = np.where(from_table, shown.upper[known], upper)
+        return start._with_range(lower, upper)
 
     def covering(self, table: Table) -> Coding:
         """Return the coding widened to all values and categories of a table."""

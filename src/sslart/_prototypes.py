@@ -60,17 +60,18 @@ class Prototypes:
         return len(self.weights)
 
     def grow(self) -> None:
-        """Make room for half as many nodes again."""
-        self._resize(max(16, self.capacity + self.capacity // 2))
+        """Make room for as many nodes again; memory is taken only as nodes fill it."""
+        names = ("weights", "norms", "support", "counts", "labels")
+        before = [getattr(self, name)[: self.n_nodes] for name in names]
+        self._allocate(max(64, 2 * self.capacity), self.n_features, self.n_classes)
+        for name, rows in zip(names, before, strict=True):
+            getattr(self, name)[: self.n_nodes] = rows
 
     def trim(self) -> None:
         """Give back the room that no node uses."""
-        self._resize(self.n_nodes)
-
-    def _resize(self, capacity: int) -> None:
-        # resize in place spares a second copy of a large model; no view of these arrays outlives a call
+        # in place, which spares a second copy of a large model; no view of these arrays outlives a call
         for array in (self.weights, self.norms, self.support, self.counts, self.labels):
-            array.resize((capacity, *array.shape[1:]), refcheck=False)
+            array.resize((self.n_nodes, *array.shape[1:]), refcheck=False)
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for the counts of further classes."""
