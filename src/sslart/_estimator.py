@@ -28,7 +28,39 @@ def unchanged_on_failure(estimator: Any) -> Iterator[None]:
         raise
 
 
-class ARTEstimator(BaseEstimator):
+class RawSamplesEstimator(BaseEstimator):
+    """Base of all estimators: takes raw samples, missing values included, and remembers what they looked like."""
+
+    n_features_in_: int
+
+    def _read(self, X: Any) -> Table:
+        """Return X as a table for a fitted estimator."""
+        check_is_fitted(self)
+        return read_samples(self, X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _get_state(self) -> dict[str, Any]:
+        """Return what `sslart.save` writes of a fitted estimator beside its parameters."""
+        names = getattr(self, "feature_names_in_", None)
+        return {"n_features_in": self.n_features_in_, "feature_names_in": None if names is None else list(names)}
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        """Take over what `_get_state` returned, after checking it."""
+        n_features, names = state["n_features_in"], state["feature_names_in"]
+        if not isinstance(n_features, int) or n_features < 1:
+            raise ValueError("the number of features of the model is none")
+        self.n_features_in_ = n_features
+        if names is not None:
+            if len(names) != n_features or not all(isinstance(name, str) for name in names):
+                raise ValueError("the feature names of the model do not fit its features")
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+
+class ARTEstimator(RawSamplesEstimator):
     """Base of the estimators that are one network each."""
 
     vigilance: float
@@ -36,7 +68,6 @@ class ARTEstimator(BaseEstimator):
     learning_rate: float
     bounds: Any
     n_jobs: int | None
-    n_features_in_: int
     _network: Network
 
     def _rule(self) -> Rule:
@@ -53,11 +84,6 @@ class ARTEstimator(BaseEstimator):
 
     def _first_coding(self, table: Table, *, stream: bool) -> Coding:
         return Coding.first(table, check_bounds(self._name, self.bounds, table.values.shape[1]), stream=stream)
-
-    def _read(self, X: Any) -> Table:
-        """Return X as a table for a fitted estimator."""
-        check_is_fitted(self)
-        return read_samples(self, X, reset=False)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Say how well each sample fits what was learnt: the match of its best node.
@@ -108,30 +134,9 @@ class ARTEstimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_network")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _get_state(self) -> dict[str, Any]:
-        """Return what `sslart.save` writes of a fitted estimator beside its parameters."""
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            "n_features_in": self.n_features_in_,
-            "feature_names_in": None if names is None else list(names),
-            "network": self._network.to_state(),
-        }
+        return {**super()._get_state(), "network": self._network.to_state()}
 
     def _set_state(self, state: dict[str, Any]) -> None:
-        """Take over what `_get_state` returned, after checking it."""
-        self._network = Network.from_state(state["network"], state["n_features_in"])
-        self.n_features_in_ = state["n_features_in"]
-        set_feature_names(self, state["feature_names_in"])
-
-
-def set_feature_names(estimator: Any, names: list[str] | None) -> None:
-    """Set `feature_names_in_` of a loaded estimator, where it was fitted with names."""
-    if names is not None:
-        if len(names) != estimator.n_features_in_ or not all(isinstance(name, str) for name in names):
-            raise ValueError("the feature names of the model do not fit its features")
-        estimator.feature_names_in_ = np.array(names, dtype=object)
+        super()._set_state(state)
+        self._network = Network.from_state(state["network"], self.n_features_in_)

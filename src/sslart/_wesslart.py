@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +22,7 @@ from sslart._classifier import (
     table_from_state,
     table_to_state,
 )
-from sslart._estimator import set_feature_names, unchanged_on_failure
+from sslart._estimator import RawSamplesEstimator, unchanged_on_failure
 from sslart._network import NO_LIMIT, Learnt
 from sslart._pooled import PooledNodes
 from sslart._sslart import SSLART, stage_order
@@ -46,7 +45,7 @@ from sslart._voting import Record, held_out, scores
 VOTINGS = ("weighted", "majority")
 
 
-class WESSLART(PooledNodes, AbstainingClassifier, BaseEstimator):
+class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
     """WESSL-ART: a weighted vote over SSL-ART members trained on different sequences of the same samples.
 
     Each member weighs its vote for a class by its success on that class. Members differ by their sample sequence only.
@@ -281,7 +280,7 @@ class WESSLART(PooledNodes, AbstainingClassifier, BaseEstimator):
         for member in members:
             member.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):
-                member.feature_names_in_ = self.feature_names_in_  # type: ignore[attr-defined]
+                member.feature_names_in_ = self.feature_names_in_
         self.estimators_ = members
 
     def _held_out(self, labels: Labels, random: np.random.RandomState, validation_set: Any) -> BoolArray:
@@ -384,24 +383,12 @@ class WESSLART(PooledNodes, AbstainingClassifier, BaseEstimator):
         matches = self._ask(lambda member, stop: member._network.rank(table, member._rule().choice, stop=stop)[1][:, 0])
         return np.asarray(np.mean(matches, axis=0))
 
-    def _read(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return read_samples(self, X, reset=False)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _get_state(self) -> dict[str, Any]:
-        """Return what `sslart.save` writes of a fitted ensemble beside its parameters."""
-        names = getattr(self, "feature_names_in_", None)
         return {
-            "n_features_in": self.n_features_in_,
-            "feature_names_in": None if names is None else list(names),
+            **super()._get_state(),
             "members": [{"seed": member.random_state, **member._get_state()} for member in self.estimators_],
             "successes": self._record.successes,
             "trials": self._record.trials,
@@ -409,15 +396,17 @@ class WESSLART(PooledNodes, AbstainingClassifier, BaseEstimator):
         }
 
     def _set_state(self, state: dict[str, Any]) -> None:
-        """Take over what `_get_state` returned, after checking it."""
+        super()._set_state(state)
         self._table = table_from_state(state)
         self._record = Record(state["successes"], state["trials"])
         self._record.check(len(state["members"]), len(self._table.seen))
-        self.n_features_in_ = state["n_features_in"]
-        set_feature_names(self, state["feature_names_in"])
         members = [self._new_member(member_state["seed"]) for member_state in state["members"]]
         for member, member_state in zip(members, state["members"], strict=True):
             member._set_state(member_state)
-            if set(member._table.seen) != set(self._table.seen) or member.n_features_in_ != self.n_features_in_:
+            if (
+                set(member._table.seen) != set(self._table.seen)
+                or set(member._table.declared) != set(self._table.declared)
+                or member.n_features_in_ != self.n_features_in_
+            ):
                 raise ValueError("the members of the model do not fit together")
         self.estimators_ = members
