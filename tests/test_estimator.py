@@ -122,13 +122,15 @@ def test_bad_samples_are_refused(model: Any, X: Any, cause: str) -> None:
 
 
 BAD_PARAMETERS: dict[str, list[Any]] = {
-    "vigilance": [-0.1, 1.1, np.nan, "high", None, True],
+    "vigilance": [10**400, -0.1, 1.1, np.nan, "high", None, True],
     "choice": [0, -1, np.inf, None],
     "learning_rate": [0, 1.5, "x"],
     "match_tracking": [-1e-9, np.nan, None],
     "mapping": ["one", None, 3],
-    "search_depth": [0, -1, 1.5, "deep", True],
+    "search_depth": [10**30, 0, -1, 1.5, "deep", True],
     "bounds": [5, (0,), (1, 0), ([0, 0], [1, 2, 3]), (0, np.inf), (np.nan, 1), ("a", "b"), ([0, 5, 0], [9, 1, 9])],
+    "shuffle": ["no", None, 2],
+    "n_jobs": [0, 1.5, "2", True],
     "n_members": [0, 1.5, "7", None],
     "voting": ["loud", None],
     "validation": [0, 1, -0.2, "all", None, True],
@@ -145,8 +147,6 @@ def test_bad_parameters_are_refused(model: Any, name: str, blobs: Any) -> None:
     for value in BAD_PARAMETERS[name]:
         changed = clone(model).set_params(**{name: value})
         for learn in (changed.fit, changed.partial_fit):
-            if learn == changed.partial_fit and name == "search_depth":
-                continue
             with pytest.raises(ValueError, match=name):
                 learn(X, y)
             assert not hasattr(changed, "n_features_in_")
@@ -263,3 +263,44 @@ def test_features_never_seen_say_nothing() -> None:
     np.testing.assert_array_equal(model.predict([[1.0, 7.0]]), model.predict([[1.0, np.nan]]))
     with pytest.raises(ValueError, match="never seen a value"):
         model.predict([[np.nan, 7.0]])
+
+
+def test_frame_of_categories_alone_needs_no_bounds() -> None:
+    model = SSLART(bounds=(0, 1)).partial_fit(pd.DataFrame({"b": list("abab")}), [0, 1, 0, 1])
+    assert model.predict(pd.DataFrame({"b": ["b", "a"]})).tolist() == [1, 0]
+
+
+def test_numbers_in_an_object_column_may_be_missing() -> None:
+    frame = pd.DataFrame({"a": pd.Series([1, pd.NA, 3, 4], dtype=object), "b": [1.0, 2, 3, 4]})
+    assert np.isnan(FuzzyART(1.0).fit(frame).lower_[1, 0])
+
+
+def test_what_a_column_was_decides_what_it_is() -> None:
+    frame = pd.DataFrame({"a": [1, "u", 2, "u"], "b": [1.0, 2, 3, 4]})
+    model = SSLART(1.0, shuffle=False).fit(frame, [0, 1, 0, 1])
+    assert [model.predict(frame.iloc[i : i + 1])[0] for i in range(4)] == [0, 1, 0, 1]
+
+
+def test_sample_beyond_the_range_is_novel() -> None:
+    X = np.column_stack([np.random.RandomState(0).rand(50), np.full(50, 7.0)])
+    model = FuzzyART(0.9).fit(X)
+    inside, far, off_constant = model.score_samples([[0.5, 7.0], [30.0, 7.0], [0.5, 8.0]])
+    assert far == 0.0
+    assert off_constant <= 0.5 < 0.9 <= inside
+    ensemble = WESSLART(2, random_state=0).fit(X, np.arange(50) % 2)
+    assert ensemble.score_samples([[30.0, 7.0]]) == [0.0]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
+@pytest.mark.parametrize("weights", [[1, 2], [[1, 2, 3]], [0, 0, 0], [np.nan, 1, 1], [-1, 1, 1]])
+def test_bad_sample_weights_are_refused(model: Any, weights: list[Any]) -> None:
+    model = clone(model).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    with pytest.raises(ValueError):
+        model.score([[0.0], [1.0], [2.0]], [0, 1, 2], sample_weight=weights)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
+def test_labels_of_another_kind_cannot_be_scored(model: Any) -> None:
+    model = clone(model).fit([[0.0], [1.0]], ["a", "b"])
+    with pytest.raises(ValueError, match="several kinds"):
+        model.score([[0.0], [1.0]], [0, 1])

@@ -183,6 +183,11 @@ HOSTILE = {
     "stage 1 of nothing": at("state", "network", "prototypes", "n_nodes_stage1")(10**9),
     "no state": at("state")([]),
     "features of nowhere": at("state", "network", "features")([[7, None]]),
+    "features without end": at("state", "n_features_in")(10**11),
+    "names that are no list": at("state", "feature_names_in")("abc"),
+    "list for a category": at("state", "network", "features")([[0, None], [1, None], [2, ["x"]]]),
+    "category of a number": at("state", "network", "features")([[0, None], [1, None], [2, "x"]]),
+    "class without end": at("state", "seen")([10**400, 1, 2]),
     "width of another model": at("state", "n_features_in")(9),
     "names too many": at("state", "feature_names_in")(["a"]),
     "classes too few": at("state", "seen")([0]),
@@ -196,6 +201,14 @@ HOSTILE = {
 def test_hostile_file_is_refused(trick: str, saved: Path) -> None:
     with pytest.raises(ValueError, match="model"):
         sslart.load(forged(saved, HOSTILE[trick]))
+
+
+def test_hostile_random_state_is_refused(path: Path) -> None:
+    sslart.save(SSLART(random_state=np.random.RandomState(0)), path)
+    forge = at("parameters", "random_state", "$random_state", "state", "pos")
+    sslart.load(forged(path, forge(624)))
+    with pytest.raises(ValueError, match="random state"):
+        sslart.load(forged(path, forge(10**8)))
 
 
 def test_hostile_weights_are_refused(path: Path, few_labels: Any) -> None:
@@ -231,6 +244,21 @@ def test_failed_save_leaves_the_old_file_and_no_litter(saved: Path, monkeypatch:
         sslart.save(FuzzyART().fit([[1]]), saved)
     assert saved.read_bytes() == before
     assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_old_file_stays_until_the_new_one_is_complete(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+    seen = []
+
+    def watch(written: Path, target: Path) -> None:
+        seen.append(saved.read_bytes() == before and sslart.load(written).n_nodes_ == 1)
+        raise OSError("the machine stops here")
+
+    monkeypatch.setattr(Path, "replace", watch)
+    with pytest.raises(OSError, match="stops here"):
+        sslart.save(FuzzyART().fit([[1]]), saved)
+    assert seen == [True]
+    assert saved.read_bytes() == before
 
 
 def test_save_keeps_the_file_mode_and_follows_links(saved: Path) -> None:

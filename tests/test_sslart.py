@@ -127,6 +127,9 @@ def test_labels_of_every_kind_may_have_gaps(model: Any, kind: str) -> None:
         (["a", 1, "b"], "several kinds"),
         ([0.5, 1.5, 2.0], "Unknown label type"),
         ([np.inf, 0, 1], "infinity"),
+        ([2**70, 2**71, 5], "beyond 64 bits"),
+        ([1e300, 1e250, 5], "beyond 64 bits"),
+        (np.array([2**63 + 1, 2**63 + 2, 1], dtype=np.uint64), "beyond 64 bits"),
         ([0, 1], "inconsistent numbers of samples"),
         ([[0, 1], [1, 0], [0, 0]], "1d array"),
         ([1j, 2j, 1j], "Unknown label type"),
@@ -192,3 +195,14 @@ def test_unlabelled_samples_help(blobs: Any) -> None:
     with_unlabelled = SSLART(0.75, random_state=0).fit(X, np.where(labelled, y, -1)).score(X, y)
     without = SSLART(0.75, random_state=0).fit(X[labelled], y[labelled]).score(X, y)
     assert with_unlabelled > without
+
+
+def test_large_integer_classes_stay_apart() -> None:
+    model = SSLART(1.0, shuffle=False).fit([[0], [1], [2]], pd.array([2**53, 2**53 + 1, None], dtype="Int64"))
+    assert model.classes_.tolist() == [2**53, 2**53 + 1]
+
+
+def test_no_node_has_the_label_minus_one_before_a_label_came() -> None:
+    model = SSLART().partial_fit([[0.0], [1.0]], None, classes=[-1, 1])
+    assert model.node_labels_.tolist() == [None] * model.n_nodes_
+    assert model.partial_fit([[0.0]], [-1]).score([[0.0]], [-1]) == 1.0

@@ -36,3 +36,18 @@ def test_failure_stops_the_others_before_it_goes_on() -> None:
     with pytest.raises(KeyboardInterrupt):
         side_by_side(work, [0, 1], 2)
     assert finished == [1]
+
+
+def test_failure_of_a_later_piece_stops_an_earlier_one_at_once() -> None:
+    def work(item: int, stop: Any) -> None:
+        if item == 1:
+            raise ValueError("broken")
+        for _ in range(400):
+            if stop[0]:
+                return
+            time.sleep(0.01)
+
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match="broken"):
+        side_by_side(work, [0, 1], 2)
+    assert time.perf_counter() - start < 2

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import sslart
 from sslart import SSLART, WESSLART
+from sslart._voting import Record
+from test_stream import fingerprint
 
 
 def test_members_differ_by_their_sequence_only(few_labels: Any) -> None:
@@ -124,3 +127,45 @@ def test_pooled_attributes_are_those_of_the_members(few_labels: Any) -> None:
     assert ensemble.n_nodes_stage1_ == sum(member.n_nodes_stage1_ for member in ensemble.estimators_)
     assert ensemble.n_labelled_nodes_ == (ensemble.node_labels_ != -1).sum()
     assert ensemble.counts_.sum() == ensemble.support_.sum() - 3 * (few_labels[1] == -1).sum()
+
+
+def test_members_follow_the_parameters_of_the_ensemble(few_labels: Any, tmp_path: Any) -> None:
+    X, y = few_labels
+    ensemble = WESSLART(3, vigilance=0.95, random_state=0).fit(X, y).set_params(vigilance=0.2, choice=10.0)
+    sslart.save(ensemble, tmp_path / "model")
+    loaded = sslart.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), ensemble.predict(X))
+    for model in (ensemble, loaded):
+        model.partial_fit(X * 2)
+    assert loaded.n_nodes_ == ensemble.n_nodes_
+    assert loaded.estimators_[0].vigilance == 0.2
+
+
+def test_validation_set_of_another_kind_is_refused(few_labels: Any) -> None:
+    X, y = few_labels
+    with pytest.raises(ValueError, match="several kinds"):
+        WESSLART(2).fit(X, y, validation_set=(X, ["a"] * len(X)))
+    with pytest.raises(ValueError, match="class that y has"):
+        WESSLART(2).fit(X, y, validation_set=(X, [77] * len(X)))
+
+
+def test_validation_set_may_have_minus_one_as_a_class() -> None:
+    X, y = np.array([[0.0], [0.1], [1.0], [0.9]]), [-1, -1, 1, 1]
+    with pytest.warns(UserWarning, match="two classes"):
+        ensemble = WESSLART(2, random_state=0).fit(X, y, validation_set=(X[:2], [-1, -1]))
+    assert ensemble.class_weights_.tolist() == [[1.0, 1.0]] * 2
+
+
+def test_interrupt_after_learning_takes_the_members_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.RandomState(0)
+    X, y = random.rand(60, 2), random.choice(["b", "c", "d"], 60)
+    ensemble = WESSLART(2, vigilance=0.9, random_state=0).fit(X, y)
+    before = fingerprint(ensemble), ensemble.predict(X).tolist()
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Record, "of_right", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ensemble.partial_fit(random.rand(40, 2) * 3, ["alpha"] * 40)
+    assert (fingerprint(ensemble), ensemble.predict(X).tolist()) == before

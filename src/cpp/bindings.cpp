@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -76,7 +77,6 @@ void learn_batch(Filter& cache, Array<double, 2> weights, Array<double, 1> norms
         require(targets.data()[i] >= kNone && targets.data()[i] < n_classes, "a target that is no class");
 
     Boxes boxes{weights.data(), norms.data(), *n_nodes, capacity, n_features};
-    require(cache.n_nodes() <= *n_nodes, "a cache of another model");
     Map map{support.data(), counts.data(), labels.data(), n_classes};
     const Rule rule{vigilance, choice, learning_rate, match_tracking, one_to_one};
     const Batch batch{samples.data(),
@@ -91,6 +91,7 @@ void learn_batch(Filter& cache, Array<double, 2> weights, Array<double, 1> norms
     Interruptible work(stop.data());
     {
         nb::gil_scoped_release unlocked;
+        std::unique_lock alone(cache.in_use);
         *next = learn(boxes, map, cache, rule, batch, *next, work.patience());
         *n_nodes = boxes.n_nodes;
     }
@@ -114,11 +115,14 @@ void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const doubl
                               static_cast<Index>(nodes.shape(1)),
                               nodes.data(),
                               matches.data()};
-    require(cache.n_nodes() <= n_nodes, "a cache of another model");
-    Search(choice, cache, boxes).prepare();  // with the interpreter lock held: several threads may share the cache
     Interruptible work(stop.data());
     {
         nb::gil_scoped_release unlocked;
+        {
+            std::unique_lock alone(cache.in_use);
+            Search(choice, cache, boxes).prepare();
+        }
+        std::shared_lock together(cache.in_use);
         rank_nodes(boxes, cache, choice, questions, work.patience());
     }
     work.rethrow();

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <shared_mutex>
 #include <vector>
 
 #include "model.hpp"
@@ -38,6 +39,9 @@ struct CoarseSample {
 
 class Filter {
 public:
+    // learning excludes every other use; predictions exclude learning only
+    std::shared_mutex in_use;
+
     Index n_nodes() const { return n_nodes_; }
     Index n_groups() const { return n_groups_; }
     Index n_blocks() const { return (n_nodes_ + kBlock - 1) / kBlock; }

@@ -86,6 +86,7 @@ private:
     bool uses_filter() const { return boxes_.n_nodes >= filter_from_; }
 
     void consider(Index node) override {
+        if (node >= boxes_.n_nodes) return;  // made by a call that came after this one began
         if (wanted_.labels && wanted_.labels[node] == kNone) return;
         const double* w = boxes_.weight(node);
         double norm = boxes_.norms[node];

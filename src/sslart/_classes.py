@@ -48,6 +48,11 @@ class ClassTable:
             )
         return table
 
+    def check_kind(self, labels: Labels) -> None:
+        """Raise a ValueError where labels are of another kind than the classes, and so can never be among them."""
+        if labels.known.any():
+            self.declaring(labels[np.flatnonzero(labels.known)[:1]])
+
     def has_minus_one(self) -> bool:
         """Tell whether -1 is a class here, and so does not mean unlabelled."""
         return UNLABELLED in self.seen + self.declared

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from sslart._classes import ClassTable
 from sslart._estimator import ARTEstimator, unchanged_on_failure
-from sslart._network import NO_LIMIT, Learnt, Network
+from sslart._network import NO_LIMIT, Learnt, Network, Undo
 from sslart._validate import (
     UNLABELLED,
     BoolArray,
@@ -66,11 +66,21 @@ class AbstainingClassifier(ClassifierMixin):
         """
         answers = np.asarray(self.predict(X))  # type: ignore[attr-defined]
         labels = as_known(self._table, read_labels(y, Table(np.empty((len(answers), 1)))))
+        self._table.check_kind(labels)
         if not labels.known.any():
             raise ValueError("y has no labelled sample to score against: give the true classes of some samples.")
         right = (answers == labels.values)[labels.known]
-        weights = None if sample_weight is None else np.asarray(sample_weight)[labels.known]
-        return float(np.average(right, weights=weights))
+        return float(np.average(right, weights=_read_weights(sample_weight, labels)))
+
+
+def _read_weights(sample_weight: Any, labels: Labels) -> FloatArray | None:
+    if sample_weight is None:
+        return None
+    weights = column_or_1d(np.asarray(sample_weight, dtype=np.float64))
+    check_consistent_length(weights, labels.known)
+    if not (weights >= 0).all() or not 0 < weights[labels.known].sum() < np.inf:
+        raise ValueError("sample_weight must be numbers from 0 up, some above 0 among the labelled samples.")
+    return np.asarray(weights[labels.known])
 
 
 def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple[Table, Labels]:
@@ -115,7 +125,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         table: Table,
         labels: Labels,
         *,
-        recoverable: bool,
+        undo: Undo | None,
         foresee: bool = False,
         stop: Any = None,
     ) -> Learnt:
@@ -124,8 +134,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             classes.codes(labels),
             len(classes.seen),
             self._rule(),
-            foresee_depth=self._search_depth() if foresee else None,
-            recoverable=recoverable,
+            foresee_depth=NO_LIMIT if foresee else None,
+            undo=undo,
             stop=stop,
         )
 
@@ -134,7 +144,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         self._search_depth()
         network = Network(self._first_coding(table, stream=False))
         classes = ClassTable().learning(labels[order])
-        self._learn(network, classes, table[order], labels[order], recoverable=False, stop=stop)
+        self._learn(network, classes, table[order], labels[order], undo=None, stop=stop)
         network.prototypes.trim()
         self._network, self._table = network, classes
 
@@ -143,12 +153,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         table: Table,
         labels: Labels,
         declared: Labels | None,
+        undo: Undo,
         order: slice | IntArray = slice(None),
         *,
         foresee: bool = False,
         stop: Any = None,
     ) -> Learnt:
         """Go on learning a table in the given order."""
+        self._search_depth()
         first = not self.__sklearn_is_fitted__()
         network = Network(self._first_coding(table, stream=True)) if first else self._network
         classes = ClassTable() if first else self._table
@@ -156,7 +168,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             classes = classes.declaring(declared)
         classes = classes.learning(labels[order])
         learnt = self._learn(
-            network, classes, table[order], labels[order], recoverable=not first, foresee=foresee, stop=stop
+            network, classes, table[order], labels[order], undo=None if first else undo, foresee=foresee, stop=stop
         )
         self._network, self._table = network, classes
         return learnt
@@ -173,9 +185,9 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         classes : array-like, default=None
             Classes to expect, so that `predict_proba` has a column for each from the start.
         """
-        with unchanged_on_failure(self):
+        with unchanged_on_failure(self) as undo:
             table, labels, declared = read_stream(self, X, y, classes)
-            self._partial_fit_table(table, labels, declared)
+            self._partial_fit_table(table, labels, declared, undo)
         return self
 
     def _answering_nodes(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
@@ -260,7 +272,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         check_is_fitted(self)
         labelled = self._labelled_nodes()
         if not labelled.any():
-            return np.full(self.n_nodes_, UNLABELLED if self.classes_.dtype.kind in "if" else None)
+            as_integers = self.classes_.dtype.kind in "if" and not self._table.has_minus_one()
+            return np.full(self.n_nodes_, UNLABELLED if as_integers else None)
         nodes = np.where(labelled, np.arange(self.n_nodes_), UNLABELLED)
         return self._answers(self._places(nodes), may_abstain=not labelled.all())
 
@@ -296,7 +309,8 @@ def read_stream(estimator: Any, X: Any, y: Any, classes: Any) -> tuple[Table, La
     known = ClassTable() if first else estimator._table
     declared = None
     if classes is not None:
-        declared = read_labels(classes, Table(np.empty((len(classes), 1)))).with_class_minus_one()
+        announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
+        declared = read_labels(announced, Table(np.empty((len(announced), 1)))).with_class_minus_one()
         known = known.declaring(declared)
     labels = Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table))
     return table, labels, declared
@@ -325,6 +339,7 @@ def table_from_state(state: dict[str, Any]) -> ClassTable:
     """Return the class table of a saved state, after checking that it can be one."""
     table = ClassTable(tuple(state["seen"]), tuple(state["declared"]))
     kinds = {type(label) for label in table.seen + table.declared}
-    if len(kinds) > 1 or not kinds <= {int, bool, str} or len(set(table.seen)) < len(table.seen):
+    fits = all(abs(label) < 2**63 for label in table.seen + table.declared if isinstance(label, int))
+    if len(kinds) > 1 or not kinds <= {int, bool, str} or len(set(table.seen)) < len(table.seen) or not fits:
         raise ValueError("the classes of the model are not classes")
     return table

@@ -62,7 +62,9 @@ class Coding:
             return start.covering(table)
         known = slice(0, len(start.features))
         lower, upper = (side[[feature.column for feature in start.features]] for side in bounds)
-        from_table = np.isnan(lower) | np.array([feature.category is not None for feature in start.features])
+        from_table = np.isnan(lower) | np.array(
+            [feature.category is not None for feature in start.features], dtype=bool
+        )
         if from_table.any():
             shown = start.covering(table)
             lower = np.where(from_table, shown.lower[known], lower)
@@ -132,6 +134,16 @@ class Coding:
             else:
                 matrix[:, position] = [np.nan if value is None else value == category for value in values]
         return matrix
+
+    def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
+        """Return how many ranges each sample lies beyond the coding, in all, and how many values it has."""
+        matrix = self.matrix(table)
+        lower, span = self._origin_and_span()
+        present = ~np.isnan(matrix - lower)
+        with np.errstate(over="ignore"):
+            outside = np.maximum(lower - matrix, matrix - self.upper).clip(min=0.0)
+            ranges = np.where(span > 0, outside / np.where(span > 0, span, 1.0), outside > 0)
+        return np.where(present, ranges, 0.0).sum(axis=1), present.sum(axis=1)
 
     def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
         """Return coded values, of all features or of some, in the user's units."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,37 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._coding import Coding
-from sslart._network import Network, Rule
-from sslart._validate import FloatArray, Table, check_bounds, check_number, read_samples
+from sslart._network import Network, Rule, Undo
+from sslart._validate import (
+    FloatArray,
+    Table,
+    check_bounds,
+    check_flag,
+    check_jobs,
+    check_number,
+    read_samples,
+)
 
 
 @contextmanager
-def unchanged_on_failure(estimator: Any) -> Iterator[None]:
-    """Put back every attribute of an estimator if the call fails or is interrupted."""
-    before = dict(vars(estimator))
+def unchanged_on_failure(estimator: Any) -> Iterator[Undo]:
+    """Put an estimator back as it was if the call fails or is interrupted, wherever that happens.
+
+    Yields a list to which every step that changes something in place adds, beforehand, how to take it back.
+    """
+    undo: Undo = [partial(put_back, estimator, dict(vars(estimator)))]
     try:
-        yield
+        yield undo
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        for take_back in reversed(undo):
+            take_back()
         raise
+
+
+def put_back(estimator: Any, attributes: dict[str, Any]) -> None:
+    """Give an estimator the attributes that it had."""
+    vars(estimator).clear()
+    vars(estimator).update(attributes)
 
 
 class RawSamplesEstimator(BaseEstimator):
@@ -55,7 +73,7 @@ class RawSamplesEstimator(BaseEstimator):
             raise ValueError("the number of features of the model is none")
         self.n_features_in_ = n_features
         if names is not None:
-            if len(names) != n_features or not all(isinstance(name, str) for name in names):
+            if type(names) is not list or len(names) != n_features or not all(isinstance(n, str) for n in names):
                 raise ValueError("the feature names of the model do not fit its features")
             self.feature_names_in_ = np.array(names, dtype=object)
 
@@ -67,11 +85,14 @@ class ARTEstimator(RawSamplesEstimator):
     choice: float
     learning_rate: float
     bounds: Any
+    shuffle: bool
     n_jobs: int | None
     _network: Network
 
     def _rule(self) -> Rule:
-        """Return the checked parameters of learning."""
+        """Return the checked parameters of learning, after checking the others too."""
+        check_flag(self._name, "shuffle", self.shuffle)
+        check_jobs(self._name, self.n_jobs)
         return Rule(
             check_number(self._name, "vigilance", self.vigilance, 0, 1),
             check_number(self._name, "choice", self.choice, 0, open_low=True),
@@ -95,10 +116,10 @@ class ARTEstimator(RawSamplesEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            From 0 to 1. Low means novel: below `vigilance`, the sample would have made a node of its own.
+            From 0 to 1. Low means novel: unlike the best node, or beyond the range of what was learnt.
         """
         table = self._read(X)
-        return self._network.rank(table, self._rule().choice, n_jobs=self.n_jobs)[1][:, 0]
+        return self._network.familiarity(table, self._rule().choice, n_jobs=self.n_jobs)
 
     @property
     def n_nodes_(self) -> int:
@@ -133,6 +154,9 @@ class ARTEstimator(RawSamplesEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_network")
+
+    def _categorical_columns(self) -> frozenset[int]:
+        return self._network.coding.categorical
 
     def _get_state(self) -> dict[str, Any]:
         return {**super()._get_state(), "network": self._network.to_state()}

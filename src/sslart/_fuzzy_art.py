@@ -9,7 +9,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
 from sslart._estimator import ARTEstimator, unchanged_on_failure
-from sslart._network import Network
+from sslart._network import Network, Undo
 from sslart._validate import UNLABELLED, IntArray, Table, read_samples
 
 
@@ -96,12 +96,13 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """
         with unchanged_on_failure(self):
             table = read_samples(self, X, reset=True)
+            self._rule()
             order: Any = slice(None)
             if self.shuffle:
                 order = check_random_state(self.random_state).permutation(len(table))
             network = Network(self._first_coding(table, stream=False))
             self.labels_ = np.empty(len(table), dtype=np.int64)
-            self.labels_[order] = self._learn(network, table[order], recoverable=False)
+            self.labels_[order] = self._learn(network, table[order], None)
             network.prototypes.trim()
             self._network = network
         return self
@@ -115,17 +116,17 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             Raw features; NaN where a value is missing.
         y : ignored
         """
-        with unchanged_on_failure(self):
+        with unchanged_on_failure(self) as undo:
             first = not self.__sklearn_is_fitted__()
             table = read_samples(self, X, reset=first)
             network = Network(self._first_coding(table, stream=True)) if first else self._network
-            self.labels_ = self._learn(network, table, recoverable=not first)
+            self.labels_ = self._learn(network, table, None if first else undo)
             self._network = network
         return self
 
-    def _learn(self, network: Network, table: Table, recoverable: bool) -> IntArray:
+    def _learn(self, network: Network, table: Table, undo: Undo | None) -> IntArray:
         targets = np.full(len(table), UNLABELLED)
-        return network.learn(table, targets, 0, self._rule(), recoverable=recoverable).nodes
+        return network.learn(table, targets, 0, self._rule(), undo=undo).nodes
 
     def predict(self, X: Any) -> IntArray:
         """Name the node of highest choice for each sample. Learns nothing.

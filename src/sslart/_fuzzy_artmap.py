@@ -106,6 +106,7 @@ class FuzzyARTMAP(ARTClassifier):
         with unchanged_on_failure(self):
             table, labels = read_training(self, X, y, gaps=False)
             _refuse_gaps(labels)
+            self._rule()
             order: Any = slice(None)
             if self.shuffle:
                 order = check_random_state(self.random_state).permutation(len(table))

@@ -14,6 +14,8 @@ from sslart._prototypes import Journal, Prototypes
 from sslart._threads import side_by_side
 from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 
+Undo = list[Callable[[], None]]
+
 NO_LIMIT = 0
 ROWS_PER_PIECE = 256
 
@@ -35,14 +37,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What happened to each sample: the node that learnt it, and the class foreseen for it, -1 where none was.
-
-    `take_back` undoes it all, as long as nothing else was learnt since.
-    """
+    """What happened to each sample: the node that learnt it, and the class foreseen for it, -1 where none was."""
 
     nodes: IntArray
     foreseen: IntArray
-    take_back: Callable[[], None] = lambda: None
 
 
 class Network:
@@ -66,10 +64,10 @@ class Network:
         rule: Rule,
         *,
         foresee_depth: int | None = None,
-        recoverable: bool = True,
+        undo: Undo | None = None,
         stop: Any = None,
     ) -> Learnt:
-        """Learn the samples of a table in their order; on any failure leave the network as it was.
+        """Learn the samples of a table in their order.
 
         Parameters
         ----------
@@ -81,8 +79,9 @@ class Network:
         rule : Rule
         foresee_depth : int or None
             Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
-        recoverable : bool
-            False spares the journal where the network will be thrown away on failure.
+        undo : list of callables, or None
+            Gets a step that leaves the network as it was. None spares the journal where the network will be thrown
+            away on failure.
         stop : array of one uint8, or None
             A flag by which another thread calls the work off.
         """
@@ -91,7 +90,7 @@ class Network:
         widens = beyond or not self.coding.knows_categories(table)
         stretches = list(self.coding.stretches(table)) if widens else [(slice(0, len(table)), self.coding)]
         reshapes = widens or n_classes > self.prototypes.n_classes
-        journal = Journal(self.prototypes, len(table), reshapes) if recoverable else None
+        journal = Journal(self.prototypes, len(table), reshapes) if undo is not None else None
         coding = self.coding
         nodes = np.full(len(table), -1)
         foreseen = np.full(len(table) if foresee_depth is not None else 0, UNLABELLED)
@@ -101,25 +100,23 @@ class Network:
                 journal.take_back(nodes)
                 self.coding = coding
 
-        try:
-            self.prototypes.add_classes(n_classes)
-            for rows, wider in stretches:
-                if wider is not self.coding:
-                    self.prototypes.recode(self.coding, wider)
-                    self.coding = wider
-                self._learn_stretch(
-                    self._encode(table[rows])[0] if widens else coded,
-                    targets[rows],
-                    rule,
-                    Learnt(nodes[rows], foreseen[rows]),
-                    foresee_depth,
-                    journal if journal is not None and journal.by_sample else None,
-                    _no_stop() if stop is None else stop,
-                )
-        except BaseException:
-            take_back()
-            raise
-        return Learnt(nodes, foreseen, take_back)
+        if undo is not None:
+            undo.append(take_back)
+        self.prototypes.add_classes(n_classes)
+        for rows, wider in stretches:
+            if wider is not self.coding:
+                self.prototypes.recode(self.coding, wider)
+                self.coding = wider
+            self._learn_stretch(
+                self._encode(table[rows])[0] if widens else coded,
+                targets[rows],
+                rule,
+                Learnt(nodes[rows], foreseen[rows]),
+                foresee_depth,
+                journal if journal is not None and journal.by_sample else None,
+                _no_stop() if stop is None else stop,
+            )
+        return Learnt(nodes, foreseen)
 
     def _encode(self, table: Table) -> tuple[FloatArray, bool]:
         """Return the coded samples, and whether any value lies beyond the coding."""
@@ -238,6 +235,16 @@ class Network:
             side_by_side(rank_rows, [slice(start, start + ROWS_PER_PIECE) for start in starts], n_jobs)
         return nodes, matches
 
+    def familiarity(self, table: Table, choice: float, *, n_jobs: int | None = None, stop: Any = None) -> FloatArray:
+        """Return the match of the best node of each sample, less what the sample lies beyond the range.
+
+        A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
+        together. Beyond a constant feature, whose range has no width, a value counts as one range away.
+        """
+        matches = self.rank(table, choice, n_jobs=n_jobs, stop=stop)[1][:, 0]
+        beyond, n_present = self.coding.beyond(table)
+        return np.clip(matches - beyond / n_present, 0.0, 1.0)
+
     def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:
         """Return the corners of the boxes in the user's units; NaN on a side that no sample has reached yet."""
         lower, upper = self.prototypes.boxes()
@@ -261,20 +268,27 @@ class Network:
     def from_state(cls, state: dict[str, Any], n_columns: int) -> Network:
         """Return the network of a saved state, after checking that it can be one."""
         features = tuple(Feature(*feature) for feature in state["features"])
+        categorical = frozenset(state["categorical"])
         lower, upper = state["lower"], state["upper"]
         prototypes = Prototypes.from_state(state["prototypes"])
-        columns = {feature.column for feature in features} | set(state["categorical"])
+        columns = {feature.column for feature in features} | categorical
         fits = (
             lower.shape == upper.shape == (len(features),)
             and lower.dtype == upper.dtype == np.float64
             and prototypes.n_features == len(features)
-            and columns == set(range(n_columns))
+            and all(isinstance(column, int) for column in columns)
+            and len(columns) == n_columns
+            and min(columns) == 0
+            and max(columns) == n_columns - 1
+            and len(set(features)) == len(features)
+            and all((feature.category is not None) == (feature.column in categorical) for feature in features)
+            and all(isinstance(feature.category, str | bool | int | float | None) for feature in features)
             and not np.isnan(lower).any()
             and not np.isnan(upper).any()
         )
         if not fits:
             raise ValueError("the coding of the model does not fit its arrays")
-        network = cls(Coding(features, frozenset(state["categorical"]), lower, upper))
+        network = cls(Coding(features, categorical, lower, upper))
         network.prototypes = prototypes
         return network
 

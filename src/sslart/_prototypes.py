@@ -66,6 +66,7 @@ class Prototypes:
         self._allocate(max(64, 2 * self.capacity), self.n_features, self.n_classes)
         for name, rows in zip(names, before, strict=True):
             getattr(self, name)[: self.n_nodes] = rows
+        self._cache = None, None  # a prediction under way keeps the old arrays, and their cache with them
 
     def trim(self) -> None:
         """Give back the room that no node uses."""

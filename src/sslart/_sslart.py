@@ -133,6 +133,7 @@ class SSLART(ARTClassifier):
             Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
         """
         with unchanged_on_failure(self):
+            self._rule()
             table, labels = read_training(self, X, y)
             self._fit_table(table, labels, stage_order(labels, self.shuffle, self.random_state))
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,14 +34,12 @@ def side_by_side(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
         futures = [threads.submit(work, item, stop) for item in items]
         try:
             # a signal that reaches another thread first does not wake this one: look up now and then
-            while wait(futures, timeout=0.05, return_when=FIRST_EXCEPTION).not_done and not _failed(futures):
-                pass
+            while wait(futures, timeout=0.05, return_when=FIRST_EXCEPTION).not_done:
+                for future in futures:
+                    if future.done():
+                        future.result()
             return [future.result() for future in futures]
         except BaseException:
             stop[0] = 1
             threads.shutdown(wait=True, cancel_futures=True)
             raise
-
-
-def _failed(futures: list[Future[Result]]) -> bool:
-    return any(future.done() and future.exception() is not None for future in futures)

@@ -51,9 +51,13 @@ def read_samples(estimator: Any, X: Any, *, reset: bool) -> Table:
     if not reset and _needs_no_check(estimator, X):
         return Table(X)
     if _is_frame(X):
-        frame_columns = [_read_column(name, column) for name, column in _columns_of(X)]
-        if any(column.dtype == object for column in frame_columns):
-            return _read_mixed_frame(estimator, X, frame_columns, reset)
+        categorical = None if reset else estimator._categorical_columns()
+        if any(not _is_numeric(column) for _, column in _columns_of(X)):
+            columns = [
+                _read_column(name, column, None if categorical is None else place in categorical)
+                for place, (name, column) in enumerate(_columns_of(X))
+            ]
+            return _read_mixed_frame(estimator, X, columns, reset)
     try:
         values = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
     except ValueError as error:
@@ -112,10 +116,22 @@ def _columns_of(frame: Any) -> Iterable[tuple[str, Any]]:
         yield str(name), frame.iloc[:, position] if hasattr(frame, "iloc") else frame[name]
 
 
-def _read_column(name: str, column: Any) -> NDArray[Any]:
-    """Return a column as floats (NaN where missing) or, if it is categorical, as objects (None where missing)."""
+def _dtype_name(column: Any) -> str:
+    return str(getattr(column, "dtype", "")).lower()
+
+
+def _is_numeric(column: Any) -> bool:
+    return _dtype_name(column).startswith(("int", "uint", "float", "double"))
+
+
+def _read_column(name: str, column: Any, categorical: bool | None) -> NDArray[Any]:
+    """Return a column as floats (NaN where missing) or, if it is categorical, as objects (None where missing).
+
+    What the column was before decides which of the two it is; else its type, or its values if the type is object.
+    """
     values = np.asarray(column)
-    categorical = str(getattr(column, "dtype", "")).lower().startswith(("categor", "enum"))
+    if categorical is None:
+        categorical = _dtype_name(column).startswith(("categor", "enum", "str", "utf8", "bool"))
     if values.dtype.kind in "iuf" and not categorical:
         return values.astype(np.float64)
     if values.dtype.kind in "mM":
@@ -207,7 +223,7 @@ class Labels:
 
 def read_labels(y: Any, table: Table) -> Labels:
     """Return y as `Labels`: -1 among integers, None, NaN and pandas.NA mean unlabelled."""
-    array = np.asarray(y) if hasattr(y, "dtype") else _array_of_list(y)
+    array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else _array_of_list(y)
     array = column_or_1d(array, warn=True, dtype=array.dtype)
     check_consistent_length(table.values, array)
     if array.dtype == object:
@@ -216,7 +232,10 @@ def read_labels(y: Any, table: Table) -> Labels:
         array, known = _read_floats(array)
     else:
         known = np.ones(len(array), dtype=bool)
-    if array.dtype.kind not in "iubU":
+    if array.dtype.kind == "u":
+        array = _integers(array.tolist())
+        return Labels(array, known)
+    if array.dtype.kind not in "ibU":
         raise ValueError(
             f"Unknown label type: {array.dtype}. Labels are integers, strings or booleans; -1, None or NaN mean "
             "unlabelled."
@@ -227,18 +246,31 @@ def read_labels(y: Any, table: Table) -> Labels:
 
 
 def _array_of_list(y: Any) -> NDArray[Any]:
-    # np.asarray would turn the NaN of ["a", nan] into the string "nan"
-    array = np.asarray(y)
-    return array if array.dtype.kind in "iufb" else np.array(y, dtype=object)
+    # np.asarray would turn the NaN of ["a", nan] into the string "nan", and large integers beside a NaN into floats
+    values = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else y
+    array = np.asarray(values)
+    return array if array.dtype.kind in "iub" else np.array(values, dtype=object)
 
 
 def _read_floats(values: NDArray[Any]) -> tuple[NDArray[Any], BoolArray]:
     known = ~np.isnan(values)
     if np.isinf(values).any():
-        raise ValueError("Input y contains infinity: a label is a class, or NaN where it is not known.")
+        raise ValueError(_INFINITE_LABEL)
     if (values[known] != np.rint(values[known])).any():
         check_classification_targets(values[known])
-    return np.where(known, values, 0).astype(np.int64), known
+    return _integers([int(value) for value in np.where(known, values, 0).tolist()]), known
+
+
+_INFINITE_LABEL = "Input y contains infinity: a label is a class, or NaN where it is not known."
+
+
+def _integers(values: list[int]) -> NDArray[np.int64]:
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        raise ValueError(
+            "y has an integer beyond 64 bits as a class. Give such classes as strings, with None where unlabelled."
+        ) from None
 
 
 def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]:
@@ -258,8 +290,11 @@ def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]
     if kind == "boolean":
         return np.array([bool(value) for value in plain]), known
     if kind == "number":
-        floats = np.array([np.nan if value is None else value for value in plain], dtype=np.float64)
-        return _read_floats(floats)
+        if any(isinstance(value, float) and not np.isfinite(value) for value in plain if value is not None):
+            raise ValueError(_INFINITE_LABEL)
+        if any(value is not None and value != int(value) for value in plain):
+            check_classification_targets(np.array([value for value in plain if value is not None], dtype=np.float64))
+        return _integers([0 if value is None else int(value) for value in plain]), known
     raise ValueError(
         f"Unknown label type: {kind}. Labels are integers, strings or booleans; -1, None or NaN mean unlabelled."
     )
@@ -280,6 +315,7 @@ def check_number(
     inside = (
         isinstance(value, Real)
         and not isinstance(value, bool | np.bool_)
+        and -1e300 < value < 1e300  # type: ignore[operator]
         and (float(value) > low if open_low else float(value) >= low)
         and (high is None or float(value) <= high)
         and np.isfinite(float(value))
@@ -294,11 +330,26 @@ def check_whole(owner: str, name: str, value: Any, *, or_none: bool = False) -> 
     """Return a parameter that counts something from one up, or None where that is allowed."""
     if value is None and or_none:
         return None
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 < int(value) < 2**31:
         raise ValueError(
-            f"{name} of {owner} must be a whole number from 1 up{' or None' if or_none else ''}, got {value!r}."
+            f"{name} of {owner} must be a whole number from 1 up, below 2**31{', or None' if or_none else ''}, got "
+            f"{value!r}."
         )
     return int(value)
+
+
+def check_flag(owner: str, name: str, value: Any) -> bool:
+    """Return a parameter that is on or off."""
+    if not isinstance(value, bool | np.bool_) and value not in (0, 1):
+        raise ValueError(f"{name} of {owner} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_jobs(owner: str, value: Any) -> int | None:
+    """Return a number of threads as scikit-learn counts them."""
+    if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):
+        raise ValueError(f"n_jobs of {owner} must be None, a number of threads, or -1 for all cores, got {value!r}.")
+    return None if value is None else int(value)
 
 
 def check_option(owner: str, name: str, value: Any, options: tuple[str, ...]) -> str:

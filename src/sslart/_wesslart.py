@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -22,8 +22,8 @@ from sslart._classifier import (
     table_from_state,
     table_to_state,
 )
-from sslart._estimator import RawSamplesEstimator, unchanged_on_failure
-from sslart._network import NO_LIMIT, Learnt
+from sslart._estimator import RawSamplesEstimator, put_back, unchanged_on_failure
+from sslart._network import NO_LIMIT, Undo
 from sslart._pooled import PooledNodes
 from sslart._sslart import SSLART, stage_order
 from sslart._threads import side_by_side
@@ -34,6 +34,8 @@ from sslart._validate import (
     IntArray,
     Labels,
     Table,
+    check_flag,
+    check_jobs,
     check_number,
     check_option,
     check_whole,
@@ -42,6 +44,16 @@ from sslart._validate import (
 )
 from sslart._voting import Record, held_out, scores
 
+MEMBER_PARAMETERS = (
+    "vigilance",
+    "choice",
+    "learning_rate",
+    "mapping",
+    "match_tracking",
+    "search_depth",
+    "bounds",
+    "shuffle",
+)
 VOTINGS = ("weighted", "majority")
 
 
@@ -198,11 +210,15 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         classes : array-like, default=None
             Classes to expect, so that `predict_proba` has a column for each from the start.
         """
-        with unchanged_on_failure(self):
+        with unchanged_on_failure(self) as undo:
             self._check_parameters()
             first = not self.__sklearn_is_fitted__()
             table, labels, declared = read_stream(self, X, y, classes)
-            members = self._new_members(check_random_state(self.random_state)) if first else self.estimators_
+            if first:
+                members = self._new_members(check_random_state(self.random_state))
+            else:
+                self._follow()
+                members = self.estimators_
             own_orders = first and self.bounds is None and self.shuffle
             orders = {
                 id(member): check_random_state(member.random_state).permutation(len(table))
@@ -212,7 +228,7 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
             }
             known = ClassTable() if first else self._table
             self._table = (known if declared is None else known.declaring(declared)).learning(labels)
-            right = self._learn_together(members, table, labels, declared, orders)
+            right = self._learn_together(members, table, labels, declared, orders, undo)
             record = Record.of_right(right, self._table, labels)
             self._record = record if first else self._record + record
             self._take_members(members)
@@ -225,32 +241,26 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         labels: Labels,
         declared: Labels | None,
         orders: dict[int, IntArray],
+        undo: Undo,
     ) -> BoolArray:
-        """Let all members learn a stretch of a stream, or none; return which samples each had foreseen rightly."""
-        learnt: dict[int, Learnt] = {}
+        """Let all members learn a stretch of a stream; return which samples each had foreseen rightly."""
 
         def learn(member: SSLART, stop: Any) -> BoolArray:
             order = orders[id(member)]
-            done = member._partial_fit_table(table, labels, declared, order, foresee=True, stop=stop)
-            learnt[id(member)] = done
+            learnt = member._partial_fit_table(table, labels, declared, undo, order, foresee=True, stop=stop)
             codes = member._table.codes(labels[order])
             right = np.empty(len(order), dtype=bool)
-            right[order] = (codes != UNLABELLED) & (done.foreseen == codes)
+            right[order] = (codes != UNLABELLED) & (learnt.foreseen == codes)
             return right
 
-        with ExitStack() as safely:
-            for member in members:
-                safely.enter_context(unchanged_on_failure(member))
-            try:
-                return np.array(side_by_side(learn, members, self.n_jobs))
-            except BaseException:
-                for done in learnt.values():
-                    done.take_back()
-                raise
+        undo.extend(partial(put_back, member, dict(vars(member))) for member in members)
+        return np.array(side_by_side(learn, members, self.n_jobs))
 
     def _check_parameters(self) -> None:
         check_whole("WESSLART", "n_members", self.n_members)
         check_option("WESSLART", "voting", self.voting, VOTINGS)
+        check_flag("WESSLART", "shuffle", self.shuffle)
+        check_jobs("WESSLART", self.n_jobs)
         if not (isinstance(self.validation, Real) and not isinstance(self.validation, bool)):
             if self.validation != "labelled":
                 raise ValueError(
@@ -264,17 +274,13 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         return [self._new_member(int(seed)) for seed in seeds]
 
     def _new_member(self, seed: int) -> SSLART:
-        return SSLART(
-            self.vigilance,
-            choice=self.choice,
-            learning_rate=self.learning_rate,
-            mapping=self.mapping,
-            match_tracking=self.match_tracking,
-            search_depth=self.search_depth,
-            bounds=self.bounds,
-            shuffle=self.shuffle,
-            random_state=seed,
-        )
+        return SSLART(random_state=seed, **{name: getattr(self, name) for name in MEMBER_PARAMETERS})
+
+    def _follow(self) -> None:
+        """Give the members the parameters that the ensemble has now."""
+        for member in self.estimators_:
+            for name in MEMBER_PARAMETERS:
+                setattr(member, name, getattr(self, name))
 
     def _take_members(self, members: list[SSLART]) -> None:
         for member in members:
@@ -294,10 +300,10 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         except (TypeError, ValueError):
             raise ValueError("validation_set must be a pair (X_val, y_val).") from None
         table = read_samples(self, X, reset=False)
-        labels = read_labels(y, table)
-        if not labels.known.any():
-            raise ValueError("validation_set has no labelled sample: give the true classes of some of its samples.")
-        labels = as_known(self._table, labels)
+        labels = as_known(self._table, read_labels(y, table))
+        self._table.check_kind(labels)
+        if (self._table.codes(labels) == UNLABELLED).all():
+            raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")
         return table[labels.known], labels[labels.known]
 
     @property
@@ -312,6 +318,7 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         return np.array(self._ask(lambda member, stop: member._places(member._answering_nodes(table, depth, stop))))
 
     def _ask(self, question: Callable[[SSLART, Any], Any]) -> list[Any]:
+        self._follow()
         return side_by_side(question, self.estimators_, self.n_jobs)
 
     def _scores(self, votes: IntArray) -> FloatArray:
@@ -380,11 +387,14 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
             From 0 to 1. Low means novel.
         """
         table = self._read(X)
-        matches = self._ask(lambda member, stop: member._network.rank(table, member._rule().choice, stop=stop)[1][:, 0])
+        matches = self._ask(lambda member, stop: member._network.familiarity(table, member._rule().choice, stop=stop))
         return np.asarray(np.mean(matches, axis=0))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
+
+    def _categorical_columns(self) -> frozenset[int]:
+        return self.estimators_[0]._categorical_columns()
 
     def _get_state(self) -> dict[str, Any]:
         return {

@@ -54,7 +54,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : FuzzyART, FuzzyARTMAP, SSLART or WESSLART
-        Fitted or not.
+        Fitted or not. `FuzzyART.labels_`, which belongs to the samples last learnt, is not saved.
     path : str or path
         An older file there is replaced only when the new one is complete.
 
@@ -207,10 +207,18 @@ def _from_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
         case {"$float": text}:
             return float(text)
         case {"$random_state": state}:
-            random_state = np.random.RandomState()
-            random_state.set_state(_from_plain(state, arrays))
-            return random_state
+            return _random_state(_from_plain(state, arrays))
     return {key: _from_plain(one, arrays) for key, one in value.items()}
+
+
+def _random_state(state: dict[str, Any]) -> np.random.RandomState:
+    key, position = state["state"]["key"], state["state"]["pos"]
+    # numpy takes any position and reads beyond the key
+    if key.shape != (624,) or key.dtype != np.uint32 or not (type(position) is int and 0 <= position <= 624):
+        raise ValueError("the random state of the model is none")
+    random_state = np.random.RandomState()
+    random_state.set_state(state)
+    return random_state
 
 
 def _write_atomically(path: Path, contents: list[Any]) -> None:
