@@ -21,6 +21,8 @@ from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("default")
 
+collect_ignore = ["fuzz_kernel.py"]  # a program of its own: `make fuzz`
+
 HAS_KERNEL = importlib.util.find_spec("sslart._kernel") is not None
 needs_kernel = pytest.mark.skipif(not HAS_KERNEL, reason="this install has no compiled kernel")
 
