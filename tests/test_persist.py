@@ -76,6 +76,13 @@ def test_classes_of_every_kind_come_back(labels: list[Any], path: Path) -> None:
     assert loaded.predict([[1], [5], [9]]).tolist() == labels
 
 
+def test_members_come_back_with_their_seeds(path: Path, few_labels: Any) -> None:
+    model = WESSLART(3, random_state=0).fit(*few_labels)
+    sslart.save(model, path)
+    seeds = [member.random_state for member in model.estimators_]
+    assert [member.random_state for member in sslart.load(path).estimators_] == seeds
+
+
 def test_unfitted_model_comes_back_with_its_parameters(path: Path) -> None:
     sslart.save(SSLART(0.5, mapping="one-to-one", bounds=([0], [1])), path)
     loaded = sslart.load(path)

@@ -87,6 +87,11 @@ def test_match_tracking_passes_over_a_node_of_another_class_and_those_that_match
     assert find(choices, matches, np.array([0, 1, -1]), 2, 0.5, 1e-6, one_to_one=True) == 2
 
 
+def test_node_that_failed_stays_out_even_without_a_rise_of_vigilance() -> None:
+    choices, matches, labels = np.array([0.9, 0.8]), np.array([0.8, 0.8]), np.array([0, 1])
+    assert reference.resonating_node(choices, matches, labels, 1, 0.5, 0.0, one_to_one=True) == 1
+
+
 def test_match_equal_to_vigilance_passes() -> None:
     assert FuzzyART(0.5, bounds=(0, 1)).fit([[0.0], [0.5]]).n_nodes_ == 1
     assert FuzzyART(1.0, bounds=(0, 1)).fit([[0.5], [0.5]]).n_nodes_ == 1

@@ -141,7 +141,7 @@ bool encode_batch(Array<const double, 2> matrix, Array<const double, 1> lower, A
 }  // namespace
 
 NB_MODULE(_kernel, module) {
-    nb::class_<Filter>(module, "Filter").def(nb::init<>()).def("shrink", &Filter::shrink);
+    nb::class_<Filter>(module, "Filter").def(nb::init<>());
     module.def("new_cache", [] { return new Filter(); }, nb::rv_policy::take_ownership);
     module.def("encode", &encode_batch, "matrix"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
                "coded"_a.noconvert());

@@ -95,11 +95,6 @@ public:
         }
     }
 
-    void shrink() {
-        sides_.shrink_to_fit();
-        norms_.shrink_to_fit();
-    }
-
 private:
     // features in which boxes differ most come first: the scan can then give up early on most blocks
     void arrange(const Boxes& boxes) {
