@@ -1,7 +1,7 @@
 """Compare kernel and reference on adversarial data for a bounded time: `make fuzz`.
 
 Every configuration draws a lattice (or none), duplicates, missing values, a rule, a cut of the stream, an instruction
-set and a filter threshold, learns it on both engines, and compares every array bit for bit.
+set and the thresholds of filter and tree, learns it on both engines, and compares every array bit for bit.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def configuration(seed: int) -> dict:
         "depth": int(random.randint(1, 8)),
         "instruction_set": str(random.choice(kernel.instruction_sets())),
         "filter_from": int(random.choice([1, 1, 10, 10**9])),
+        "tree_from": int(random.choice([8, 8, 40, 10**9])),
     }
 
 
@@ -82,6 +83,7 @@ def main() -> None:
         config = configuration(seed)
         kernel.use_instruction_set(config["instruction_set"])
         kernel.filter_from(config["filter_from"])
+        kernel.tree_from(config["tree_from"])
         if history(kernel, config) != history(reference, config):
             different.append(seed)
         done += 1

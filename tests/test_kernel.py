@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,23 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
     kernel().use_instruction_set(usual)
 
 
-@pytest.fixture(params=["filter", "no filter"])
-def filtering(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run with the filter even for few nodes, and without it."""
-    usual = kernel().filter_from(1 if request.param == "filter" else 10**9)
-    yield request.param
-    kernel().filter_from(usual)
+@contextmanager
+def searching(filter_from: int, tree_from: int) -> Iterator[None]:
+    """Use filter and tree from so many nodes on."""
+    usual = kernel().filter_from(filter_from), kernel().tree_from(tree_from)
+    yield
+    kernel().filter_from(usual[0])
+    kernel().tree_from(usual[1])
+
+
+NEVER = 2**62
+
+
+@pytest.fixture(params=[(1, 8), (1, NEVER), (NEVER, NEVER)], ids=["tree", "filter", "plain"])
+def filtering(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run with filter and tree even for few nodes, and without them."""
+    with searching(*request.param):
+        yield
 
 
 def grown(
@@ -75,7 +87,7 @@ def grown(
 
 
 @pytest.mark.usefixtures("filtering")
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     samples=lattices(max_features=40),
     rule=rules,
@@ -114,6 +126,30 @@ def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bo
     assert fast.prototypes.weights[:n].tobytes() == plain.prototypes.weights[: plain.prototypes.n_nodes].tobytes()
     for one, other in zip(fast_seen, plain_seen, strict=True):
         assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("n_features", [2, 12])
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+@pytest.mark.parametrize("one_to_one", [False, True])
+def test_a_tree_of_several_levels_finds_what_the_filter_finds(
+    n_features: int, missing: float, one_to_one: bool
+) -> None:
+    random = np.random.RandomState(n_features)
+    samples = np.round(random.rand(30, n_features)[random.randint(30, size=10000)] * 2**20) / 2**20
+    samples = np.clip(samples + random.randint(-(2**16), 2**16, samples.shape) / 2**20, 0, 1)
+    samples[random.rand(*samples.shape) < missing] = np.nan
+    samples[np.isnan(samples).all(axis=1)] = 0.2
+    targets = random.randint(-1, 3, size=len(samples))
+    rule = Rule(0.9995, 1e-3, 1.0, 1e-6, one_to_one)
+    with searching(96, 1024):
+        fast, fast_seen = grown(kernel(), samples, targets, rule, 9000, None)
+    with searching(96, NEVER):
+        plain, plain_seen = grown(kernel(), samples, targets, rule, 9000, None)
+    assert fast.prototypes.n_nodes > 8192
+    for one, other in zip(fast_seen, plain_seen, strict=True):
+        assert one.tobytes() == other.tobytes()
+    n = plain.prototypes.n_nodes
+    assert fast.prototypes.weights[:n].tobytes() == plain.prototypes.weights[:n].tobytes()
 
 
 @given(

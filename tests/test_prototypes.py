@@ -31,7 +31,7 @@ def state_of(prototypes: Prototypes) -> list[bytes]:
 def test_growing_and_trimming_keep_the_nodes() -> None:
     prototypes = filled()
     before = state_of(prototypes)
-    prototypes.grow()
+    prototypes.grow(1)
     assert prototypes.capacity > 5
     assert state_of(prototypes) == before
     prototypes.trim()
@@ -43,10 +43,18 @@ def test_growth_is_amortised() -> None:
     prototypes = Prototypes(2)
     sizes = set()
     for _ in range(12):
-        prototypes.grow()
+        prototypes.grow(1)
         sizes.add(prototypes.capacity)
     assert len(sizes) == 12
     assert prototypes.capacity > 10**5
+
+
+def test_room_for_a_batch_is_made_at_once() -> None:
+    prototypes = Prototypes(2)
+    prototypes.grow(500)
+    assert prototypes.capacity == 500
+    prototypes.grow(10**6)
+    assert prototypes.capacity == 1024
 
 
 def test_norms_and_labels_follow_from_weights_and_counts() -> None:
@@ -82,7 +90,7 @@ def test_journal_takes_changes_back(n_samples: int, reshapes: bool) -> None:
     before = state_of(prototypes)
     journal = Journal(prototypes, n_samples, reshapes)
     assert journal.by_sample == (n_samples == 3 and not reshapes)
-    prototypes.grow()
+    prototypes.grow(3)
     winners = np.array([2, 5, 2, *[-1] * (n_samples - 3)])
     for sample, node in enumerate(winners[winners >= 0]):
         if journal.by_sample:

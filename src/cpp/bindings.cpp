@@ -118,11 +118,15 @@ void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const doubl
     Interruptible work(stop.data());
     {
         nb::gil_scoped_release unlocked;
-        {
-            std::unique_lock alone(cache.in_use);
-            Search(choice, cache, boxes).prepare();
-        }
         std::shared_lock together(cache.in_use);
+        if (!is_prepared(cache, boxes)) {
+            together.unlock();
+            {
+                std::unique_lock alone(cache.in_use);
+                Search(Purpose::kPredict, choice, cache, boxes).prepare();
+            }
+            together.lock();
+        }
         rank_nodes(boxes, cache, choice, questions, work.patience());
     }
     work.rethrow();
@@ -156,6 +160,7 @@ NB_MODULE(_kernel, module) {
                "matches"_a.noconvert(), "stop"_a.noconvert());
     module.def("instruction_set", [] { return chosen_instructions()->name; });
     module.def("filter_from", [](Index n_nodes) { return std::exchange(filter_from(), n_nodes); }, "n_nodes"_a);
+    module.def("tree_from", [](Index n_nodes) { return std::exchange(tree_from(), n_nodes); }, "n_nodes"_a);
     module.def("instruction_sets", [] {
         nb::list names;
         for (const Instructions* one : available_instructions()) names.append(one->name);

@@ -1,33 +1,26 @@
 // A second, coarse copy of the boxes that rules nodes out cheaply: a cache, made from the boxes and never saved.
 //
-// Each side is kept in 8 bits, rounded outward, so that the L1 distance between a coarse sample and a coarse box never
-// exceeds 255 times the true distance. Nodes stand in blocks of eight; within a block, each group of eight features
-// holds 64 bytes of lower sides (eight per node) and 64 bytes of upper sides.
+// Sides are rounded outward, so that the L1 distance between a coarse sample and a coarse box never exceeds 255 times
+// the true distance.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <limits>
 #include <numeric>
 #include <shared_mutex>
 #include <vector>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "layer.hpp"
 #include "model.hpp"
 #include "sample.hpp"
+#include "tree.hpp"
+#include "vectors.hpp"
 
 namespace sslart {
-
-constexpr Index kBlock = 8;        // nodes in a block, and features in a group
-constexpr Index kGroupBytes = 128; // lower and upper sides of one group of one block
-
-// where the scan finds a node's norm within its block: the order in which the sums of the block come out of it
-constexpr Index kNormPlace[kBlock] = {0, 2, 4, 6, 1, 3, 5, 7};
-
-// the floor of 255 times each value; the product is exact on the grid
-inline void floors_255(const double* values, Index length, std::uint8_t* floors) {
-    for (Index i = 0; i < length; ++i) floors[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(values[i] * 255.0));
-}
 
 // A sample as the filter sees it: both roundings of each value, in the order of the filter's features.
 struct CoarseSample {
@@ -39,55 +32,68 @@ struct CoarseSample {
 
 class Filter {
 public:
+    Filter() = default;
+    Filter(const Filter&) = delete;
+    Filter& operator=(const Filter&) = delete;
+
+    // a model that outgrew its filter needs the memory: glibc would keep it
+    ~Filter() {
+        const bool is_large = nodes_.n_bytes() > kLarge;
+        nodes_ = Layer();
+#ifdef __GLIBC__
+        if (is_large) malloc_trim(0);
+#else
+        (void)is_large;
+#endif
+    }
+
     // learning excludes every other use; predictions exclude learning only
     std::shared_mutex in_use;
 
     Index n_nodes() const { return n_nodes_; }
-    Index n_groups() const { return n_groups_; }
-    Index n_blocks() const { return (n_nodes_ + kBlock - 1) / kBlock; }
-    const std::uint8_t* block(Index b) const { return sides_.data() + b * n_groups_ * kGroupBytes; }
-    const float* norms(Index b) const { return norms_.data() + b * kBlock; }
+    const Layer& nodes() const { return nodes_; }
+    const Tree& tree() const { return tree_; }
+    Index node_at(Index place) const { return tree_.node_at(place); }
 
     // brings the filter up to the nodes there are; what it holds of earlier nodes must still be true
-    void follow(const Boxes& boxes) {
+    void follow(const Boxes& boxes, const Vectors& vectors) {
         if (n_nodes_ == 0) arrange(boxes);
-        reserve(boxes.n_nodes);
+        nodes_.reserve(boxes.capacity);
         while (n_nodes_ < boxes.n_nodes) {
             const Index node = n_nodes_++;
-            if (node % kBlock == 0) open_block();
-            update(boxes, node);
+            if (node % kBlock == 0) nodes_.open_block();
+            update(boxes, node, vectors);
         }
+        if (tree_.is_due(n_nodes_)) tree_.grow(nodes_, n_nodes_);
     }
 
-    void update(const Boxes& boxes, Index node) {
-        const double* w = boxes.weight(node);
-        std::uint8_t* lower = sides_.data() + (node / kBlock) * n_groups_ * kGroupBytes + (node % kBlock) * kBlock;
-        std::uint8_t* rounded = rounded_.data();
-        floors_255(w, 2 * boxes.n_features, rounded);
-        for (Index place = 0; place < boxes.n_features; ++place) {
-            std::uint8_t* side = lower + (place / kBlock) * kGroupBytes + place % kBlock;
-            side[0] = rounded[order_[place]];
-            // upper sides are rounded up: v = 1 − w, and 255 less the floor of 255·w is the ceiling of 255·v
-            side[kGroupBytes / 2] = static_cast<std::uint8_t>(255 - rounded[order_[place] + boxes.n_features]);
-        }
-        norms_[(node / kBlock) * kBlock + kNormPlace[node % kBlock]] = round_up(255.0 * boxes.norms[node]);
+    // takes note of a search while learning, and cuts down a tree that does not pay
+    void account(Index n_visited) {
+        if (learning_.shows_loss(n_visited, tree_.n_nodes() / kBlock)) tree_.cut_down(nodes_, n_nodes_);
     }
 
-    void read(const Sample& sample, CoarseSample& coarse) const {
-        const std::size_t width = static_cast<std::size_t>(n_groups_ * kBlock);
+    void update(const Boxes& boxes, Index node, const Vectors& vectors) {
+        const Index D = boxes.n_features;
+        vectors.outward(boxes.weight(node), D, rounded_.data(), rounded_.data() + D);
+        in_order(rounded_.data(), D, box_.lower.data(), box_.upper.data());
+        box_.set_norm(boxes.norms[node]);
+        const Index place = tree_.place_of(node);
+        nodes_.put(place, box_);
+        tree_.cover(place, box_);
+    }
+
+    void read(const Sample& sample, CoarseSample& coarse, const Vectors& vectors) const {
+        const std::size_t width = box_.lower.size();
         if (coarse.low.size() != width || coarse.any_missing) {
             coarse.low.assign(width, 0);
             coarse.high.assign(width, 255);
             coarse.missing.assign(width, 0);
         }
         coarse.any_missing = !sample.missing().empty();
-        const std::size_t D = order_.size();
-        coarse.rounded.resize(2 * D);
-        floors_255(sample.code(), static_cast<Index>(2 * D), coarse.rounded.data());
-        for (std::size_t place = 0; place < D; ++place) {
-            coarse.low[place] = coarse.rounded[order_[place]];
-            coarse.high[place] = static_cast<std::uint8_t>(255 - coarse.rounded[order_[place] + D]);
-        }
+        const Index D = static_cast<Index>(place_.size());
+        coarse.rounded.resize(static_cast<std::size_t>(2 * D));
+        vectors.outward(sample.code(), D, coarse.rounded.data(), coarse.rounded.data() + D);
+        in_order(coarse.rounded.data(), D, coarse.low.data(), coarse.high.data());
         for (Index i : sample.missing()) {
             const Index place = place_[i];
             coarse.low[place] = 0;
@@ -99,56 +105,60 @@ private:
     // features in which boxes differ most come first: the scan can then give up early on most blocks
     void arrange(const Boxes& boxes) {
         const Index D = boxes.n_features;
-        n_groups_ = (D + kBlock - 1) / kBlock;
-        std::vector<double> spread(D, 0.0);
-        const Index n_looked_at = std::min<Index>(boxes.n_nodes, 256);
-        for (Index i = 0; i < D; ++i) {
-            double sum = 0.0, squares = 0.0;
-            for (Index j = 0; j < n_looked_at; ++j) {
-                const double u = boxes.weight(j)[i];
-                sum += u;
-                squares += u * u;
-            }
-            spread[i] = squares - sum * sum / static_cast<double>(std::max<Index>(n_looked_at, 1));
+        const Index n_groups = (D + kBlock - 1) / kBlock;
+        nodes_ = Layer(n_groups);
+        box_ = CoarseBox(n_groups * kBlock);
+        rounded_.resize(static_cast<std::size_t>(2 * D));
+        std::vector<Index> order(D);
+        std::iota(order.begin(), order.end(), Index{0});
+        is_ordered_ = n_groups > kGroupsWithoutLook;
+        if (is_ordered_) {
+            const std::vector<double> spread = spreads(boxes);
+            std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return spread[a] > spread[b]; });
         }
-        order_.resize(D);
-        std::iota(order_.begin(), order_.end(), 0u);
-        std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return spread[a] > spread[b]; });
-        rounded_.resize(2 * D);
+        order_.assign(order.begin(), order.end());
         place_.resize(D);
-        for (Index place = 0; place < D; ++place) place_[order_[place]] = place;
+        for (Index place = 0; place < D; ++place) place_[order[place]] = place;
     }
 
-    void reserve(Index n_nodes) {
-        const std::size_t blocks = static_cast<std::size_t>((n_nodes + kBlock - 1) / kBlock);
-        const std::size_t bytes = blocks * static_cast<std::size_t>(n_groups_ * kGroupBytes);
-        if (bytes > sides_.capacity()) {
-            sides_.reserve(std::max(bytes, sides_.capacity() + sides_.capacity() / 2));
-            norms_.reserve(std::max(blocks * kBlock, norms_.capacity() + norms_.capacity() / 2));
+    static std::vector<double> spreads(const Boxes& boxes) {
+        const Index D = boxes.n_features, n_looked_at = std::min<Index>(boxes.n_nodes, 256);
+        std::vector<double> sums(D, 0.0), squares(D, 0.0);
+        for (Index j = 0; j < n_looked_at; ++j) {
+            const double* u = boxes.weight(j);
+            for (Index i = 0; i < D; ++i) {
+                sums[i] += u[i];
+                squares[i] += u[i] * u[i];
+            }
+        }
+        for (Index i = 0; i < D; ++i) squares[i] -= sums[i] * sums[i] / static_cast<double>(n_looked_at);
+        return squares;
+    }
+
+    // from the order of the model's features to that of the filter's
+    void in_order(const std::uint8_t* rounded, Index D, std::uint8_t* lower, std::uint8_t* upper) const {
+        if (is_ordered_) {
+            const std::uint32_t* order = order_.data();
+            for (Index place = 0; place < D; ++place) lower[place] = rounded[order[place]];
+            for (Index place = 0; place < D; ++place) upper[place] = rounded[D + order[place]];
+        } else {
+            std::memcpy(lower, rounded, static_cast<std::size_t>(D));
+            std::memcpy(upper, rounded + D, static_cast<std::size_t>(D));
         }
     }
 
-    // an empty place has no norm and never passes; features beyond the last cost nothing
-    void open_block() {
-        const std::size_t start = sides_.size();
-        sides_.resize(start + static_cast<std::size_t>(n_groups_ * kGroupBytes), 0);
-        for (Index g = 0; g < n_groups_; ++g)
-            std::memset(sides_.data() + start + g * kGroupBytes + kGroupBytes / 2, 255, kGroupBytes / 2);
-        norms_.resize(norms_.size() + kBlock, -1e30f);
-    }
-
-    static float round_up(double value) {
-        const float rounded = static_cast<float>(value);
-        return rounded < value ? std::nextafter(rounded, std::numeric_limits<float>::infinity()) : rounded;
-    }
+    static constexpr Index kLarge = Index{1} << 20;  // bytes
+    static constexpr Index kGroupsWithoutLook = 2;  // up to so many groups the scan looks only at the end
 
     Index n_nodes_ = 0;
-    Index n_groups_ = 0;
+    Layer nodes_;
+    Tree tree_;
+    Account learning_;
+    bool is_ordered_ = false;
     std::vector<std::uint32_t> order_;   // feature at each place
     std::vector<Index> place_;           // place of each feature
     std::vector<std::uint8_t> rounded_;  // scratch of an update
-    std::vector<std::uint8_t> sides_;
-    std::vector<float> norms_;
+    CoarseBox box_;                      // scratch of an update
 };
 
 }  // namespace sslart

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "closest.hpp"
 #include "scan.hpp"
 
 #if defined(SSLART_X86) && defined(_MSC_VER)
@@ -15,30 +16,33 @@ namespace sslart {
 
 struct Instructions {
     const char* name;
-    Overlap overlap;
+    Vectors vectors;
+    Closest closest;
     Scan scans[2][5];  // by whether values are missing, and by the number of groups (0: more than four)
 
-    Scan scan(const Filter& filter, const CoarseSample& x) const {
-        return scans[x.any_missing][filter.n_groups() <= 4 ? filter.n_groups() : 0];
+    Scan scan(Index n_groups, const CoarseSample& x) const { return scans[x.any_missing][n_groups <= 4 ? n_groups : 0];
     }
 };
 
 inline constexpr Instructions kPortable = {
     "portable",
-    overlap_portable,
+    kVectors_portable,
+    closest_portable,
     {{scan_portable, scan_portable, scan_portable, scan_portable, scan_portable},
      {scan_portable, scan_portable, scan_portable, scan_portable, scan_portable}}};
 
 #ifdef SSLART_X86
 inline constexpr Instructions kAvx2 = {
     "avx2",
-    overlap_avx2,
+    kVectors_avx2,
+    closest_avx2,
     {{scan_avx2<0, false>, scan_avx2<1, false>, scan_avx2<2, false>, scan_avx2<3, false>, scan_avx2<4, false>},
      {scan_avx2<0, true>, scan_avx2<1, true>, scan_avx2<2, true>, scan_avx2<3, true>, scan_avx2<4, true>}}};
 
 inline constexpr Instructions kAvx512 = {
     "avx512",
-    overlap_avx512,
+    kVectors_avx512,
+    closest_avx2,
     {{scan_avx512<0, false>, scan_avx512<1, false>, scan_avx512<2, false>, scan_avx512<3, false>,
       scan_avx512<4, false>},
      {scan_avx512<0, true>, scan_avx512<1, true>, scan_avx512<2, true>, scan_avx512<3, true>, scan_avx512<4, true>}}};

@@ -30,14 +30,12 @@ struct Batch {
 };
 
 // W ← β(A ∧ W) + (1−β)W, in the features the sample has; a side that no sample has reached yet takes the sample's value
-inline void adapt(const Sample& sample, double beta, double* w, Index n_features, double& norm) {
+inline void adapt(const Sample& sample, double beta, double* w, Index n_features, double& norm,
+                  const Vectors& vectors) {
     const double* a = sample.code();
     if (beta == 1.0 && sample.missing().empty()) {
         // an uncommitted side has weight 1, so that the minimum is the sample's value there too
-        for (Index i = 0; i < 2 * n_features; ++i) w[i] = std::min(a[i], w[i]);
-        double sums[4] = {};
-        for (Index i = 0; i < 2 * n_features; ++i) sums[i % 4] += w[i];
-        norm = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        norm = vectors.shrink(a, w, 2 * n_features);
         return;
     }
     auto missing = sample.missing().begin();
@@ -83,7 +81,7 @@ inline Index resonance(Search& search, const Map& map, Index target, const Rule&
     Wanted wanted;
     wanted.vigilance = rule.vigilance;
     Found last{};
-    for (wanted.depth = tracks ? 4 : 1;; wanted.depth = 16) {
+    for (wanted.depth = 1;; wanted.depth = std::min<Index>(16, 4 * wanted.depth)) {
         const std::vector<Found>& found = search.find(wanted);
         for (const Found& candidate : found) {
             if (candidate.match < wanted.vigilance) continue;
@@ -113,7 +111,7 @@ inline Index foresee(Search& search, const Map& map, Index search_depth) {
 // Returns the number of the first sample that was not learnt.
 inline Index learn(Boxes& boxes, Map& map, Filter& filter, const Rule& rule, const Batch& batch, Index next,
                    Patience& patience) {
-    Search search(rule.choice, filter, boxes);
+    Search search(Purpose::kLearn, rule.choice, filter, boxes);
     const Index width = 2 * boxes.n_features;
     for (; next < batch.n_samples; ++next) {
         if (!patience.spend(boxes.n_nodes * width)) break;
@@ -129,7 +127,8 @@ inline Index learn(Boxes& boxes, Map& map, Filter& filter, const Rule& rule, con
             batch.journal.support[next] = map.support[node];
             std::copy_n(map.count(node), map.n_classes, batch.journal.counts + next * map.n_classes);
         }
-        adapt(search.sample(), rule.learning_rate, boxes.weight(node), boxes.n_features, boxes.norms[node]);
+        adapt(search.sample(), rule.learning_rate, boxes.weight(node), boxes.n_features, boxes.norms[node],
+              search.vectors());
         search.changed(node);
         ++map.support[node];
         if (target != kNone) associate(map, node, target);

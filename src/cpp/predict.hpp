@@ -20,7 +20,7 @@ struct Questions {
 
 inline void rank_nodes(const Boxes& boxes, Filter& filter, double choice, const Questions& questions,
                        Patience& patience) {
-    Search search(choice, filter, boxes);
+    Search search(Purpose::kPredict, choice, filter, boxes);
     Wanted wanted;
     wanted.depth = questions.depth;
     if (questions.labelled_only) wanted.labels = questions.labels;

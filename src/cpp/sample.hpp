@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model.hpp"
+#include "vectors.hpp"
 
 namespace sslart {
 
@@ -12,17 +13,11 @@ class Sample {
 public:
     explicit Sample(Index n_features) : n_features_(n_features), code_(2 * n_features) {}
 
-    void read(const double* x) {
+    void read(const double* x, const Vectors& vectors) {
         missing_.clear();
         double* a = code_.data();
         double* complement = a + n_features_;
-        int any_missing = 0;
-        for (Index i = 0; i < n_features_; ++i) {
-            any_missing |= x[i] != x[i];
-            a[i] = x[i];
-            complement[i] = 1.0 - x[i];
-        }
-        if (!any_missing) return;
+        if (!vectors.complement(x, n_features_, a)) return;
         for (Index i = 0; i < n_features_; ++i)
             if (std::isnan(x[i])) {
                 missing_.push_back(i);

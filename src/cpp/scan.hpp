@@ -1,24 +1,17 @@
-// The scan: passes over the filter and hands on the nodes that it cannot rule out. One loop per instruction set.
+// The scan: passes over blocks of coarse boxes and hands on those that it cannot rule out. One loop per instruction set.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
+
 #include "filter.hpp"
-
-#if defined(__x86_64__) || defined(_M_X64)
-#define SSLART_X86 1
-#include <immintrin.h>
-#endif
-
-#if defined(__GNUC__) || defined(__clang__)
-#define SSLART_TARGET(set) __attribute__((target(set)))
-#define SSLART_INLINE inline __attribute__((always_inline))
-#else
-#define SSLART_TARGET(set)
-#define SSLART_INLINE inline
-#endif
+#include "layer.hpp"
+#include "vectors.hpp"
 
 namespace sslart {
 
@@ -39,17 +32,25 @@ struct Limits {
     static double margin(Index n_features) { return 255.0 * 4.0 * static_cast<double>(n_features + 4) / (1 << 20); }
 };
 
-// Looks at one node exactly, and may tighten the limits.
+// Looks closer at the box at one place, and may tighten the limits.
 struct Judge {
     Limits limits;
-    virtual void consider(Index node) = 0;
+    virtual void consider(Index place) = 0;
 
 protected:
     ~Judge() = default;
 };
 
-using Scan = void (*)(const Filter&, const CoarseSample&, Judge&);
-using Overlap = double (*)(const double*, const double*, Index);
+// Which blocks of a layer to pass over: `count` of them from the first, or those that a list names.
+struct Blocks {
+    Index first;
+    Index count;
+    const std::uint32_t* listed = nullptr;
+
+    Index operator[](Index i) const { return listed ? Index{listed[i]} : first + i; }
+};
+
+using Scan = void (*)(const Layer&, Blocks, const CoarseSample&, Judge&);
 
 // A block is given up as soon as no node can pass: after how many groups to look.
 constexpr Index kGroupsBetweenLooks = 4;
@@ -60,25 +61,22 @@ constexpr Index looks_after(Index group, Index n_groups) {
     return std::min(n_groups, group + step);
 }
 
+inline Index lowest_bit(unsigned bits) {
+#ifdef _MSC_VER
+    unsigned long place;
+    _BitScanForward(&place, bits);
+    return static_cast<Index>(place);
+#else
+    return __builtin_ctz(bits);
+#endif
+}
+
 inline void consider_all(unsigned passing, Index first, Judge& judge) {
-    static constexpr Index kNodeAt[kBlock] = {0, 4, 1, 5, 2, 6, 3, 7};  // inverse of kNormPlace
-    for (Index place = 0; passing; ++place, passing >>= 1)
-        if (passing & 1u) judge.consider(first + kNodeAt[place]);
+    static constexpr Index kBoxAt[kBlock] = {0, 4, 1, 5, 2, 6, 3, 7};  // inverse of kNormPlace
+    for (; passing; passing &= passing - 1) judge.consider(first + kBoxAt[lowest_bit(passing)]);
 }
 
 // ---- plain C++, for every machine
-
-inline double overlap_portable(const double* a, const double* w, Index length) {
-    constexpr Index kLanes = 8;
-    double lanes[kLanes] = {};
-    Index i = 0;
-    for (; i + kLanes <= length; i += kLanes)
-        for (Index k = 0; k < kLanes; ++k) lanes[k] += std::min(a[i + k], w[i + k]);
-    double sum = 0.0;
-    for (; i < length; ++i) sum += std::min(a[i], w[i]);
-    for (double lane : lanes) sum += lane;
-    return sum;
-}
 
 inline std::uint32_t sum_of_bytes(const std::uint8_t* eight) {
     std::uint64_t word;
@@ -88,13 +86,14 @@ inline std::uint32_t sum_of_bytes(const std::uint8_t* eight) {
     return static_cast<std::uint32_t>((word * 0x0001000100010001ULL) >> 48);
 }
 
-inline void scan_portable(const Filter& filter, const CoarseSample& x, Judge& judge) {
-    for (Index b = 0; b < filter.n_blocks(); ++b) {
+inline void scan_portable(const Layer& layer, Blocks blocks, const CoarseSample& x, Judge& judge) {
+    for (Index i_block = 0; i_block < blocks.count; ++i_block) {
+        const Index b = blocks[i_block];
         std::uint32_t sums[kBlock] = {}, gaps[kBlock] = {};
-        const std::uint8_t* p = filter.block(b);
+        const std::uint8_t* p = layer.block(b);
         unsigned passing = 0;
-        for (Index g = 0; g < filter.n_groups();) {
-            const Index until = looks_after<0>(g, filter.n_groups());
+        for (Index g = 0; g < layer.n_groups();) {
+            const Index until = looks_after<0>(g, layer.n_groups());
             for (; g < until; ++g, p += kGroupBytes) {
                 const std::uint8_t *lower = p, *upper = p + kGroupBytes / 2;
                 std::uint8_t low[kBlock * kBlock], high[kBlock * kBlock], outside[kBlock * kBlock];
@@ -117,7 +116,7 @@ inline void scan_portable(const Filter& filter, const CoarseSample& x, Judge& ju
             passing = 0;
             for (Index k = 0; k < kBlock; ++k) {
                 const Index place = kNormPlace[k];
-                const float norm = filter.norms(b)[place] - static_cast<float>(gaps[k]);
+                const float norm = layer.norms(b)[place] - static_cast<float>(gaps[k]);
                 const float limit = std::min(norm - judge.limits.match, norm * judge.limits.slope - judge.limits.choice);
                 passing |= static_cast<unsigned>(static_cast<float>(sums[k]) <= limit) << place;
             }
@@ -131,33 +130,19 @@ inline void scan_portable(const Filter& filter, const CoarseSample& x, Judge& ju
 
 // ---- AVX2
 
-SSLART_TARGET("avx2") inline double overlap_avx2(const double* a, const double* w, Index length) {
-    __m256d s0 = _mm256_setzero_pd(), s1 = s0;
-    Index i = 0;
-    for (; i + 8 <= length; i += 8) {
-        s0 = _mm256_add_pd(s0, _mm256_min_pd(_mm256_loadu_pd(a + i), _mm256_loadu_pd(w + i)));
-        s1 = _mm256_add_pd(s1, _mm256_min_pd(_mm256_loadu_pd(a + i + 4), _mm256_loadu_pd(w + i + 4)));
-    }
-    double lanes[4];
-    _mm256_storeu_pd(lanes, _mm256_add_pd(s0, s1));
-    double sum = lanes[0] + lanes[1] + lanes[2] + lanes[3];
-    for (; i < length; ++i) sum += a[i] < w[i] ? a[i] : w[i];
-    return sum;
-}
-
 // kGroups: the number of groups where it is known at compile time, 0 where it is not
 template <int kGroups, bool kMissing>
-SSLART_TARGET("avx2") void scan_avx2(const Filter& filter, const CoarseSample& x, Judge& judge) {
+SSLART_AVX2 void scan_avx2(const Layer& layer, Blocks blocks, const CoarseSample& x, Judge& judge) {
     const __m256i zero = _mm256_setzero_si256();
-    const Index n_groups = kGroups ? kGroups : filter.n_groups();
-    const Index n_blocks = filter.n_blocks();
+    const Index n_groups = kGroups ? kGroups : layer.n_groups();
     const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
     const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
     const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
-    const std::uint8_t* p = filter.block(0);
-    for (Index b = 0; b < n_blocks; ++b, p += n_groups * kGroupBytes) {
+    for (Index i_block = 0; i_block < blocks.count; ++i_block) {
+        const Index b = blocks[i_block];
+        const std::uint8_t* p = layer.block(b);
         __m256i s0 = zero, s1 = zero, m0 = zero, m1 = zero;
-        const __m256 norms = _mm256_loadu_ps(filter.norms(b));
+        const __m256 norms = _mm256_loadu_ps(layer.norms(b));
         const __m256i* at = reinterpret_cast<const __m256i*>(p);
         int passing = 0;
         for (Index g = 0; g < n_groups;) {
@@ -195,33 +180,19 @@ SSLART_TARGET("avx2") void scan_avx2(const Filter& filter, const CoarseSample& x
 
 // ---- AVX-512
 
-SSLART_TARGET("avx512f,avx512bw,avx512vl")
-inline double overlap_avx512(const double* a, const double* w, Index length) {
-    __m512d s0 = _mm512_setzero_pd(), s1 = s0;
-    Index i = 0;
-    for (; i + 16 <= length; i += 16) {
-        s0 = _mm512_add_pd(s0, _mm512_min_pd(_mm512_loadu_pd(a + i), _mm512_loadu_pd(w + i)));
-        s1 = _mm512_add_pd(s1, _mm512_min_pd(_mm512_loadu_pd(a + i + 8), _mm512_loadu_pd(w + i + 8)));
-    }
-    double sum = _mm512_reduce_add_pd(_mm512_add_pd(s0, s1));
-    for (; i < length; ++i) sum += a[i] < w[i] ? a[i] : w[i];
-    return sum;
-}
-
 template <int kGroups, bool kMissing>
-SSLART_TARGET("avx512f,avx512bw,avx512vl")
-void scan_avx512(const Filter& filter, const CoarseSample& x, Judge& judge) {
+SSLART_AVX512 void scan_avx512(const Layer& layer, Blocks blocks, const CoarseSample& x, Judge& judge) {
     const __m512i zero = _mm512_setzero_si512();
     const __m256i norm_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    const Index n_groups = kGroups ? kGroups : filter.n_groups();
-    const Index n_blocks = filter.n_blocks();
+    const Index n_groups = kGroups ? kGroups : layer.n_groups();
     const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
     const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
     const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
-    const std::uint8_t* p = filter.block(0);
-    for (Index b = 0; b < n_blocks; ++b, p += n_groups * kGroupBytes) {
+    for (Index i_block = 0; i_block < blocks.count; ++i_block) {
+        const Index b = blocks[i_block];
+        const std::uint8_t* p = layer.block(b);
         __m512i s = zero, m = zero;
-        const __m256 norms = _mm256_loadu_ps(filter.norms(b));
+        const __m256 norms = _mm256_loadu_ps(layer.norms(b));
         const std::uint8_t* at = p;
         unsigned passing = 0;
         for (Index g = 0; g < n_groups;) {

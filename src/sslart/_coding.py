@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,11 @@ class Feature(NamedTuple):
 
     column: int
     category: str | bool | int | float | None = None
+
+
+@cache
+def _numeric_features(n_columns: int) -> tuple[Feature, ...]:
+    return tuple(Feature(column) for column in range(n_columns))
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,9 @@ class Coding:
     @classmethod
     def of_columns(cls, table: Table) -> Coding:
         """Return a coding that knows which columns there are, but neither a range nor a category yet."""
-        features = tuple(Feature(column) for column in range(table.values.shape[1]) if column not in table.categories)
+        features = _numeric_features(table.values.shape[1])
+        if table.categories:
+            features = tuple(feature for feature in features if feature.column not in table.categories)
         unknown = np.full(len(features), np.inf)
         return cls(features, frozenset(table.categories), unknown, -unknown)
 

@@ -166,7 +166,7 @@ class Network:
                 break
             if stop[0]:
                 raise StoppedError
-            prototypes.grow()
+            prototypes.grow(len(samples) - int(progress[0]))
         prototypes.n_nodes_stage1 += _n_made_unlabelled(learnt.nodes, targets, n_nodes_before)
 
     def rank(

@@ -59,11 +59,14 @@ class Prototypes:
         """How many nodes fit before the arrays must grow."""
         return len(self.weights)
 
-    def grow(self) -> None:
-        """Make room for as many nodes again; memory is taken only as nodes fill it."""
+    def grow(self, n_samples: int) -> None:
+        """Make room for as many nodes again, or for those that so many samples may make, up to a thousand.
+
+        Memory is taken only as nodes fill it.
+        """
         names = ("weights", "norms", "support", "counts", "labels")
         before = [getattr(self, name)[: self.n_nodes] for name in names]
-        self._allocate(max(64, 2 * self.capacity), self.n_features, self.n_classes)
+        self._allocate(max(64, 2 * self.capacity, self.n_nodes + min(n_samples, 1024)), self.n_features, self.n_classes)
         for name, rows in zip(names, before, strict=True):
             getattr(self, name)[: self.n_nodes] = rows
         self._cache = None, None  # a prediction under way keeps the old arrays, and their cache with them

@@ -48,7 +48,9 @@ class Table:
 
 def read_samples(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Return X as a `Table`; record or check its width and feature names on the estimator."""
-    if not reset and _needs_no_check(estimator, X):
+    if _needs_no_check(X) and (reset or _is_as_before(estimator, X)):
+        if reset:
+            _remember_width(estimator, X.shape[1])
         return Table(X)
     if _is_frame(X):
         categorical = None if reset else estimator._categorical_columns()
@@ -69,20 +71,21 @@ def read_samples(estimator: Any, X: Any, *, reset: bool) -> Table:
     return _refuse_empty_rows(Table(values, names=_names_of(estimator)))
 
 
-def _needs_no_check(estimator: Any, X: Any) -> bool:
-    """Tell at little cost that X is as a fitted estimator wants it: streams bring samples one at a time."""
-    if not (
-        type(X) is np.ndarray
-        and X.dtype == np.float64
-        and X.ndim == 2
-        and X.shape[1] == estimator.n_features_in_
-        and len(X) > 0
-        and X.flags.c_contiguous
-        and not hasattr(estimator, "feature_names_in_")
-    ):
+def _needs_no_check(X: Any) -> bool:
+    """Tell at little cost that X is as the kernel wants it: streams bring samples one at a time."""
+    if not (type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous):
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))
+
+
+def _is_as_before(estimator: Any, X: NDArray[Any]) -> bool:
+    return X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
+
+
+def _remember_width(estimator: Any, n_features: int) -> None:
+    estimator.n_features_in_ = n_features
+    vars(estimator).pop("feature_names_in_", None)
 
 
 def _names_of(estimator: Any) -> list[str] | None:

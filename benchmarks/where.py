@@ -1,0 +1,79 @@
+"""Where the time of a fit goes, and how far the scan is from what the memory of this machine can deliver."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+import sslart._kernel as kernel
+import sslart._network as network
+from data import digits, mixture
+from sslart import FuzzyART
+from timing import median, seconds
+
+TURNS = 30
+
+
+class Watched:
+    """The kernel, with a clock on each of its functions."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, float] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(kernel, name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            start = time.perf_counter()
+            result = function(*arguments, **named)
+            self.taken[name] = self.taken.get(name, 0.0) + time.perf_counter() - start
+            return result
+
+        return call
+
+
+def read_speed(n_bytes: int) -> float:
+    """Return how many bytes a second this machine reads from a buffer that it reads again and again."""
+    buffer = np.zeros(n_bytes, dtype=np.uint8)
+    n_reads = max(1, 2**28 // n_bytes)
+
+    def read() -> None:
+        for _ in range(n_reads):
+            buffer.max()
+
+    return n_reads * n_bytes / min(seconds(read) for _ in range(5))
+
+
+def lines() -> list[str]:
+    """Return one line of Markdown per data set."""
+    found = []
+    usual = network.engine
+    for name, (X, _) in {"digits 1797×64": digits(), "mixture 5000×32": mixture(5000)}.items():
+        watched = Watched()
+        model = FuzzyART(0.9, bounds=(0, 1))
+        runs = []
+        network.engine = lambda watched=watched: watched
+        try:
+            for _ in range(TURNS):
+                watched.taken = {}
+                whole = seconds(lambda: model.fit(X))
+                runs.append((whole, watched.taken["learn"], watched.taken["encode"]))
+        finally:
+            network.engine = usual
+        whole, learn, encode = (median([run[i] for run in runs]) for i in range(3))
+        known = np.maximum.accumulate(model.labels_) + 1  # nodes there were at each sample
+        n_bytes = 2 * X.shape[1] * float(known.sum())
+        limit = read_speed(2 * X.shape[1] * model.n_nodes_)
+        found.append(
+            f"- fit FuzzyART, {name}: {1e3 * whole:.2f} ms, of which the learning kernel {1e3 * learn:.2f}, coding "
+            f"{1e3 * encode:.2f}, Python {1e3 * (whole - learn - encode):.2f}. The coarse boxes of all samples are "
+            f"{n_bytes / 1e6:.0f} MB: {n_bytes / learn / 1e9:.0f} GB/s, blocks given up early included. This machine "
+            f"reads a buffer of that size again and again at {limit / 1e9:.0f} GB/s."
+        )
+    return found
+
+
+if __name__ == "__main__":
+    print("\n".join(lines()))
