@@ -198,4 +198,4 @@ def against_hyperbox_brain(quick: bool) -> Iterator[Row]:
     yield row(taken, f"fit fuzzy ARTMAP one-to-one, {len(X)}×32", "hyperbox-brain OnlineGFMM", ours.n_nodes_, len(X))
 
 
-CASES = (against_artlib, one_at_a_time, against_the_plain_scan, threads, against_scikit_learn, against_hyperbox_brain)
+CASES = (threads, against_artlib, one_at_a_time, against_the_plain_scan, against_scikit_learn, against_hyperbox_brain)
