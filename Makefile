@@ -9,19 +9,22 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback bench bench-quick fuzz sanitize lint clean
+.PHONY: help demo test test-slow test-fallback bench bench-quick reproduce reproduce-quick fuzz sanitize \
+	lint clean
 
 help:
-	@echo "make demo           WESSL-ART on breast-cancer data with 5 % of the labels"
-	@echo "make test           style, types, layout, and all tests (about two minutes)"
-	@echo "make test-slow      the checks that take minutes"
-	@echo "make test-fallback  the tests on an install without the compiled kernel, in an environment of its own"
-	@echo "make bench          speed against peers; writes docs/benchmarks.md (about a quarter of an hour)"
-	@echo "make bench-quick    the same on less data, in under two minutes; writes nothing"
-	@echo "make fuzz           kernel against reference on adversarial data, 20,000 configurations"
-	@echo "make sanitize       the kernel's tests under the address and undefined-behaviour sanitizers"
-	@echo "make lint           ruff, mypy --strict, import-linter"
-	@echo "make clean          remove everything that the targets made"
+	@echo "make demo             WESSL-ART on breast-cancer data with 5 % of the labels"
+	@echo "make test             style, types, layout, and all tests (about two minutes)"
+	@echo "make test-slow        the checks that take minutes"
+	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
+	@echo "make bench            speed against peers; writes docs/benchmarks.md (about a quarter of an hour)"
+	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
+	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
+	@echo "make reproduce-quick  the same with fewer repeats, in under five minutes; writes reproduction/quick"
+	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
+	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
+	@echo "make lint             ruff, mypy --strict, import-linter"
+	@echo "make clean            remove everything that the targets made"
 
 demo: $(VENV)/package
 	$(BIN)/python examples/demo.py
@@ -53,6 +56,14 @@ bench: $(VENV)/bench
 bench-quick: $(VENV)/bench
 	$(BIN)/python -W ignore benchmarks/run.py --quick
 
+# the paper's experiments on the data in SSLART_DATA, or downloaded; the report is reproduction/*/report.html
+reproduce: $(VENV)/experiments
+	$(BIN)/sslart reproduce --all --jobs 2 --out reproduction/full
+	cp reproduction/full/verdicts.md docs/reproduction.md
+
+reproduce-quick: $(VENV)/experiments
+	$(BIN)/sslart reproduce --all --quick --jobs 2 --out reproduction/quick
+
 # kernel against reference on adversarial data: 20,000 configurations, or as many as 15 minutes allow
 fuzz: $(VENV)/tools
 	cd tests && ../$(BIN)/python fuzz_kernel.py
@@ -63,7 +74,7 @@ sanitize:
 	$(VENV)-sanitize/bin/python -m pip install --quiet -C cmake.define.SSLART_SANITIZE=ON '.[test]'
 	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
-		-p no:cacheprovider test_kernel.py test_prototypes.py test_stream.py
+		-p no:cacheprovider --tb=short test_kernel.py test_prototypes.py test_stream.py
 
 $(VENV)/package: $(BUILD_INPUTS)
 	$(PYTHON) -m venv $(VENV)
@@ -74,9 +85,13 @@ $(VENV)/tools: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@
 
+$(VENV)/experiments: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[experiments]'
+	touch $@
+
 $(VENV)/bench: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-pure $(VENV)-sanitize build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-pure $(VENV)-sanitize build dist reproduction .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

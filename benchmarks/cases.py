@@ -123,41 +123,44 @@ def against_the_plain_scan(quick: bool) -> Iterator[Row]:
     images = mnist()
     if images is not None:
         X = images[:5000] if quick else images
-        ours, plain = FuzzyART(0.8, bounds=(0, 1)), FuzzyART(0.8, bounds=(0, 1))
-        taken = in_turns({"sslart": lambda: ours.fit(X), "peer": plainly(lambda: plain.fit(X))}, 1)
-        agree(ours.labels_, plain.labels_, "clusters of MNIST")
-        yield row(taken, f"fit FuzzyART ρ=0.8, MNIST {len(X)}×784", "plain C++ scan", ours.n_nodes_, len(X), 10)
+        yield from along(X, 0.8, f"MNIST {len(X)}×784", 100 if quick else 300, plainly)
+    n_samples = 100_000 if quick else 1_000_000
+    yield from along(stream(n_samples), RHO, f"a stream {n_samples}×8", 500 if quick else 2_000, plainly)
 
-    n_samples, n_piece = (100_000, 500) if quick else (1_000_000, 2_000)
-    X = stream(n_samples)
-    ours = FuzzyART(RHO, bounds=(0, 1))
+
+def along(X: np.ndarray, rho: float, name: str, n_piece: int, plainly: Any) -> Iterator[Row]:
+    """Learn all of X; at the end of each tenth of it the plain scan learns the same piece from the same model."""
+    ours = FuzzyART(rho, bounds=(0, 1))
     whole = 0.0
     pieces: dict[str, dict[str, list[float]]] = {
         "learn": {"sslart": [], "peer": []},
         "predict": {"sslart": [], "peer": []},
     }
-    for start in range(0, n_samples, n_samples // 10):  # both learn a piece at each tenth of the stream
-        upto = start + n_samples // 10 - n_piece
+    tenth = len(X) // 10
+    for start in range(0, 10 * tenth, tenth):
+        upto = start + tenth - n_piece
         whole += seconds(lambda: ours.partial_fit(X[start:upto]))
         piece = X[upto : upto + n_piece]
         plain = copy.deepcopy(ours)
         for model in (ours, plain):  # both with their filter ready
             model.predict(piece[:1])
-        taken = in_turns({"sslart": lambda: ours.predict(piece), "peer": plainly(lambda: plain.predict(piece))}, 1)
-        for name, times in taken.items():
-            pieces["predict"][name] += times
-        last = in_turns(
-            {"sslart": lambda: ours.partial_fit(piece), "peer": plainly(lambda: plain.partial_fit(piece))}, 1
-        )
-        for name, times in last.items():
-            pieces["learn"][name] += times
-        whole += last["sslart"][0]
-        agree(ours.lower_, plain.lower_, "boxes of the stream")
+        for verb, method in (("predict", "predict"), ("learn", "partial_fit")):
+            taken = in_turns(
+                {
+                    "sslart": lambda: getattr(ours, method)(piece),
+                    "peer": plainly(lambda: getattr(plain, method)(piece)),
+                },
+                1,
+            )
+            for contender, times in taken.items():
+                pieces[verb][contender] += times
+        whole += pieces["learn"]["sslart"][-1]
+        agree(ours.lower_, plain.lower_, f"boxes of {name}")
     for verb, target in (("learn", 10), ("predict", None)):
-        total = {name: [sum(times)] for name, times in pieces[verb].items()}
-        work = f"{verb} ten pieces of {n_piece} along a stream {n_samples}×8, ρ=0.9"
+        total = {contender: [sum(times)] for contender, times in pieces[verb].items()}
+        work = f"{verb} ten pieces of {n_piece} along {name}, ρ={rho:g}"
         yield row(total, work, "plain C++ scan", ours.n_nodes_, 10 * n_piece, target)
-    yield Row(f"learn the whole stream {n_samples}×8", "", ours.n_nodes_, whole, float("nan"), None, n_samples)
+    yield Row(f"learn all of {name}", "", ours.n_nodes_, whole, float("nan"), None, 10 * tenth)
 
 
 def threads(quick: bool) -> Iterator[Row]:

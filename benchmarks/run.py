@@ -79,7 +79,7 @@ def main() -> None:
     for case in CASES:
         for row in case(arguments.quick):
             rows.append(row)
-            print(f"{row.work}: {row.ratio:.1f} × {row.against}", flush=True)
+            print(f"{row.work}: {row.ratio:.1f} × {row.against or 'nothing'}", flush=True)
     after, peak = memory()
     text = (
         "# Benchmarks\n\n"

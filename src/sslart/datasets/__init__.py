@@ -1,0 +1,51 @@
+"""Data sets to try sslart on: from the user's files, from the cache, or from their public origin, and checked."""
+
+from sslart.datasets._anomaly import load_tep, load_unsw_nb15, load_wadi
+from sslart.datasets._files import DataNotFoundError
+from sslart.datasets._images import load_mnist, load_norb_small, load_optdigits, load_usps
+from sslart.datasets._motion import load_human_motion, window_statistics
+from sslart.datasets._registry import fetch, list_datasets, where
+from sslart.datasets._shipped import load_iris, load_wdbc, load_wine
+from sslart.datasets._tables import (
+    load_australian,
+    load_bupa,
+    load_german,
+    load_haberman,
+    load_heart_cleveland,
+    load_ionosphere,
+    load_kr_vs_kp,
+    load_mammographic,
+    load_pima,
+    load_seeds,
+    load_zoo,
+)
+
+__all__ = [
+    "DataNotFoundError",
+    "fetch",
+    "list_datasets",
+    "load_australian",
+    "load_bupa",
+    "load_german",
+    "load_haberman",
+    "load_heart_cleveland",
+    "load_human_motion",
+    "load_ionosphere",
+    "load_iris",
+    "load_kr_vs_kp",
+    "load_mammographic",
+    "load_mnist",
+    "load_norb_small",
+    "load_optdigits",
+    "load_pima",
+    "load_seeds",
+    "load_tep",
+    "load_unsw_nb15",
+    "load_usps",
+    "load_wadi",
+    "load_wdbc",
+    "load_wine",
+    "load_zoo",
+    "where",
+    "window_statistics",
+]

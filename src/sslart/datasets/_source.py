@@ -1,0 +1,66 @@
+"""What is known of a data set before it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file at its public origin: its address, its place in the cache, and its SHA-256 where that is known."""
+
+    url: str
+    path: str
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set.
+
+    Attributes
+    ----------
+    name, title : str
+    n_samples, n_features : int
+        As the loader returns it without options.
+    classes : tuple of str
+    licence, origin : str
+    ask : str
+        Whom to ask for the files, put so that it can follow "or".
+    files : tuple of str
+        The files in a folder of data sets, relative to it.
+    downloads : tuple of Download
+        The same content at its public origin, perhaps in another format.
+    content : str or None
+        SHA-256 of what was parsed, see `digest`; None where nobody could compute it yet.
+    shipped : bool
+        Whether scikit-learn brings it along.
+    """
+
+    name: str
+    title: str
+    n_samples: int
+    n_features: int
+    classes: tuple[str, ...]
+    licence: str
+    origin: str
+    ask: str
+    files: tuple[str, ...] = ()
+    downloads: tuple[Download, ...] = ()
+    content: str | None = None
+    shipped: bool = False
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """Where it can be downloaded."""
+        return tuple(download.url for download in self.downloads)
+
+    @property
+    def public(self) -> bool:
+        """Whether anyone can have it without asking."""
+        return self.shipped or bool(self.downloads)

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sslart.cli import main
+
+needs_data = pytest.mark.skipif("SSLART_DATA" not in os.environ, reason="SSLART_DATA does not name a data folder")
+
+
+def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce"]) == 0
+    listed = capsys.readouterr().out
+    assert len(listed.splitlines()) == 13
+    assert "anomaly" in listed
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["rules", "--repeats", "0"], ["rules", "--jobs", "x"]])
+def test_wrong_usage_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", *arguments])
+    assert stop.value.code == 2
+    assert "sslart reproduce" in capsys.readouterr().err
+
+
+@needs_data
+def test_one_experiment_from_start_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "rules", "--repeats", "1", "--out", str(tmp_path), "--json"]) == 0
+    verdicts = json.loads(capsys.readouterr().out)
+    assert set(verdicts) == {"rules"}
+    assert verdicts["rules"]["statements"]
+    for name in ("report.html", "report.md", "results.csv", "results.json"):
+        assert (tmp_path / name).stat().st_size > 100
+    assert main(["reproduce", "rules", "--repeats", "1", "--out", str(tmp_path)]) == 0
+    assert "statements hold" in capsys.readouterr().out

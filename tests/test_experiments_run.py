@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sslart.datasets import DataNotFoundError
+from sslart.experiments import EXPERIMENTS, Settings, _registry, _report, run, write_records, write_report
+from sslart.experiments import _run as running
+from sslart.experiments._experiment import Check, Experiment, Table, verdict
+from sslart.experiments._protocol import Exam, Record
+
+needs_data = pytest.mark.skipif("SSLART_DATA" not in os.environ, reason="SSLART_DATA does not name a data folder")
+SMALL = ["vigilance", "nodes", "motion_nodes", "rules"]
+
+
+def toy(work: Callable[[str, int, bool], list[Record]], datasets: tuple[str, ...] = ("one", "two")) -> Experiment:
+    return Experiment(
+        name="toy",
+        title="A <toy>",
+        question="Does `it` work?",
+        datasets=datasets,
+        work=work,
+        tables=lambda results: [
+            Table("Numbers", ["data", "printed", "measured"], [["one", "7", "8|9"]], quoted=frozenset({1}))
+        ],
+        checks=lambda results: [Check("numbers are positive", results.mean("one", "m", "x") > 0, "they are")],
+        reason="none",
+        repeats=3,
+    )
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Put a toy experiment in the register; return the list of pieces of work that were done."""
+    done: list[tuple[str, int]] = []
+
+    def work(dataset: str, seed: int, quick: bool) -> list[Record]:
+        done.append((dataset, seed))
+        if dataset == "gone":
+            raise DataNotFoundError("ask its owner")
+        return [Record(dataset, "m", "x", np.random.RandomState(seed).rand())]
+
+    monkeypatch.setitem(_registry.EXPERIMENTS, "toy", toy(work))
+    monkeypatch.setitem(_registry.EXPERIMENTS, "gone", toy(work, ("one", "gone")))
+    return done
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    whole = run(["toy"], tmp_path, Settings())
+    assert len(toys) == 6
+    pieces = sorted((tmp_path / "pieces" / "toy").iterdir())
+    pieces[1].unlink()
+    pieces[4].write_text("{half")
+    again = run(["toy"], tmp_path, Settings())
+    assert len(toys) == 8
+    assert again.results["toy"].records == whole.results["toy"].records
+
+
+def test_other_settings_are_other_results(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    one = run(["toy"], tmp_path, Settings(seed=0), repeats=1)
+    other = run(["toy"], tmp_path, Settings(seed=1), repeats=1)
+    assert len(toys) == 4
+    assert one.results["toy"].records != other.results["toy"].records
+
+
+def test_data_that_is_not_here_is_named_and_tried_again_next_time(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    done = run(["gone"], tmp_path, Settings(), repeats=1)
+    assert done.missing == {("gone", "gone"): "ask its owner"}
+    assert "Not run on gone: ask its owner" in _report.as_markdown(done)
+    run(["gone"], tmp_path, Settings(), repeats=1)
+    assert [dataset for dataset, _ in toys] == ["one", "gone", "gone"]
+
+
+def test_results_are_tidy(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    write_records(run(["toy"], tmp_path, Settings(), repeats=2), tmp_path)
+    with (tmp_path / "results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4
+    assert {row["dataset"] for row in rows} == {"one", "two"}
+    records = json.loads((tmp_path / "results.json").read_text())["records"]
+    assert [float(row["value"]) for row in rows] == [record["value"] for record in records]
+
+
+def test_the_report_marks_what_is_quoted_and_holds_everything(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    done = run(["toy"], tmp_path, Settings())
+    write_report(done, tmp_path)
+    page, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    assert "<td class=quoted>7</td><td>8|9</td>" in page
+    assert "| *7* | 8\\|9 |" in text
+    assert "A &lt;toy&gt;" in page
+    assert "<code>it</code>" in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert "1 of 1" in text
+
+
+@pytest.mark.parametrize(
+    ("held", "word"), [((), "not run"), ((1, 1, 1, 1, 0), "reproduced"), ((1, 0), "partly"), ((0, 0, 1), "not")]
+)
+def test_verdicts(held: tuple[int, ...], word: str) -> None:
+    assert verdict([Check("", bool(one), "") for one in held]) == word
+
+
+@needs_data
+@pytest.mark.parametrize("name", SMALL)
+def test_a_real_run_is_repeatable_bit_for_bit_in_any_number_of_processes(name: str, tmp_path: Path) -> None:
+    settings = Settings(quick=True)
+    done = [run([name], tmp_path / str(jobs), settings, repeats=1, jobs=jobs).results[name].records for jobs in (1, 2)]
+    alike = [[record for record in one if record.measure != "milliseconds"] for one in done]
+    assert alike[0] == alike[1]
+    assert alike[0]
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["vigilance", "mapping", "multiclass", "motion", "coverage"])
+def test_no_test_label_reaches_an_answer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run an experiment with its test labels shuffled before anything is learnt: all answers stay the same."""
+    from sslart.experiments import _motion, mapping, uci, vigilance
+    from sslart.experiments._protocol import task_and_exam
+
+    answers: list[bytes] = []
+
+    def keep(self: Exam, given: Any) -> dict[str, float]:
+        answers.append(repr(list(given)).encode())
+        return {"coverage": 0.0, "correctness": 0.0, "sensitivity": 0.0, "specificity": 0.0, "accuracy": 0.0}
+
+    def shuffled(X: Any, target: Any, rows: Any, seed: int, positive: str | None = None) -> Any:
+        target = target.copy()
+        target[rows.test] = np.random.RandomState(0).permutation(target[rows.test])
+        return task_and_exam(X, target, rows, seed, positive)
+
+    monkeypatch.setattr(Exam, "scores", keep)
+    monkeypatch.setattr(Exam, "scores_of_answered", keep)
+    experiment = EXPERIMENTS[name]
+    list(experiment.work(experiment.datasets[-1], 3, True))
+    honest, answers[:] = list(answers), []
+    for module in (vigilance, mapping, uci, _motion):
+        monkeypatch.setattr(module, "task_and_exam", shuffled)
+    list(experiment.work(experiment.datasets[-1], 3, True))
+    assert honest
+    assert answers == honest
+
+
+@needs_data
+def test_every_experiment_has_tables_checks_and_a_figure_that_can_be_drawn(tmp_path: Path) -> None:
+    done = run([*SMALL, "coverage", "multiclass"], tmp_path, Settings(quick=True), repeats=1)
+    page = _report.as_html(done)
+    for name in done.results:
+        assert EXPERIMENTS[name].title in page
+        assert f'id="{name}"' in page
+    assert page.count("data:image/png;base64,") == 3
+    assert running.n_repeats(EXPERIMENTS["vigilance"], Settings(), None) == 10
