@@ -27,12 +27,21 @@ class Summary:
         return f"{self.mean:.1f}{spread}"
 
 
+def _summary_of(values: Sequence[float]) -> Summary | None:
+    if not values:
+        return None
+    low, high = bootstrap_interval(values, n_resamples=2000)
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return Summary(len(values), float(np.mean(values)), sd, low, high)
+
+
 class Results:
     """The records of one experiment."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = list(records)
         self._values: dict[tuple[Any, ...], list[float]] = {}
+        self._summaries: dict[tuple[Any, ...], Summary | None] = {}
         for record in sorted(self.records, key=lambda record: record.repeat):
             key = (record.dataset, record.method, record.measure, record.vigilance, record.condition)
             self._values.setdefault(key, []).append(record.value)
@@ -59,12 +68,10 @@ class Results:
         self, dataset: str, method: str, measure: str, vigilance: float | None = None, condition: str = ""
     ) -> Summary | None:
         """Return mean, spread and interval of one measure, None where it was not measured."""
-        values = self.values(dataset, method, measure, vigilance, condition)
-        if not values:
-            return None
-        low, high = bootstrap_interval(values, n_resamples=2000)
-        sd = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-        return Summary(len(values), float(np.mean(values)), sd, low, high)
+        key = (dataset, method, measure, vigilance, condition)
+        if key not in self._summaries:
+            self._summaries[key] = _summary_of(self.values(*key))
+        return self._summaries[key]
 
     def mean(
         self, dataset: str, method: str, measure: str, vigilance: float | None = None, condition: str = ""

@@ -20,6 +20,7 @@ from sslart.experiments._experiment import Check, Experiment, Results, Table, ve
 from sslart.experiments._registry import EXPERIMENTS
 from sslart.experiments._run import Run
 
+WHY_NOT = "its files were not on the machine; `sslart data fetch NAME` says how to get them."
 WORDS = {"reproduced": "reproduced", "partly": "partly reproduced", "not": "not reproduced", "not run": "not run"}
 TABLES_OF = {
     "images": "sing",
@@ -54,8 +55,9 @@ def about(run: Run) -> str:
     quick = " --quick" if run.settings.quick else ""
     counts = sorted(set(run.repeats.values()))
     repeats = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    names = "--all" if set(run.results) == set(EXPERIMENTS) else " ".join(run.results)
     return (
-        f"Made by `sslart reproduce --all{quick}{seed}` with sslart {__version__}, numpy {numpy.__version__}, "
+        f"Made by `sslart reproduce {names}{quick}{seed}` with sslart {__version__}, numpy {numpy.__version__}, "
         f"scikit-learn "
         f"{sklearn.__version__}, Python {platform.python_version()}. Each experiment was repeated {repeats} times. "
         f"Cells "
@@ -80,7 +82,7 @@ def as_markdown(run: Run) -> str:
     for name, (word, checks) in verdicts(run).items():
         experiment = EXPERIMENTS[name]
         parts += [f"## {experiment.title}", experiment.question]
-        parts += [f"Not run on {dataset}: {reason}" for dataset, reason in _missing(run, name)]
+        parts += [f"Not run on {dataset}: {WHY_NOT}" for dataset in _missing(run, name)]
         if run.results[name]:
             parts += [f"**Verdict: {WORDS[word]}.** {explained(checks, experiment)}", _markdown(_statements(checks))]
             parts += [f"### {table.title}\n\n{_markdown(table)}" for table in experiment.tables(run.results[name])]
@@ -93,7 +95,7 @@ def as_verdicts(run: Run) -> str:
     for name, (word, checks) in verdicts(run).items():
         experiment = EXPERIMENTS[name]
         parts += [f"## {experiment.title}: {WORDS[word]}", experiment.question]
-        parts += [f"Not run on {dataset}: {reason}" for dataset, reason in _missing(run, name)]
+        parts += [f"Not run on {dataset}: {WHY_NOT}" for dataset in _missing(run, name)]
         if checks:
             parts += [explained(checks, experiment), _markdown(_statements(checks))]
     return "\n\n".join(parts) + "\n"
@@ -120,8 +122,8 @@ def _statements(checks: Iterable[Check]) -> Table:
     return Table("Statements", ["the paper says", "holds", "measured"], rows)
 
 
-def _missing(run: Run, name: str) -> list[tuple[str, str]]:
-    return [(dataset, reason) for (one, dataset), reason in run.missing.items() if one == name]
+def _missing(run: Run, name: str) -> list[str]:
+    return [dataset for one, dataset in run.missing if one == name]
 
 
 # ---- HTML
@@ -156,7 +158,7 @@ def as_html(run: Run) -> str:
 def _section(run: Run, name: str, word: str, checks: list[Check]) -> str:
     experiment, results = EXPERIMENTS[name], run.results[name]
     parts = [f'<section id="{name}"><h2>{escape(experiment.title)}</h2>', f"<p>{_inline(experiment.question)}</p>"]
-    parts += [f"<p><b>Not run on {escape(data)}:</b> {escape(reason)}</p>" for data, reason in _missing(run, name)]
+    parts += [f"<p><b>Not run on {escape(data)}:</b> {_inline(WHY_NOT)}</p>" for data in _missing(run, name)]
     if results:
         parts.append(
             f'<p><span class="verdict {word}">{WORDS[word]}</span> {escape(explained(checks, experiment))}</p>'
