@@ -12,6 +12,12 @@ from sslart.experiments._protocol import VIGILANCES
 
 NOT_MEASURED = "–"
 N_PRINTED = 10  # repeats behind a printed mean
+MOST_SPREAD = 15.0  # a larger printed standard deviation is a slip of the pen: 77.45 ± 21 stands among 2 to 4.4
+
+
+def spread_of(printed: Printed) -> float | None:
+    """Return the printed standard deviation, None where there is none that can be true."""
+    return printed.sd if printed.sd is not None and printed.sd <= MOST_SPREAD else None
 
 
 def as_text(printed: Printed | None) -> str:
@@ -33,12 +39,13 @@ def measured(summary: Summary | None) -> str:
 def agree(printed: Printed, summary: Summary) -> bool:
     """Tell whether both means can be the same: they differ by at most two standard errors of their difference.
 
-    A printed mean without standard deviation must lie in the measured 95 % interval.
+    A printed mean without a credible standard deviation must lie in the measured 95 % interval.
     """
     assert printed.mean is not None
-    if printed.sd is None:
+    sd = spread_of(printed)
+    if sd is None:
         return summary.low <= printed.mean <= summary.high
-    error = math.sqrt(printed.sd**2 / N_PRINTED + summary.sd**2 / max(1, summary.n))
+    error = math.sqrt(sd**2 / N_PRINTED + summary.sd**2 / max(1, summary.n))
     return abs(printed.mean - summary.mean) <= 2 * error
 
 

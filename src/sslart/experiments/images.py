@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart.experiments import _competitors, _models, _plots
-from sslart.experiments._compare import agreement, others, side_by_side
+from sslart.experiments._compare import agreement, others, side_by_side, spread_of
 from sslart.experiments._experiment import Check, Experiment, Results, Table
 from sslart.experiments._paper import value
 from sslart.experiments._protocol import VIGILANCES, Record, Split, records, task_and_exam
@@ -59,9 +59,11 @@ def printed_and_measured(results: Results, table: str, datasets: list[str], ours
         points: list[tuple[float, float, float] | None] = []
         for dataset in datasets:
             one = value(table, dataset, their_name, "accuracy")
-            known = one is not None and one.mean is not None
-            sd = (one.sd or 0.0) if one is not None else 0.0
-            points.append((one.mean, one.mean - sd, one.mean + sd) if known and one is not None and one.mean else None)
+            if one is None or one.mean is None:
+                points.append(None)
+            else:
+                sd = spread_of(one) or 0.0
+                points.append((one.mean, one.mean - sd, one.mean + sd))
         series[f"{name}, printed"] = points
         for rho in VIGILANCES:
             found = [results.summary(dataset, name, "accuracy", rho) for dataset in datasets]

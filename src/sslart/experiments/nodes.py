@@ -34,7 +34,23 @@ def _tables(results: Results) -> list[Table]:
             cells.append("–" if one is None or one.mean is None else f"{one.mean:.1f}")
             cells += [measured(results.summary(data, "SSL-ART", f"nodes, {stage}", rho)) for rho in VIGILANCES]
         rows.append(cells)
-    return [Table("Nodes", header, rows, frozenset({1, 4, 7}))]
+    return [Table("Nodes", header, rows, frozenset({1, 4, 7})), _closest_table(results)]
+
+
+def _closest_table(results: Results) -> Table:
+    counts = dict.fromkeys(VIGILANCES, 0)
+    for data in results.distinct("dataset"):
+        for stage in STAGES:
+            one = value("node", data, "SSL-ART", "nodes", stage)
+            if one is not None and one.mean is not None:
+                counts[_closest(one.mean, _measured_at(results, data, stage))] += 1
+    rows = [[f"ρ={rho:g}", str(count)] for rho, count in counts.items()]
+    return Table("Which vigilance the printed counts are closer to", ["vigilance", "printed counts"], rows)
+
+
+def _measured_at(results: Results, data: str, stage: str) -> dict[float, Summary]:
+    found = {rho: results.summary(data, "SSL-ART", f"nodes, {stage}", rho) for rho in VIGILANCES}
+    return {rho: summary for rho, summary in found.items() if summary is not None}
 
 
 def _closest(one: float, found: dict[float, Summary]) -> float:
@@ -46,8 +62,7 @@ def _checks(results: Results) -> list[Check]:
     for data in results.distinct("dataset"):
         for stage in STAGES:
             one = value("node", data, "SSL-ART", "nodes", stage)
-            found = {rho: results.summary(data, "SSL-ART", f"nodes, {stage}", rho) for rho in VIGILANCES}
-            known = {rho: summary for rho, summary in found.items() if summary is not None}
+            known = _measured_at(results, data, stage)
             if one is None or one.mean is None or not known:
                 continue
             best = _closest(one.mean, known)
@@ -69,5 +84,8 @@ EXPERIMENT = Experiment(
     work=_work,
     tables=_tables,
     checks=_checks,
-    reason="The printed counts fit a vigilance near 0.8 better than the 0.9 that the paper names.",
+    reason=(
+        "The printed counts are closer to those of ρ = 0.8 than to those of the 0.9 that the paper names (see the last "
+        "table), and not the same at either: another coding of the features, or another order, would explain it."
+    ),
 )
