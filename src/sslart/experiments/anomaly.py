@@ -121,7 +121,8 @@ EXPERIMENT = Experiment(
     tables=_tables,
     checks=_checks,
     reason=(
-        "The split, the share of labels and the edition of the data are not the paper's, which does not name them. Almost "
+        "The split, the share of labels and the edition of the data are not the paper's, which does not name them. "
+        "Almost "
         "all samples of the TEP learning files are faulty, so calling everything a fault scores well there."
     ),
     repeats=5,
