@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -272,7 +273,16 @@ def test_predicting_while_another_thread_learns_is_safe() -> None:
     assert answers == [expected] * 30
 
 
+@pytest.fixture
+def listening_to_ctrl_c() -> Iterator[None]:
+    """Handle SIGINT as Python does at a terminal: a process in the background ignores it."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
+
+
 @needs_kernel
+@pytest.mark.usefixtures("listening_to_ctrl_c")
 @pytest.mark.parametrize("model", [FuzzyART(1.0), SSLART(1.0), WESSLART(2, vigilance=1.0, n_jobs=2)], ids=name_of)
 def test_ctrl_c_stops_a_long_fit_promptly(model: Any) -> None:
     X = np.random.RandomState(0).rand(200_000, 16)  # every sample its own node: minutes of work
