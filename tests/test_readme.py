@@ -7,7 +7,8 @@ import io
 import re
 from pathlib import Path
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
 
 
 def test_example_prints_what_the_readme_says() -> None:
@@ -19,3 +20,11 @@ def test_example_prints_what_the_readme_says() -> None:
     with contextlib.redirect_stdout(printed):
         exec(compile(example, "README.md", "exec"), {})
     assert printed.getvalue() == expected
+
+
+def test_the_page_on_explanations_shows_what_its_example_prints() -> None:
+    (shown,) = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "explanations.md").read_text(), re.DOTALL)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile((ROOT / "examples" / "explanations.py").read_text(), "explanations.py", "exec"), {})
+    assert printed.getvalue() == shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ from sslart._validate import (
     read_labels,
     read_samples,
 )
+
+if TYPE_CHECKING:
+    from sslart.explain import Explanation
+    from sslart.rules import RuleSet
 
 
 class AbstainingClassifier(ClassifierMixin):
@@ -53,6 +57,46 @@ class AbstainingClassifier(ClassifierMixin):
     def _search_depth(self) -> int:
         depth = check_whole(type(self).__name__, "search_depth", self.search_depth, or_none=True)
         return NO_LIMIT if depth is None else depth
+
+    def rules(
+        self,
+        levels: Any = 5,
+        terms: Any = None,
+        min_confidence: float = 0,
+        min_support: float = 0,
+        simplify: Any = False,
+    ) -> RuleSet:
+        """Say what was learnt as If-Then rules: one per labelled node.
+
+        Parameters
+        ----------
+        levels, terms, min_confidence, min_support, simplify
+            See `sslart.rules.rules_of`.
+
+        Returns
+        -------
+        RuleSet
+            Rules as data, with `to_text`, `to_frame`, `to_dict`, `to_json` and `to_markdown`.
+        """
+        from sslart.rules import rules_of
+
+        return rules_of(self, levels, terms, min_confidence, min_support, simplify)
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Say of each sample why it gets its answer, what speaks against it, and what would change it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            Each is data first; `str()` says it in words.
+        """
+        from sslart.explain import explain
+
+        return explain(self, X)  # type: ignore[arg-type]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labelled samples that get the right answer; abstention is no right answer.

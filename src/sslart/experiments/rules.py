@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sslart import SSLART
 from sslart.experiments import _models
@@ -17,13 +16,6 @@ from sslart.experiments._sets import load
 DATASET = "HDC"
 N_LEVELS = 5
 RULES = tuple(f"rule {number}" for number in (1, 2, 3, 4))
-
-
-def _levels(model: SSLART, sides: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the level of each side: the nearest of (q−1)/(Q−1) on the range of what was learnt."""
-    lowest, highest = np.nanmin(model.lower_, axis=0), np.nanmax(model.upper_, axis=0)
-    unit = (sides - lowest) / np.where(highest > lowest, highest - lowest, 1.0)
-    return np.asarray(np.rint(unit * (N_LEVELS - 1)) + 1)
 
 
 def _examples(model: SSLART) -> list[int]:
@@ -45,20 +37,21 @@ def _work(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
     task, _ = task_and_exam(bunch.data, bunch.target, rows, seed)
     for rho in VIGILANCES:
         model = _models.single(task, rho)
-        low, high = _levels(model, model.lower_), _levels(model, model.upper_)
+        by_node = {rule.nodes[0]: rule for rule in model.rules(levels=N_LEVELS)}
         for name, node in zip(RULES, _examples(model), strict=True):
-            for place, feature in enumerate(bunch.feature_names):
-                yield Record(dataset, name, f"{feature}, from", float(low[node, place]), rho)
-                yield Record(dataset, name, f"{feature}, to", float(high[node, place]), rho)
-            counts = model.counts_[node]
-            for label, count in zip(model.classes_, counts, strict=True):
-                yield Record(dataset, name, f"confidence, {label}", float(count / counts.sum()), rho)
+            rule = by_node[node]
+            for feature, condition in zip(bunch.feature_names, rule.conditions, strict=True):
+                if not condition.full_range:
+                    yield Record(dataset, name, f"{feature}, from", float(condition.low_level or 0), rho)
+                    yield Record(dataset, name, f"{feature}, to", float(condition.high_level or 0), rho)
+            for label, share in rule.confidences.items():
+                yield Record(dataset, name, f"confidence, {label}", share, rho)
         yield Record(dataset, "all rules", "rules", float(model.n_labelled_nodes_), rho)
         yield Record(dataset, "all rules", "unlabelled samples", float(len(rows.unlabelled)), rho)
 
 
 def _tables(results: Results) -> list[Table]:
-    features = [name[: -len(", from")] for name in results.distinct("measure") if name.endswith(", from")]
+    features = list(load(DATASET).feature_names)
     classes = [name for name in results.distinct("measure") if name.startswith("confidence, ")]
     tables = []
     for rho in VIGILANCES:

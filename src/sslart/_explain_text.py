@@ -1,0 +1,220 @@
+"""Explanations as words, as plain values, and as a small table."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from html import escape
+from typing import Any
+
+from sslart._conditions import Box, Condition, Value
+from sslart._explanation import Account, Counterfactual
+
+SHOWN = 5
+
+
+def number(value: Value | None, digits: int = 4) -> str:
+    """Return a value as a reader wants it: numbers rounded, categories as given."""
+    if value is None:
+        return "missing"
+    if isinstance(value, bool | str):
+        return str(value)
+    if abs(value) < 10**15 and float(value).is_integer():
+        return str(int(value))
+    whole_digits = math.floor(math.log10(abs(value))) + 1 if value else 1
+    return f"{value:.{max(digits, min(whole_digits, 15))}g}"
+
+
+def several(parts: list[str], most: int = SHOWN) -> str:
+    """Return a list in one line; how many more there are, if it is long."""
+    rest = len(parts) - most
+    return ", ".join(parts[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def wanted(condition: Condition) -> str:
+    """Return what a box asks of a feature."""
+    if condition.categories is not None:
+        return " or ".join(number(category) for category in condition.categories)
+    if condition.lower is None or condition.upper is None:
+        return "no evidence"
+    lower, upper = number(condition.lower), number(condition.upper)
+    return lower if lower == upper else f"{lower} to {upper}"
+
+
+def verdict(condition: Condition) -> str:
+    """Return how the sample's value stands to the box."""
+    if condition.inside is None:
+        return "no evidence"
+    if condition.inside:
+        return "inside"
+    if condition.categories is not None:
+        return "never seen" if condition.beyond_range else f"other, {condition.share:.0%} of the distance"
+    limit = " (beyond the learnt range)" if condition.beyond_range else ""
+    return f"off by {number(condition.outside_by, 3)}, {condition.share:.0%} of the distance{limit}"
+
+
+def _line(condition: Condition) -> str:
+    asks = f"is {wanted(condition)}" if condition.categories is not None else wanted(condition)
+    return f"  {condition.feature} {asks}; it has {number(condition.value)}: {verdict(condition)}"
+
+
+def named(box: Box) -> str:
+    """Return a box in a few words."""
+    of = "" if box.member is None else f" of member {box.member}"
+    label = "no label" if box.label is None else f"class {box.label}"
+    samples = "1 sample" if box.support == 1 else f"{box.support} samples"
+    return f"box {box.node}{of} ({label}, {samples}, match {box.match:.2f})"
+
+
+def _telling(box: Box) -> list[Condition]:
+    """Return the conditions worth a line: those broken, and then the narrowest of those kept."""
+    kept = [condition for condition in box.conditions if condition.inside]
+    kept.sort(key=lambda condition: 1.0 if condition.width is None else condition.width)
+    broken = list(box.outside[:SHOWN])
+    return broken + kept[: SHOWN - len(broken)]
+
+
+def _box_lines(box: Box) -> list[str]:
+    evidence = [condition for condition in box.conditions if condition.inside is not None]
+    n_inside = sum(bool(condition.inside) for condition in evidence)
+    lines = [f"It lies inside this box in {n_inside} of {len(evidence)} features:"]
+    lines += [_line(condition) for condition in _telling(box)]
+    silent = [condition.feature for condition in box.conditions if condition.inside is None]
+    return [*lines, f"No evidence: {several(silent)}."] if silent else lines
+
+
+def headline(explanation: Account) -> str:
+    """Return the answer and its confidence."""
+    if explanation.abstained:
+        return "No answer"
+    return f"Answer: {explanation.answer} (confidence {explanation.confidence:.2f})"
+
+
+def _abstention_lines(explanation: Account) -> list[str]:
+    asked, member = len(explanation.asked), explanation.box.member
+    of = "" if member is None else " of any member"
+    who = f"none of the {asked} best boxes{of} has" if asked > 1 else f"the best box{of} does not have"
+    lines = [f"{headline(explanation)}: {who} a label. The best is {named(explanation.box)}."]
+    if explanation.advice is not None:
+        advice = explanation.advice
+        node = f"node {advice.node}" + ("" if member is None else f" of member {advice.member}")
+        held = "1 sample" if advice.support == 1 else f"{advice.support} samples"
+        lines.append(f"A label for a sample like this one would name {node} that holds {held}.")
+    return lines
+
+
+def _answer_lines(explanation: Account) -> list[str]:
+    lines = [f"{headline(explanation)}, from {named(explanation.box)}."]
+    passed = [str(node.node) for node in explanation.asked if node.passed_on]
+    if passed:
+        lines.append(f"Asked before, but without a label: box {several(passed)}.")
+    return lines
+
+
+def _rival_line(box: Box, abstained: bool) -> str:
+    outside = [f"{condition.feature} ({condition.share:.0%})" for condition in box.outside]
+    where = f"; the sample is outside it in {several(outside, 3)}" if outside else "; the sample lies inside it"
+    return f"Nearest {'with a label' if abstained else 'of another class'}: {named(box)}{where}."
+
+
+def as_text(explanation: Account) -> str:
+    """Return an explanation in plain words."""
+    lines = _abstention_lines(explanation) if explanation.abstained else _answer_lines(explanation)
+    lines += _box_lines(explanation.box)
+    if explanation.novelty is not None:
+        novelty = explanation.novelty
+        because = f", because of {several(list(novelty.features))}" if novelty.features else ""
+        lines.append(
+            f"Novel: the best box fits it by {novelty.familiarity:.2f}, less than the vigilance "
+            f"{novelty.vigilance:g}, so it matches no box well{because}."
+        )
+    if explanation.rival is not None:
+        lines.append(_rival_line(explanation.rival, explanation.abstained))
+    if explanation.counterfactual is not None:
+        changes = [
+            f"{change.feature} {number(change.after, 6)} instead of {number(change.before, 6)}"
+            for change in explanation.counterfactual.changes
+        ]
+        lines.append(f"It would be {explanation.counterfactual.answer} with {several(changes)}.")
+    if explanation.votes is not None:
+        lines.append(f"Votes: {_votes(explanation)}.")
+    return "\n".join(lines)
+
+
+def _votes(explanation: Account) -> str:
+    members: dict[Any, list[str]] = {}
+    for vote in explanation.votes or ():
+        members.setdefault(vote.vote, []).append(str(vote.member))
+    scores = explanation.scores or {}
+    parts = [
+        f"{'none' if vote is None else vote} {scores.get(vote, 0.0):.2f} (member {several(names, 10)})"
+        for vote, names in sorted(members.items(), key=lambda item: -scores.get(item[0], -1.0))
+    ]
+    return ", ".join(parts)
+
+
+def as_dict(explanation: Account) -> dict[str, Any]:
+    """Return an explanation as values that JSON knows."""
+    counterfactual, votes, scores = explanation.counterfactual, explanation.votes, explanation.scores
+    return {
+        "answer": explanation.answer,
+        "abstained": explanation.abstained,
+        "confidence": explanation.confidence,
+        "asked": [dataclasses.asdict(node) for node in explanation.asked],
+        "box": _box_dict(explanation.box),
+        "rival": None if explanation.rival is None else _box_dict(explanation.rival),
+        "counterfactual": None if counterfactual is None else _counterfactual_dict(counterfactual),
+        "novelty": None if explanation.novelty is None else _listed(dataclasses.asdict(explanation.novelty)),
+        "advice": None if explanation.advice is None else dataclasses.asdict(explanation.advice),
+        "votes": None if votes is None else [dataclasses.asdict(vote) for vote in votes],
+        "scores": None if scores is None else [{"class": name, "score": score} for name, score in scores.items()],
+    }
+
+
+def _counterfactual_dict(counterfactual: Counterfactual) -> dict[str, Any]:
+    return {
+        "answer": counterfactual.answer,
+        "changes": [dataclasses.asdict(change) for change in counterfactual.changes],
+        "sample": list(counterfactual.sample),
+    }
+
+
+def _listed(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _box_dict(box: Box) -> dict[str, Any]:
+    return {
+        "node": box.node,
+        "member": box.member,
+        "label": box.label,
+        "support": box.support,
+        "choice": box.choice,
+        "match": box.match,
+        "distance": box.distance,
+        "conditions": [_listed(condition._asdict()) for condition in box.conditions],
+    }
+
+
+def as_html(explanation: Account) -> str:
+    """Return an explanation as a small table, every name and value escaped."""
+    others = explanation.rival.conditions if explanation.rival is not None else None
+    changes = {change.feature: change for change in getattr(explanation.counterfactual, "changes", ())}
+    heads = ["feature", "value", "box", "", "box of another class", "to change the answer"]
+    rows = []
+    for place, condition in enumerate(explanation.box.conditions):
+        change = changes.get(condition.feature)
+        cells = [
+            condition.feature,
+            number(condition.value),
+            wanted(condition),
+            verdict(condition),
+            "" if others is None else wanted(others[place]),
+            "" if change is None else number(change.after, 6),
+        ]
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    table = "<table><thead><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr></thead><tbody>"
+    lines = [line for line in as_text(explanation).split("\n") if not line.startswith("  ")]
+    lines = [line for line in lines if not line.endswith(":")]
+    notes = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    return f'<div class="sslart-explanation">{notes}{table}{"".join(rows)}</tbody></table></div>'

@@ -1,0 +1,246 @@
+"""Local explanations: why a model gives a sample its answer, what speaks against it, and what would change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sslart._classifier import ARTClassifier, check_has_label
+from sslart._conditions import Box, Condition
+from sslart._counterfactual import AIMS, Search, moves_towards
+from sslart._explain_text import as_dict, as_html, as_text, headline
+from sslart._explanation import Account, Advice, AskedNode, Ballot, Change, Counterfactual, Novelty, Vote
+from sslart._reasons import Found, Witness, cast, places_of
+from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
+from sslart._wesslart import WESSLART
+
+__all__ = [
+    "Advice",
+    "AskedNode",
+    "Box",
+    "Change",
+    "Condition",
+    "Counterfactual",
+    "Explanation",
+    "Novelty",
+    "Vote",
+    "explain",
+]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Account):
+    """Why a model gives one sample its answer.
+
+    `str()` says it in plain words; notebooks show a table.
+
+    Attributes
+    ----------
+    answer : class, or -1 or None
+        What `predict` says; -1 or None, as there, where the model abstains.
+    abstained : bool
+        Whether it abstains: none of the T best nodes has a label.
+    confidence : float or None
+        What `predict_proba` says of the answer; None where the model abstains.
+    asked : tuple of AskedNode
+        The nodes asked, best first, up to the first with a label, or to T.
+    box : Box
+        The box that answered; the best one where the model abstains. In an ensemble, that of the member with the
+        greatest weight among those that voted for the answer.
+    rival : Box or None
+        The best-ranked box of another class; None where there is no other class.
+    counterfactual : Counterfactual or None
+        The smallest change found that gets another answer, checked by predicting it; None where none was found.
+    advice : Advice or None
+        What label would help most, where the model abstains.
+    novelty : Novelty or None
+        Why the sample is unlike all that was learnt; None where it is not.
+    votes : tuple of Vote or None
+        How each member voted; None unless the model is an ensemble.
+    scores : dict from class to float, or None
+        What the votes add up to; None unless the model is an ensemble.
+    """
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {headline(self)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain values that JSON knows."""
+        return as_dict(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def explain(model: ARTClassifier | WESSLART, X: Any) -> list[Explanation]:
+    """Say for each sample why the model answers as it does, and what would change the answer.
+
+    Parameters
+    ----------
+    model : SSLART, FuzzyARTMAP or WESSLART
+        A fitted classifier. It is not changed.
+    X : array-like of shape (n_samples, n_features)
+        Raw features; NaN where a value is missing.
+
+    Returns
+    -------
+    list of Explanation
+        One per sample.
+
+    Examples
+    --------
+    >>> from sslart import FuzzyARTMAP
+    >>> from sslart.explain import explain
+    >>> X = [[20, 1], [25, 2], [60, 8], [70, 9]]
+    >>> model = FuzzyARTMAP().fit(X, ["young", "young", "old", "old"])
+    >>> why = explain(model, [[30, 2]])[0]
+    >>> print(why)
+    Answer: young (confidence 1.00), from box 0 (class young, 2 samples, match 0.84).
+    It lies inside this box in 1 of 2 features:
+      x0 20 to 25; it has 30: off by 5, 100% of the distance
+      x1 1 to 2; it has 2: inside
+    Nearest of another class: box 1 (class old, 2 samples, match 0.16); the sample is outside it in x1 (56%), x0 (44%).
+    It would be old with x1 7.17969 instead of 2.
+    >>> model.predict([why.counterfactual.sample])
+    array(['old'], dtype='<U5')
+    >>> [(c.feature, c.value, c.lower, round(c.upper, 6), c.inside) for c in why.box.conditions]
+    [('x0', 30.0, 20.0, 25.0, False), ('x1', 2.0, 1.0, 2.0, True)]
+    """
+    if not isinstance(model, ARTClassifier | WESSLART):
+        raise TypeError(
+            f"explain takes a fitted SSLART, FuzzyARTMAP or WESSLART, got {type(model).__name__}. For a pipeline, "
+            "give its last step and the samples as that step gets them."
+        )
+    table = model._read(X)
+    check_has_label(model._table)
+    own = Table(table.values.copy(), {c: given.copy() for c, given in table.categories.items()}, table.names)
+    return _Case(model, own).explanations()
+
+
+class _Case:
+    """A model and the samples to explain; collects what is needed member by member."""
+
+    def __init__(self, model: ARTClassifier | WESSLART, table: Table) -> None:
+        self.model, self.table, self.depth = model, table, model._search_depth()
+        names = getattr(model, "feature_names_in_", None)
+        n_columns = model.n_features_in_
+        self.names = [f"x{c}" for c in range(n_columns)] if names is None else [str(name) for name in names]
+        self.classes: list[Any] = model.classes_.tolist()
+        n = len(table)
+        self.ballot: Ballot | None = None
+        self.places: IntArray = np.full(n, UNLABELLED)
+        self.deficits: FloatArray = np.zeros(n)
+        self.familiarity: FloatArray = np.zeros(n)
+        self.trails: list[Any] = [None] * n
+        self.boxes: list[Any] = [None] * n
+        self.best: list[Any] = [None] * n
+        self.rivals: list[Any] = [None] * n
+        self.advice: list[Any] = [None] * n
+        self.sides: list[tuple[IntArray, Witness, Found, Found]] = []
+
+    def explanations(self) -> list[Explanation]:
+        everyone: IntArray = np.arange(len(self.table))
+        if isinstance(self.model, WESSLART):
+            self.ballot = cast(self.model, self.table, self.depth)
+            self.places = self.ballot.places
+            speaks = self._spokesmen(self.ballot)
+            for place, member in enumerate(self.model.estimators_):
+                rows = np.flatnonzero(speaks == place)
+                if rows.size:
+                    self._hear(Witness(member, place, self.names, self.table[rows]), rows)
+            every = self.model._ask(
+                lambda member, stop: member._network.familiarity(self.table, member._rule().choice, stop=stop)
+            )
+            self.familiarity = np.mean(every, axis=0)  # as in score_samples
+        else:
+            self._hear(Witness(self.model, None, self.names, self.table), everyone)
+        return self._collected(self._counterfactuals())
+
+    def _spokesmen(self, ballot: Ballot) -> IntArray:
+        """Return the member to show for each sample; where all abstain, the one whose label would help most."""
+        speaks = ballot.spokesman()
+        silent = np.flatnonzero(self.places == UNLABELLED)
+        if silent.size:
+            members = self.model.estimators_  # type: ignore[union-attr]
+            witnesses = [Witness(member, None, self.names, self.table[silent]) for member in members]
+            speaks[silent] = np.argmax(
+                [
+                    [
+                        int(witness.prototypes.support[trail.nodes].max())
+                        for trail in witness.trails(self.depth).of_sample
+                    ]
+                    for witness in witnesses
+                ],
+                axis=0,
+            )
+        return speaks
+
+    def _hear(self, witness: Witness, rows: IntArray) -> None:
+        """Take down what one network says about the given rows."""
+        trails = witness.trails(self.depth)
+        answered = trails.answers != UNLABELLED
+        winners = witness.found(trails.winners, trails.winner_matches)
+        rivals = witness.rivals(trails.answers)
+        if self.ballot is None:
+            self.places[rows] = witness.model._places(np.where(answered, winners.nodes, UNLABELLED))
+            self.counts = witness.prototypes.counts[winners.nodes]
+        self.familiarity[rows] = witness.familiarity(trails.best_matches)
+        self.deficits[rows] = winners.choices - rivals.choices
+        boxes, others = witness.boxes(winners), witness.boxes(rivals)
+        best = boxes
+        if (trails.best != winners.nodes).any():
+            best = witness.boxes(witness.found(trails.best, trails.best_matches))
+        for place, row in enumerate(rows.tolist()):
+            self.trails[row], self.boxes[row] = trails.of_sample[place], boxes[place]
+            self.best[row], self.rivals[row] = best[place], others[place]
+        for place in np.flatnonzero(~answered).tolist():
+            nodes = trails.of_sample[place].nodes
+            support = witness.prototypes.support[nodes]
+            self.advice[rows[place]] = Advice(int(nodes[support.argmax()]), witness.member, int(support.max()))
+        self.sides.append((rows, witness, winners, rivals))
+
+    def _counterfactuals(self) -> list[Counterfactual | None]:
+        search = Search(self.table, self.places, lambda table: places_of(self.model, table), duel=self.ballot is None)
+        for aim in AIMS:
+            for rows, witness, winners, rivals in self.sides:
+                own = np.flatnonzero(search.found[rows] == UNLABELLED)
+                if own.size:
+                    moves = moves_towards(witness.sight, witness.rule.choice, winners, rivals, aim)
+                    search.try_full(rows[own], moves, own)
+        search.shrink(self.deficits)
+        return search.results(self.names, self.classes)
+
+    def _confidences(self) -> FloatArray:
+        """Return what `predict_proba` says of the answers."""
+        at = np.arange(len(self.table)), np.maximum(self.places, 0)
+        if self.ballot is None:
+            counts = self.model._by_class(self.counts)  # type: ignore[union-attr]
+            return np.asarray(counts[at] / np.maximum(counts.sum(axis=1), 1))
+        ballot = self.ballot if self.depth == 0 else cast(self.model, self.table, 0)  # type: ignore[arg-type]
+        return np.asarray(ballot.scores[at] / ballot.scores.sum(axis=1))
+
+    def _collected(self, counterfactuals: list[Counterfactual | None]) -> list[Explanation]:
+        model, ballot, classes = self.model, self.ballot, self.classes
+        vigilance = self.sides[0][1].rule.vigilance
+        answers = model._answers(self.places, may_abstain=model.search_depth is not None).tolist()
+        confidences, familiarity = self._confidences().tolist(), self.familiarity.tolist()
+        return [
+            Explanation(
+                answers[row],
+                place == UNLABELLED,
+                None if place == UNLABELLED else confidences[row],
+                self.boxes[row],
+                self.rivals[row],
+                counterfactuals[row],
+                self.advice[row],
+                self.trails[row],
+                None if familiarity[row] >= vigilance else (familiarity[row], vigilance, self.best[row]),
+                None if ballot is None else (ballot, row, classes),
+            )
+            for row, place in enumerate(self.places.tolist())
+        ]
