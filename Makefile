@@ -17,7 +17,7 @@ help:
 	@echo "make test             style, types, layout, and all tests (about two minutes)"
 	@echo "make test-slow        the checks that take minutes"
 	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
-	@echo "make bench            speed against peers; writes docs/benchmarks.md (about a quarter of an hour)"
+	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
 	@echo "make reproduce-quick  the same with fewer repeats, in under five minutes; writes reproduction/quick"

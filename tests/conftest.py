@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -24,6 +25,8 @@ settings.load_profile("default")
 collect_ignore = ["fuzz_kernel.py"]  # a program of its own: `make fuzz`
 
 HAS_KERNEL = importlib.util.find_spec("sslart._kernel") is not None
+DATA = os.environ.get("SSLART_DATA", "")
+needs_data = pytest.mark.skipif(not DATA, reason="SSLART_DATA does not name a folder with the data sets of the paper")
 needs_kernel = pytest.mark.skipif(not HAS_KERNEL, reason="this install has no compiled kernel")
 
 CLASSIFIERS = [

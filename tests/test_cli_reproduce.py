@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
+from conftest import needs_data
 from sslart.cli import main
-
-needs_data = pytest.mark.skipif("SSLART_DATA" not in os.environ, reason="SSLART_DATA does not name a data folder")
 
 
 def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import DATA, needs_data
 from sslart import datasets
 from sslart.datasets._anomaly import to_run
 from sslart.datasets._wadi import ATTACKS
-
-DATA = os.environ.get("SSLART_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="SSLART_DATA is not set")
 
 
 def as_text(table: np.ndarray) -> bytes:
@@ -73,7 +70,7 @@ def test_tep_can_be_had_in_parts(tep: Any) -> None:
 @needs_data
 def test_tep_is_the_same_from_a_folder_and_from_the_tree_of_a_repository(tep: Any, tmp_path: Path) -> None:
     folder = tmp_path / "files"
-    with tarfile.open(Path(DATA or "", "tep", "tep_braatz_dat.tar.gz")) as archive:
+    with tarfile.open(Path(DATA, "tep", "tep_braatz_dat.tar.gz")) as archive:
         archive.extractall(folder, filter="data")
     assert np.array_equal(datasets.load_tep(path=folder).data, tep.data)
     tree = tmp_path / "tree.tar"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +11,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from conftest import DATA, needs_data
 from sslart import datasets
 from sslart.datasets._catalogue import SOURCES
 from sslart.datasets._content import digest
 from sslart.datasets._images import read_idx
 from sslart.datasets._norb import read_norb
-
-DATA = os.environ.get("SSLART_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="SSLART_DATA is not set")
 
 
 @needs_data
@@ -38,7 +35,7 @@ def test_optdigits_from_ucis_format_are_the_same(tmp_path: Path, monkeypatch: py
     expected = datasets.load_optdigits()
     (tmp_path / "optdigits").mkdir()
     for file in ("optdigits.tra", "optdigits.tes"):
-        text = Path(DATA or "", "optdigits", file).read_text()
+        text = Path(DATA, "optdigits", file).read_text()
         (tmp_path / "optdigits" / file).write_text(text.replace("\t", ","))
     monkeypatch.setenv("SSLART_DATA", str(tmp_path))
     assert np.array_equal(datasets.load_optdigits().data, expected.data)

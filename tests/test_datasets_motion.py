@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,10 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from conftest import DATA, needs_data
 from sslart import datasets
 from sslart.datasets import _motion
 from sslart.datasets._motion import STATISTICS, read_recording, resample, window_statistics
-
-DATA = os.environ.get("SSLART_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="SSLART_DATA is not set")
 
 
 def test_statistics_are_those_of_each_window_and_axis() -> None:
@@ -133,7 +130,7 @@ def test_walking_and_running_can_be_told_apart_across_stretches(motion: Any) -> 
 @needs_data
 def test_a_changed_recording_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "walk_run").mkdir()
-    for path in Path(DATA or "", "walk_run").glob("phone_*.csv.gz"):
+    for path in Path(DATA, "walk_run").glob("phone_*.csv.gz"):
         text = gzip.decompress(path.read_bytes())
         (tmp_path / "walk_run" / path.name).write_bytes(text.replace(b",0.26,", b",0.27,", 1))
     monkeypatch.setenv("SSLART_DATA", str(tmp_path))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from conftest import DATA, needs_data
 from sslart import SSLART, datasets
 from sslart.datasets._catalogue import SOURCES
 from sslart.datasets._read import read_cells, read_text, to_numbers, without_header
-
-DATA = os.environ.get("SSLART_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="SSLART_DATA is not set")
 
 TABLES = {
     "australian": (690, 14, {"negative": 383, "positive": 307}),
@@ -98,7 +95,7 @@ def test_frames_and_pairs_hold_the_same(name: str) -> None:
 @needs_data
 def test_iris_is_fishers_and_not_ucis() -> None:
     iris = datasets.load_iris()
-    rows = read_cells(read_text(Path(DATA or "", "iris", "iris.csv")))
+    rows = read_cells(read_text(Path(DATA, "iris", "iris.csv")))
     uci = to_numbers([row[:-1] for row in rows], 4)
     assert np.flatnonzero((uci != iris.data).any(axis=1)).tolist() == [34, 37]
     assert "Fisher" in iris.DESCR
@@ -133,7 +130,7 @@ def test_nominal_features_are_categories_that_a_model_takes() -> None:
 
 
 def real_rows(name: str) -> list[list[str]]:
-    path = Path(DATA or "", SOURCES[name].files[0])
+    path = Path(DATA, SOURCES[name].files[0])
     rows = read_cells(read_text(path))
     return rows if name == "kr_vs_kp" else without_header(rows)
 
@@ -187,7 +184,7 @@ def test_ucis_format_gives_the_same(name: str, tmp_path: Path, monkeypatch: pyte
 def test_a_damaged_table_is_refused(
     old: str, new: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = Path(DATA or "", "haberman", "haberman.csv").read_text()
+    text = Path(DATA, "haberman", "haberman.csv").read_text()
     (tmp_path / "haberman").mkdir()
     (tmp_path / "haberman" / "haberman.csv").write_text(text.replace(old, new, 1))
     monkeypatch.setenv("SSLART_DATA", str(tmp_path))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import needs_data
 from sslart.datasets import DataNotFoundError
 from sslart.experiments import EXPERIMENTS, Settings, _registry, _report, run, write_records, write_report
 from sslart.experiments import _run as running
 from sslart.experiments._experiment import Check, Experiment, Table, verdict
 from sslart.experiments._protocol import Exam, Record
 
-needs_data = pytest.mark.skipif("SSLART_DATA" not in os.environ, reason="SSLART_DATA does not name a data folder")
 SMALL = ["vigilance", "nodes", "motion_nodes", "rules"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import pickle
 import re
 from typing import Any
@@ -18,7 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from conftest import CLASSIFIERS, lattices, name_of
+from conftest import CLASSIFIERS, lattices, name_of, needs_data
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
 from sslart._rule_text import cell
 from sslart.rules import Condition, Rule, RuleSet, rules_of
@@ -469,7 +468,7 @@ def test_unlabelled_samples_do_not_hold_simplification_back(few_labels: tuple[np
 # The paper's table
 
 
-@pytest.mark.skipif("SSLART_DATA" not in os.environ, reason="needs the data sets of the paper in SSLART_DATA")
+@needs_data
 def test_the_table_of_heart_disease_has_the_columns_of_the_paper() -> None:
     from sslart.datasets import load_heart_cleveland
 
