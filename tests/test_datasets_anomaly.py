@@ -71,7 +71,7 @@ def test_tep_can_be_had_in_parts(tep: Any) -> None:
 def test_tep_is_the_same_from_a_folder_and_from_the_tree_of_a_repository(tep: Any, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     with tarfile.open(Path(DATA, "tep", "tep_braatz_dat.tar.gz")) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     assert np.array_equal(datasets.load_tep(path=folder).data, tep.data)
     tree = tmp_path / "tree.tar"
     with tarfile.open(tree, "w") as archive:
