@@ -8,14 +8,23 @@ mpl.use("Agg")
 from sklearn.datasets import load_breast_cancer
 
 from sslart import SSLART, WESSLART
-from sslart.plotting import BoxesDisplay, ReasonDisplay, RuleHeatmapDisplay, VotesDisplay
+from sslart.plotting import (
+    BoxesDisplay,
+    CoverageCorrectnessDisplay,
+    GrowthDisplay,
+    ReasonDisplay,
+    RuleHeatmapDisplay,
+    RuleParallelDisplay,
+    VotesDisplay,
+)
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 NAMES = ["mean radius", "mean texture", "mean concavity", "worst area", "worst smoothness", "worst symmetry"]
 
 data = load_breast_cancer(as_frame=True)
 X = data.data[NAMES]
-y = data.target_names[data.target].astype(object)
+truth = data.target_names[data.target]
+y = truth.astype(object)
 y[[i for i in range(len(y)) if i % 10]] = None
 
 model = SSLART(vigilance=0.65, random_state=0).fit(X, y)
@@ -23,8 +32,11 @@ ensemble = WESSLART(vigilance=0.65, random_state=0).fit(X, y)
 displays = {
     "boxes": BoxesDisplay.from_estimator(model, X, y, features=("mean radius", "mean concavity")),
     "rules": RuleHeatmapDisplay.from_estimator(model),
+    "parallel": RuleParallelDisplay.from_estimator(model),
     "reason": ReasonDisplay.from_estimator(model, X.iloc[[3]]),
     "votes": VotesDisplay.from_estimator(ensemble, X.iloc[[229]]),
+    "coverage": CoverageCorrectnessDisplay.from_estimator(model, X, truth),
+    "growth": GrowthDisplay.from_estimator(model, X, y),
 }
 for name, display in displays.items():
-    display.figure_.savefig(IMAGES / f"{name}.png", dpi=110, bbox_inches="tight")
+    display.figure_.savefig(IMAGES / f"{name}.png", dpi=110)

@@ -155,3 +155,15 @@ def test_every_experiment_has_tables_checks_and_a_figure_that_can_be_drawn(tmp_p
         assert f'id="{name}"' in page
     assert page.count("data:image/png;base64,") == 3
     assert running.n_repeats(EXPERIMENTS["vigilance"], Settings(), None) == 10
+
+
+@needs_data
+def test_rules_of_heart_cleveland_are_shown_as_a_table_and_in_the_same_words(tmp_path: Path) -> None:
+    done = run(["rules"], tmp_path, Settings(), repeats=1)
+    levels, words, *_ = EXPERIMENTS["rules"].tables(done.results["rules"])
+    assert len(levels.rows) == len(words.rows) == 4
+    for row, (name, text) in zip(levels.rows, words.rows, strict=True):
+        asked = [feature for feature, cell in zip(levels.header[1:14], row[1:14], strict=True) if cell != "any"]
+        assert name == row[0]
+        assert [part.split(" is ")[0] for part in text[3:].split(", Then")[0].split(", AND ")] == asked
+        assert text.endswith(f"with confidence estimate={max(row[14:])}.")

@@ -155,7 +155,7 @@ def levels_in_text(text: str, rules: RuleSet) -> list[dict[str, str]]:
         cells = dict.fromkeys(rules.feature_names, "any")
         phrases = re.sub(r"^Rule \d+: If ", "", part.split("\nThen ")[0])
         for words in phrases.split(", AND\n   "):
-            if words == "anything":
+            if words in ("anything", f"Rule {len(found) + 1}: Otherwise"):
                 continue
             name, first, last = re.fullmatch(r"(\w+) is (?:from )?“(.+?)”(?: to “(.+?)”)? \[.+\]", words).groups()
             low, high = terms[name].index(first) + 1, terms[name].index(last or first) + 1
@@ -211,6 +211,27 @@ def test_html_and_markdown_escape_what_they_show() -> None:
     assert "<i>" not in rules._repr_html_()
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in rules.to_markdown().splitlines()}
     assert len(widths) == 1
+
+
+def test_a_feature_called_like_a_column_of_the_table_is_told_apart() -> None:
+    names = ["label", "support", "confidence a", "feature label", "No.", "size"]
+    frame = pd.DataFrame(np.arange(18.0).reshape(3, 6), columns=names)
+    rules = rules_of(FuzzyARTMAP(vigilance=1.0).fit(frame, ["a", "b", "a"]))
+    columns = list(rules.to_frame().columns)
+    assert columns[:6] == [
+        "feature feature label",
+        "feature support",
+        "feature confidence a",
+        "feature label",
+        "feature No.",
+        "size",
+    ]
+    assert len(set(columns)) == len(columns)
+    assert rules.to_frame()["label"].tolist() == [rule.label for rule in rules]
+    assert rules.feature_names == tuple(names)
+    heads = re.findall(r"<th>([^<]+)</th>", rules._repr_html_().split("</thead>")[0])
+    assert heads == ["No.", *columns]
+    assert rules.to_markdown().splitlines()[0] == f"| {' | '.join(heads)} |"
 
 
 def test_a_rule_set_is_an_immutable_sequence(blobs: tuple[np.ndarray, np.ndarray]) -> None:
@@ -456,6 +477,28 @@ def test_simplification_says_what_it_left_out() -> None:
     assert any("left out" in line for line in short.dropped)
     assert len(rules_of(model).dropped) == 0
     assert sum(not condition.full_range for rule in short for condition in rule.conditions) == 1
+    assert short.to_text().splitlines()[-3] == "Rule 2: Otherwise"
+
+
+@given(lattices(min_samples=2), st.integers(2, 5), st.sampled_from([0, 3]))
+@settings(max_examples=40)
+def test_only_the_last_rule_comes_to_ask_nothing(X: np.ndarray, levels: int, members: int) -> None:
+    model, y = lattice_rules(X, members)
+    whole = {
+        node
+        for rule in rules_of(model, levels=levels)
+        for node in rule.nodes
+        if all(condition.full_range for condition in rule.conditions)
+    }
+    short = rules_of(model, levels=levels, simplify=(X, y))
+    for rule in short[:-1]:
+        assert whole & set(rule.nodes) or not all(condition.full_range for condition in rule.conditions)
+    assert ("Otherwise" in short.to_text()) <= all(condition.full_range for condition in short[-1].conditions)
+
+
+def test_a_box_that_holds_everything_reads_as_anything() -> None:
+    rules = rules_of(SSLART(0.0, shuffle=False).fit([[0.0], [1.0]], ["a", "a"]))
+    assert rules.to_text().startswith("Rule 1: If anything\nThen a")
 
 
 def test_unlabelled_samples_do_not_hold_simplification_back(few_labels: tuple[np.ndarray, np.ndarray]) -> None:

@@ -1,9 +1,10 @@
-"""How the displays draw: colours, marks and axes, and one function per picture, from plain data to an axis."""
+"""What the displays draw with: colours, marks, names that fit, titles and legends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,19 +15,35 @@ from sslart._validate import UNLABELLED, FloatArray, IntArray
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
-WINNER: dict[str, Any] = {"color": COLOURS[0]}
-RIVAL: dict[str, Any] = {"facecolor": "white", "edgecolor": COLOURS[1], "hatch": "////", "linewidth": 1.0}
+HATCHES = ("", "////", "xxxx", "....")
+OPEN_HATCHES = ("///", "\\\\\\", "xxx", "---")
 GREY, PALE, DARK = "#8a8a8a", "#ececec", "#333333"
+CHARACTER = 0.62  # width of a character, in parts of the size of the font
 
 
-def colour(place: int) -> str:
-    """Return the colour of the class at a place; grey for none."""
-    return GREY if place == UNLABELLED else COLOURS[place % len(COLOURS)]
+class Style(NamedTuple):
+    """How a class is drawn: as a line, a mark, or an area."""
+
+    colour: str
+    dash: Any
+    marker: str
+    hollow: bool
+    hatch: str
 
 
-def dash(place: int) -> Any:
-    """Return the line style of the class at a place; another after each round of the colours."""
-    return ":" if place == UNLABELLED else DASHES[(place + place // len(COLOURS)) % len(DASHES)]
+def style(place: int) -> Style:
+    """Return the style of the class at a place; no two of the first 28 share colour and hatch, or colour and dash."""
+    if place == UNLABELLED:
+        return Style(GREY, ":", ".", False, "")
+    turn, one = divmod(place, len(COLOURS))
+    dash, hatch = DASHES[(one + turn) % len(DASHES)], HATCHES[turn % len(HATCHES)]
+    return Style(COLOURS[one], dash, MARKERS[place % len(MARKERS)], turn > 0, hatch)
+
+
+def area(place: int) -> dict[str, Any]:
+    """Return how to fill an area that belongs to a class."""
+    look = style(place)
+    return {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0}
 
 
 def canvas(ax: Any, width: float, height: float) -> tuple[Any, Any]:
@@ -43,32 +60,85 @@ def canvas(ax: Any, width: float, height: float) -> tuple[Any, Any]:
     return ax, ax.figure
 
 
+def room(ax: Any, taken: float = 0.0) -> tuple[float, float]:
+    """Return about how wide and high an axis will be, in points, where labels and legend take so much of its width."""
+    figure, box = ax.figure, ax.get_window_extent()
+    width, height = 72 * box.width / figure.dpi, 72 * box.height / figure.dpi
+    if taken and len(figure.axes) == 1 and figure.get_layout_engine() is not None:
+        width = 72 * figure.bbox.width / figure.dpi - taken
+    return max(width, 1.0), max(height, 1.0)
+
+
+def text_width(texts: Iterable[str], size: float) -> float:
+    """Return about how wide the widest text is, in points."""
+    return CHARACTER * size * max((len(text) for text in texts), default=0)
+
+
 def short(text: Any, length: int = 26) -> str:
     """Return a text, cut where it is too long for an axis."""
-    words = str(text)
-    words = words if len(words) <= length else words[: length - 1].rstrip() + "…"
-    return words.replace("$", r"\$")
+    return _plain(_end_cut(_one_line(text), length))
+
+
+def distinct(texts: Iterable[Any], length: int = 26) -> list[str]:
+    """Return texts cut to a length such that those that differ still do.
+
+    >>> distinct(["protein number 1 (ng)", "protein number 2 (ng)"], 14)
+    ['protein…1 (ng)', 'protein…2 (ng)']
+    """
+    words = [_one_line(text) for text in texts]
+    start = _shared(words)
+    ways: tuple[Callable[[str], str], ...] = (
+        lambda word: _middle_cut(word, length),
+        lambda word: _end_cut("…" + word[start:], length),
+        lambda word: _end_cut(word, length),
+    )
+    for way in ways:
+        cut = [way(word) for word in words]
+        if len(set(cut)) == len(set(words)):
+            return [_plain(word) for word in cut]
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words), 1)}
+    return [_plain(_end_cut(f"{numbers[word]}: {word}", length)) for word in words]
+
+
+def _shared(words: Sequence[str]) -> int:
+    """Return how many characters, in whole words, all texts begin with."""
+    first, last = min(words, default=""), max(words, default="")
+    pairs = zip(first, last, strict=False)
+    same = next((place for place, (one, other) in enumerate(pairs) if one != other), 0)
+    return first.rfind(" ", 0, same) + 1
+
+
+def _one_line(text: Any) -> str:
+    return " ".join(str(text).split())
+
+
+def _plain(text: str) -> str:
+    return text.replace("$", r"\$")
+
+
+def _end_cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def _middle_cut(text: str, length: int) -> str:
+    if len(text) <= length:
+        return text
+    end = text[-(length // 2) :]
+    if " " in end[:-3]:
+        end = end.split(" ", 1)[1]
+    return text[: length - 1 - len(end)].rstrip() + "…" + end
 
 
 def number(value: float) -> str:
     """Return a number as people write it."""
-    return f"{value:.4g}"
+    return f"{value:.4g}".replace("-", "\N{MINUS SIGN}", 1) if value < 0 else f"{value:.4g}"
 
 
 def value_text(value: Any) -> str:
     """Return the value that a sample has: a number, a category, or that it is missing."""
     if value is None:
         return "missing"
-    return number(value) if isinstance(value, float | int) and not isinstance(value, bool) else short(value, 12)
-
-
-def off_by(condition: Any) -> str:
-    """Return how far a sample is off one side of a box, in the units of the feature."""
-    if condition.inside is None:
-        return "not known"
-    if condition.inside:
-        return "inside"
-    return number(condition.outside_by) if condition.categories is None else "other category"
+    return number(value) if isinstance(value, float | int) and not isinstance(value, bool) else short(value, 16)
 
 
 def plural(n: int, noun: str) -> str:
@@ -77,26 +147,62 @@ def plural(n: int, noun: str) -> str:
 
 
 def part(shown: int, total: int, noun: str, by: str) -> str:
-    """Return how many are drawn, and by what they were picked where that is not all of them."""
-    return plural(total, noun) if shown == total else f"{shown} of {plural(total, noun)}, {by}"
+    """Return how many are drawn, and which where that is not all of them."""
+    return plural(total, noun) if shown == total else f"{shown} of {plural(total, noun)}: {by}"
 
 
-def entitle(ax: Any, *lines: str) -> None:
-    """Set a title with smaller print below it."""
-    ax.set_title("\n".join(line for line in lines if line), fontsize=10, loc="left")
+def entitle(ax: Any, *lines: str, below: float = 6.0, taken: float = 0.0) -> None:
+    """Set a title of several lines that end with the axis, some points above it."""
+    length = max(24, int(room(ax, taken)[0] / (9 * CHARACTER)))
+    rows = [row for line in lines for row in textwrap.wrap(line, length)]
+    ax.set_title("\n".join(rows), fontsize=10, loc="left", pad=below)
 
 
-def beside(ax: Any, title: str | None = None) -> None:
-    """Put the legend to the right of the axis, where it hides nothing."""
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8, title=title)
+def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> float:
+    """Put a legend between axis and title, where it hides nothing; return how many points the title is to clear."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    ax.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=8, borderaxespad=0.2
+    )
+    return 9.0 + 13.0 * len(handles)
 
 
-def feature_ticks(ax: Any, names: Sequence[str]) -> None:
-    """Name the features along the horizontal axis, slanted where they would not fit."""
-    flat = sum(len(short(name)) for name in names) < 70
-    turned: dict[str, Any] = {} if flat else {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(range(len(names)), [short(name) for name in names], fontsize=8, **turned)
+def legend_beside(ax: Any, handles: Sequence[Any] | None = None, title: str | None = None) -> None:
+    """Put a legend to the right of the axis, or inside it where the figure makes no room for it by itself."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    look: dict[str, Any] = {"loc": "best", "framealpha": 0.85}
+    if ax.figure.get_layout_engine() is not None:
+        look = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False, "handlelength": 3}
+    legend = ax.legend(handles=handles, fontsize=8, title=title, **look)
+    legend.get_title().set_fontsize(8)
+
+
+def feature_ticks(ax: Any, names: Sequence[str], taken: float) -> None:
+    """Name the features along the horizontal axis, slanted or upright where they would not fit."""
+    column = room(ax, taken)[0] / max(len(names), 1)
+    turned: dict[str, Any] = {}
+    if text_width(names, 8) + 4 > column:
+        turned = {"rotation": 40 if column > 18 else 90, "ha": "right", "rotation_mode": "anchor"}
+    if turned.get("rotation") == 90:
+        turned["va"] = "center"
+    ax.set_xticks(range(len(names)), names, fontsize=8 if column > 11 else 6, **turned)
+
+
+def class_handles(classes: Sequence[Any], places: Iterable[int]) -> list[Any]:
+    """Return a line with its mark for each class that is drawn, to be named in a legend."""
+    from matplotlib.lines import Line2D
+
+    drawn = sorted({int(place) for place in places}, key=lambda place: (place == UNLABELLED, place))
+    names = distinct(classes, 30)
+    handles = []
+    for place in drawn:
+        look = style(place)
+        mark: dict[str, Any] = {"marker": look.marker, "markersize": 4 if place == UNLABELLED else 6}
+        face = "white" if look.hollow else look.colour
+        name = "no label" if place == UNLABELLED else names[place]
+        line: dict[str, Any] = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.3}
+        handles.append(Line2D([], [], label=name, markerfacecolor=face, **mark, **line))
+    return handles
 
 
 def asked_share(condition: Condition, scale: Scale) -> float:
@@ -109,17 +215,44 @@ def asked_share(condition: Condition, scale: Scale) -> float:
     return 1 - (condition.high_value - condition.low_value) / span if span > 0 else 0.0
 
 
-def band(condition: Condition, scale: Scale) -> tuple[float, float]:
-    """Return from where to where a condition reaches on its scale, both from 0 to 1."""
+def bands(condition: Condition, scale: Scale) -> list[tuple[float, float]]:
+    """Return the stretches of its scale that a condition allows, from 0 to 1; one for each category."""
     if condition.full_range:
-        return 0.0, 1.0
+        return [(0.0, 1.0)]
     if scale.categories is not None:
-        places = [scale.categories.index(one) / max(len(scale.categories) - 1, 1) for one in condition.categories or ()]
-        return (min(places), max(places)) if places else (0.0, 1.0)
+        n = len(scale.categories)
+        places = sorted(scale.categories.index(one) for one in condition.categories or ())
+        return [(place / n, (place + 1) / n) for place in places] or [(0.0, 1.0)]
     span = scale.high - scale.low
     if not span > 0:
-        return 0.5, 0.5
-    return (condition.low_value - scale.low) / span, (condition.high_value - scale.low) / span
+        return [(0.5, 0.5)]
+    return [((condition.low_value - scale.low) / span, (condition.high_value - scale.low) / span)]
+
+
+def band(condition: Condition, scale: Scale) -> tuple[float, float]:
+    """Return from where to where a condition reaches on its scale, both from 0 to 1."""
+    stretches = bands(condition, scale)
+    return stretches[0][0], stretches[-1][1]
+
+
+def blocks(condition: Condition, scale: Scale) -> list[tuple[float, float]]:
+    """Return where the bars of a cell start and how long they are, in parts of the cell; none where all is allowed."""
+    if condition.full_range:
+        return []
+    if scale.categories is not None:
+        return [(low, high - low) for low, high in bands(condition, scale)]
+    n, low, high = len(scale.terms), condition.low_level or 1, condition.high_level or 1
+    return [((low - 1) / n, (high - low + 1) / n)]
+
+
+def level_text(condition: Condition) -> str:
+    """Return the levels or categories of a condition in a few characters."""
+    if condition.full_range:
+        return "any"
+    if condition.categories is not None:
+        return short("|".join(map(str, condition.categories)), 14)
+    low, high = condition.low_level, condition.high_level
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def worth(rules: Sequence[Rule], scales: Sequence[Scale]) -> FloatArray:
@@ -137,175 +270,10 @@ def most(values: FloatArray, n: int) -> IntArray:
     return np.sort(np.argsort(-values, kind="stable")[:n])
 
 
-def draw_boxes(ax: Any, lower: FloatArray, upper: FloatArray, places: IntArray) -> None:
-    """Draw boxes over two features as rectangles, those with a label above those without."""
-    from matplotlib.patches import Rectangle
-
-    alpha = min(0.12, max(0.02, 0.8 / max(len(lower), 1)))
-    for low, high, place in zip(lower, upper, places.tolist(), strict=True):
-        width = 0.8 if place == UNLABELLED else 1.3
-        shape = {"facecolor": colour(place), "edgecolor": "none", "alpha": alpha}
-        outline = {"fill": False, "edgecolor": colour(place), "linestyle": dash(place), "linewidth": width}
-        for style in (shape, outline):
-            order = 1 if place == UNLABELLED else 1.5
-            ax.add_patch(Rectangle(tuple(low), *(high - low), zorder=order, joinstyle="round", **style))
-    ax.update_datalim(np.concatenate([lower, upper]))
-    ax.margins(0.05)
-    ax.autoscale_view()
-
-
-def draw_samples(ax: Any, samples: FloatArray, places: IntArray) -> None:
-    """Draw samples as marks, one shape and colour per class, small dots for those without a label."""
-    for place in np.unique(places).tolist():
-        own = samples[places == place]
-        if place == UNLABELLED:
-            ax.scatter(*own.T, s=7, c=GREY, alpha=0.5, linewidths=0, zorder=2)
-            continue
-        hollow = place >= len(COLOURS)
-        face = "none" if hollow else colour(place)
-        edge = colour(place) if hollow else "white"
-        mark = MARKERS[place % len(MARKERS)]
-        line = 0.8 if hollow else 0.4
-        ax.scatter(*own.T, s=20, marker=mark, facecolors=face, edgecolors=edge, linewidths=line, zorder=2.5)
-
-
-def class_legend(ax: Any, classes: Sequence[Any], places: Iterable[int]) -> None:
-    """Name the classes that are drawn."""
-    from matplotlib.lines import Line2D
-
-    drawn = sorted({int(place) for place in places}, key=lambda place: (place == UNLABELLED, place))
-    handles = []
-    for place in drawn:
-        style: dict[str, Any] = {"color": colour(place), "linestyle": dash(place), "marker": ".", "markersize": 4}
-        if place != UNLABELLED:
-            face = "white" if place >= len(COLOURS) else colour(place)
-            style |= {"marker": MARKERS[place % len(MARKERS)], "markersize": 5, "markerfacecolor": face}
-        name = "no label" if place == UNLABELLED else short(classes[place])
-        handles.append(Line2D([], [], label=name, linewidth=1.3, **style))
-    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8, handlelength=3)
-
-
-def draw_parallel(
-    ax: Any, low: FloatArray, high: FloatArray, scales: Sequence[Scale], places: Sequence[int], labels: Sequence[str]
-) -> None:
-    """Draw each rule as a band across the features, with a line and marks of its own through the middle."""
-    across = np.arange(len(scales))
-    reach = np.stack([across - 0.12, across + 0.12], axis=1).ravel()
-    for row, (place, label) in enumerate(zip(places, labels, strict=True)):
-        below, above = np.repeat(low[row], 2), np.repeat(high[row], 2)
-        ax.fill_between(reach, below, above, color=colour(place), alpha=0.08, linewidth=0)
-        style: dict[str, Any] = {"color": colour(place), "linestyle": DASHES[row % len(DASHES)]}
-        for side in (below, above):
-            ax.plot(reach, side, linewidth=0.7, alpha=0.7, **style)
-        mark = MARKERS[row % len(MARKERS)]
-        ax.plot(across, (low[row] + high[row]) / 2, marker=mark, markersize=5, linewidth=1.6, label=label, **style)
-    for column, scale in enumerate(scales):
-        ax.axvline(column, color=DARK, linewidth=0.6, zorder=1)
-        if len(scales) <= 12:
-            lowest, highest = number(scale.low), number(scale.high)
-            if scale.categories is not None:
-                lowest, highest = short(scale.terms[0], 9), short(scale.terms[-1], 9)
-            ax.text(column, -0.02, lowest, ha="center", va="top", fontsize=7, color=DARK)
-            ax.text(column, 1.02, highest, ha="center", va="bottom", fontsize=7, color=DARK)
-    ax.set_ylim(-0.09, 1.09)
-    ax.set_xlim(-0.4, len(scales) - 0.6)
-    ax.set_yticks([0, 0.5, 1], ["lowest", "middle", "highest"], fontsize=8)
-    ax.set_ylabel("value, in the learnt range")
-
-
-def draw_heatmap(ax: Any, rules: Sequence[Rule], columns: Sequence[int], scales: Sequence[Scale], places: Any) -> None:
-    """Draw rules by features: in each cell the levels as a bar on a pale track, and in figures above it."""
-    for row, (rule, place) in enumerate(zip(rules, places, strict=True)):
-        bars = []
-        for cell, column in enumerate(columns):
-            condition, scale = rule.conditions[column], scales[column]
-            look = {"fontsize": 7, "color": GREY} if condition.full_range else {"fontsize": 8, "color": DARK}
-            ax.text(cell, row - 0.12, level_text(condition), ha="center", va="center", **look)
-            bars += [(cell - 0.44 + 0.88 * start, 0.88 * length) for start, length in _blocks(condition, scale)]
-        ax.broken_barh([(cell - 0.44, 0.88) for cell in range(len(columns))], (row + 0.08, 0.28), facecolor=PALE)
-        ax.broken_barh(bars, (row + 0.08, 0.28), facecolor=colour(place))
-    ax.set_xlim(-0.5, len(columns) - 0.5)
-    ax.set_ylim(len(rules) - 0.5, -0.5)
-    ax.hlines(np.arange(len(rules) - 1) + 0.5, -0.5, len(columns) - 0.5, color=PALE, linewidth=0.8)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    for artist in (*ax.texts, *ax.collections):  # all inside the axis: nothing to make room for
-        artist.set_in_layout(False)
-
-
-def _blocks(condition: Condition, scale: Scale) -> list[tuple[float, float]]:
-    """Return where the bars of a cell start and how long they are, in parts of the cell; none where all is allowed."""
-    if condition.full_range:
-        return []
-    if scale.categories is not None:
-        n = len(scale.categories)
-        return [(scale.categories.index(one) / n, 1 / n) for one in condition.categories or ()]
-    n, low, high = len(scale.terms), condition.low_level or 1, condition.high_level or 1
-    return [((low - 1) / n, (high - low + 1) / n)]
-
-
-def level_text(condition: Condition) -> str:
-    """Return the levels or categories of a condition in a few characters."""
-    if condition.full_range:
-        return "any"
-    if condition.categories is not None:
-        return short("|".join(map(str, condition.categories)), 11)
-    low, high = condition.low_level, condition.high_level
-    return str(low) if low == high else f"{low}–{high}"
-
-
-def draw_reasons(ax: Any, own: FloatArray, rival: FloatArray | None, offs: Sequence[Any], names: Sequence[str]) -> None:
-    """Draw for each feature how far the sample is off the two boxes, and beside the bars how far in its own units."""
-    rows = np.arange(len(names))
-    height = 0.8 if rival is None else 0.38
-    shift = 0.0 if rival is None else 0.2
-    sides: list[tuple[FloatArray, Any, dict[str, Any], list[str]]] = [
-        (own, rows - shift, WINNER, [off[0] for off in offs])
-    ]
-    if rival is not None:
-        sides.append((rival, rows + shift, RIVAL, [off[1] for off in offs]))
-    longest = max([float(lengths.max(initial=0)) for lengths, *_ in sides]) or 1.0
-    for lengths, where, style, texts in sides:
-        ax.barh(where, lengths, height=height, **style)
-        for length, y, text in zip(lengths, where, texts, strict=True):
-            ax.text(length + 0.01 * longest, y, text, va="center", fontsize=7, color=DARK)
-    ax.set_yticks(rows, names, fontsize=8)
-    ax.set_ylim(len(names) - 0.45, -0.55)
-    ax.set_xlim(0, 1.25 * longest)
-    ax.set_xlabel("distance, in learnt ranges (beside the bars: in units of the feature)")
-
-
-def box_legend(ax: Any, own: str, rival: str | None) -> None:
-    """Name the two boxes that bars measure the way to; the shortest bars are at the bottom."""
-    from matplotlib.patches import Patch
-
-    handles = [Patch(label=own, **WINNER)] + ([] if rival is None else [Patch(label=rival, **RIVAL)])
-    ax.legend(handles=handles, loc="lower right", fontsize=8, framealpha=0.9)
-
-
-def draw_votes(ax: Any, rows: Sequence[tuple[str, int, Sequence[tuple[int, float]], bool]]) -> None:
-    """Draw one bar per class, made of the votes of its members; each vote bears the number of its member."""
-    total = max([sum(weight for _, weight in votes) for *_, votes, _ in rows] + [1e-9])
-    for row, (_, place, votes, wins) in enumerate(rows):
-        start = 0.0
-        for member, weight in votes:
-            hatch = None if wins else "///"
-            face = colour(place) if wins else "white"
-            edge = "white" if wins else colour(place)
-            ax.barh(row, weight, left=start, height=0.7, facecolor=face, edgecolor=edge, hatch=hatch, linewidth=1.2)
-            if weight > 0.025 * total:
-                box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.9}
-                ax.text(start + weight / 2, row, str(member), ha="center", va="center", fontsize=7, bbox=box)
-            start += weight
-        ax.text(start + 0.01 * total, row, number(start), va="center", fontsize=8, color=DARK)
-    ax.set_yticks(range(len(rows)), [name for name, *_ in rows], fontsize=8)
-    ax.set_ylim(len(rows) - 0.45, -0.55)
-    ax.set_xlim(0, 1.12 * total)
-
-
 def draw_lines(ax: Any, x: Any, lines: Sequence[tuple[str, Any]], *, marks: bool = True) -> None:
     """Draw named lines that differ by colour, dash and mark."""
     for place, (label, values) in enumerate(lines):
-        mark = MARKERS[place] if marks else None
-        ax.plot(x, values, color=COLOURS[place], linestyle=DASHES[place], marker=mark, markersize=4, label=label)
+        look = style(place)
+        mark = look.marker if marks else None
+        ax.plot(x, values, color=look.colour, linestyle=look.dash, marker=mark, markersize=4.5, label=label)
     ax.grid(alpha=0.3)

@@ -19,6 +19,8 @@ from sslart._validate import UNLABELLED, FloatArray, IntArray, read_labels
 from sslart._wesslart import WESSLART
 
 MOST_SAMPLES = 3000
+FINE = 6  # sides: features of fewer values make boxes that lie on one another
+SAME = 0.98  # squared correlation, over more than 10 boxes: two features of which one is enough
 
 
 @dataclass(eq=False, repr=False)
@@ -70,7 +72,7 @@ class BoxesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any = None, y: Any = None, *, features: Any = None, max_boxes: int = 30, ax: Any = None
+        cls, model: Any, X: Any = None, y: Any = None, *, features: Any = None, max_boxes: int = 20, ax: Any = None
     ) -> Self:
         """Draw the boxes of a fitted model.
 
@@ -83,8 +85,9 @@ class BoxesDisplay(Display):
         y : array-like of shape (n_samples,), default=None
             Their classes; -1, None or NaN where unlabelled.
         features : two names or column numbers, default=None
-            None: the two by which the boxes of different classes lie furthest apart.
-        max_boxes : int, default=30
+            None: the two by which the boxes of different classes lie furthest apart; features of few values, and
+            such as say the same twice, come last.
+        max_boxes : int, default=20
             How many boxes to draw: those with most samples.
         ax : matplotlib axis, default=None
         """
@@ -141,19 +144,54 @@ class BoxesDisplay(Display):
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
-        axis = self._open(ax, 6.4, 4.4)
+        axis = self._open(ax, 7.0, 4.6)
         places, of_samples = _places(self.labels, self.classes), _places(self.sample_labels, self.classes)
         step = max(1, -(-len(self.samples) // MOST_SAMPLES))
         if len(self.samples):
-            draw.draw_samples(axis, self.samples[::step], of_samples[::step])
-        draw.draw_boxes(axis, self.lower, self.upper, places)
-        draw.class_legend(axis, self.classes, [*places, *of_samples])
+            _draw_samples(axis, self.samples[::step], of_samples[::step])
+        _draw_boxes(axis, self.lower, self.upper, places)
+        handles = draw.class_handles(self.classes, [*places, *of_samples])
+        draw.legend_beside(axis, handles)
         axis.set_xlabel(draw.short(self.feature_names[0], 60))
-        axis.set_ylabel(draw.short(self.feature_names[1], 40))
-        every = f"one sample in {step}" if step > 1 else ""
-        said = [draw.part(len(self.nodes), self.n_nodes, "box", "most samples first"), every]
-        draw.entitle(axis, "; ".join(filter(None, said)))
+        axis.set_ylabel(draw.short(self.feature_names[1], 44))
+        drawn = len(self.samples[::step])
+        samples = draw.part(drawn, len(self.samples), "sample", f"one in {step}") if drawn else ""
+        if drawn and UNLABELLED in of_samples:
+            samples += f"; {int((of_samples != UNLABELLED).sum())} with a label"
+        taken = 110 + draw.text_width([handle.get_label() for handle in handles], 8)
+        draw.entitle(
+            axis, draw.part(len(self.nodes), self.n_nodes, "box", "those with most samples"), samples, taken=taken
+        )
         return self
+
+
+def _draw_boxes(ax: Any, lower: FloatArray, upper: FloatArray, places: IntArray) -> None:
+    """Draw boxes over two features as rectangles, those with a label above those without."""
+    from matplotlib.patches import Rectangle
+
+    alpha = min(0.12, max(0.02, 0.8 / max(len(lower), 1)))
+    for low, high, place in zip(lower, upper, places.tolist(), strict=True):
+        look, bare = draw.style(place), place == UNLABELLED
+        outline = {"fill": False, "edgecolor": look.colour, "linestyle": look.dash, "linewidth": 0.8 if bare else 1.3}
+        shapes = [outline] if bare else [{"facecolor": look.colour, "edgecolor": "none", "alpha": alpha}, outline]
+        if (low == high).all():
+            ax.plot(*low, marker=look.marker, markersize=3.5, markerfacecolor="none", color=look.colour, zorder=1.5)
+        for shape in shapes:
+            ax.add_patch(Rectangle(tuple(low), *(high - low), zorder=1 if bare else 1.5, joinstyle="round", **shape))
+    ax.update_datalim(np.concatenate([lower, upper]))
+    ax.margins(0.05)
+    ax.autoscale_view()
+
+
+def _draw_samples(ax: Any, samples: FloatArray, places: IntArray) -> None:
+    """Draw samples as marks, one shape and colour per class, small dots for those without a label."""
+    for place in np.unique(places).tolist():
+        own, look = samples[places == place], draw.style(place)
+        if place == UNLABELLED:
+            ax.scatter(*own.T, s=7, c=draw.GREY, alpha=0.5, linewidths=0, zorder=2)
+            continue
+        face, edge, line = ("none", look.colour, 0.8) if look.hollow else (look.colour, "white", 0.4)
+        ax.scatter(*own.T, s=22, marker=look.marker, facecolors=face, edgecolors=edge, linewidths=line, zorder=2.5)
 
 
 def _names_of(model: Any) -> list[str]:
@@ -207,4 +245,13 @@ def _most_telling(
         sums = own.sum(axis=0)
         between += sums * ((own * centres[places == place]).sum(axis=0) / np.maximum(sums, 1e-300) - mean) ** 2
     several = len(np.unique(places[places != UNLABELLED])) > 1
-    return [int(place) for place in draw.most(between if several else total, 2)]
+    apart = between if several else total
+    coarse = np.array([len(np.unique(sides)) < FINE for sides in np.concatenate([lower, upper]).T])
+    apart = apart - coarse * (1.0 + apart.max())
+    first = int(apart.argmax())
+    off = np.sqrt(weights) * (centres - mean)
+    same = (off * off[:, [first]]).sum(axis=0) ** 2 > SAME * total * total[first]
+    if len(lower) > 10:
+        apart = apart - same * (2.0 + 2 * abs(apart).max())
+    apart[first] = np.inf
+    return [int(place) for place in draw.most(apart, 2)]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from html import escape
 from typing import Any
 
-from sslart._conditions import Box, Condition, Value
+from sslart._conditions import Box, Condition, Value, broken
 from sslart._explanation import Account, Counterfactual
 
 SHOWN = 5
@@ -66,20 +65,20 @@ def named(box: Box) -> str:
     return f"box {box.node}{of} ({label}, {samples}, match {box.match:.2f})"
 
 
-def _telling(box: Box) -> list[Condition]:
+def _telling(conditions: tuple[Condition, ...]) -> list[Condition]:
     """Return the conditions worth a line: those broken, and then the narrowest of those kept."""
-    kept = [condition for condition in box.conditions if condition.inside]
+    kept = [condition for condition in conditions if condition.inside]
     kept.sort(key=lambda condition: 1.0 if condition.width is None else condition.width)
-    broken = list(box.outside[:SHOWN])
-    return broken + kept[: SHOWN - len(broken)]
+    shown = list(broken(conditions)[:SHOWN])
+    return shown + kept[: SHOWN - len(shown)]
 
 
 def _box_lines(box: Box) -> list[str]:
-    evidence = [condition for condition in box.conditions if condition.inside is not None]
-    n_inside = sum(bool(condition.inside) for condition in evidence)
-    lines = [f"It lies inside this box in {n_inside} of {len(evidence)} features:"]
-    lines += [_line(condition) for condition in _telling(box)]
-    silent = [condition.feature for condition in box.conditions if condition.inside is None]
+    conditions = box.conditions
+    silent = [condition.feature for condition in conditions if condition.inside is None]
+    n_inside = sum(condition.inside is True for condition in conditions)
+    lines = [f"It lies inside this box in {n_inside} of {len(conditions) - len(silent)} features:"]
+    lines += [_line(condition) for condition in _telling(conditions)]
     return [*lines, f"No evidence: {several(silent)}."] if silent else lines
 
 
@@ -160,13 +159,13 @@ def as_dict(explanation: Account) -> dict[str, Any]:
         "answer": explanation.answer,
         "abstained": explanation.abstained,
         "confidence": explanation.confidence,
-        "asked": [dataclasses.asdict(node) for node in explanation.asked],
+        "asked": [node._asdict() for node in explanation.asked],
         "box": _box_dict(explanation.box),
         "rival": None if explanation.rival is None else _box_dict(explanation.rival),
         "counterfactual": None if counterfactual is None else _counterfactual_dict(counterfactual),
-        "novelty": None if explanation.novelty is None else _listed(dataclasses.asdict(explanation.novelty)),
-        "advice": None if explanation.advice is None else dataclasses.asdict(explanation.advice),
-        "votes": None if votes is None else [dataclasses.asdict(vote) for vote in votes],
+        "novelty": None if explanation.novelty is None else _listed(vars(explanation.novelty)),
+        "advice": None if explanation.advice is None else vars(explanation.advice).copy(),
+        "votes": None if votes is None else [vars(vote).copy() for vote in votes],
         "scores": None if scores is None else [{"class": name, "score": score} for name, score in scores.items()],
     }
 
@@ -174,13 +173,20 @@ def as_dict(explanation: Account) -> dict[str, Any]:
 def _counterfactual_dict(counterfactual: Counterfactual) -> dict[str, Any]:
     return {
         "answer": counterfactual.answer,
-        "changes": [dataclasses.asdict(change) for change in counterfactual.changes],
+        "changes": [change._asdict() for change in counterfactual.changes],
         "sample": list(counterfactual.sample),
     }
 
 
 def _listed(values: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _condition_dict(condition: Condition) -> dict[str, Any]:
+    plain = condition._asdict()
+    if condition.categories is not None:
+        plain["categories"] = list(condition.categories)
+    return plain
 
 
 def _box_dict(box: Box) -> dict[str, Any]:
@@ -192,7 +198,7 @@ def _box_dict(box: Box) -> dict[str, Any]:
         "choice": box.choice,
         "match": box.match,
         "distance": box.distance,
-        "conditions": [_listed(condition._asdict()) for condition in box.conditions],
+        "conditions": [_condition_dict(condition) for condition in box.conditions],
     }
 
 

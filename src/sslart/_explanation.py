@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._conditions import Box, Class, Value
+from sslart._conditions import Box, Boxes, Class, Value
 from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 
 
-@dataclass(frozen=True)
-class AskedNode:
+class AskedNode(NamedTuple):
     """A node asked for its label, in its turn.
 
     Attributes
@@ -40,30 +40,70 @@ class Ranking:
     choices: FloatArray
     matches: FloatArray
     labels: IntArray
+    support: IntArray
+
+
+@dataclass(frozen=True)
+class Trails:
+    """The nodes asked for each sample: all of them, the best, and the one that answered (the best, if none did).
+
+    Attributes
+    ----------
+    classes : tuple
+        What the labels stand for.
+    rankings : list of Ranking
+    ranking, places, lengths : arrays of int of length n_samples
+        In which ranking, in which row of it, and how many of that row were asked.
+    best, winners, answers : arrays of int of length n_samples
+        Two nodes, and the label of the second, -1 for none.
+    best_matches, winner_matches : arrays of length n_samples
+    """
+
     classes: tuple[Class, ...]
+    rankings: list[Ranking]
+    ranking: IntArray
+    places: IntArray
+    lengths: IntArray
+    best: IntArray
+    best_matches: FloatArray
+    winners: IntArray
+    winner_matches: FloatArray
+    answers: IntArray
 
+    @classmethod
+    def none(cls, n: int, classes: tuple[Class, ...]) -> Trails:
+        """Return room for the trails of n samples."""
+        ranking, places, lengths, best, winners, answers = np.zeros((6, n), dtype=np.int64)
+        best_matches, winner_matches = np.zeros((2, n))
+        return cls(classes, [], ranking, places, lengths, best, best_matches, winners, winner_matches, answers)
 
-@dataclass(frozen=True, eq=False)
-class Trail:
-    """The nodes asked for one sample: the first few of a row of a ranking."""
+    def take(self, rows: IntArray, places: IntArray, ranking: Ranking, answering: IntArray, lengths: IntArray) -> None:
+        """Take down rows of a ranking, given where in it the answering nodes stand and how many were asked."""
+        self.ranking[rows], self.places[rows], self.lengths[rows] = len(self.rankings), places, lengths
+        self.rankings.append(ranking)
+        self.best[rows], self.best_matches[rows] = ranking.nodes[places, 0], ranking.matches[places, 0]
+        self.winners[rows] = ranking.nodes[places, answering]
+        self.winner_matches[rows] = ranking.matches[places, answering]
+        self.answers[rows] = ranking.labels[places, answering]
 
-    ranking: Ranking
-    row: int
-    length: int
+    def _asked(self, row: int, *names: str) -> list[list[Any]]:
+        """Return some columns of the nodes asked for a sample, best first."""
+        ranking, place = self.rankings[self.ranking[row]], self.places[row]
+        return [getattr(ranking, name)[place, : self.lengths[row]].tolist() for name in names]
 
-    @property
-    def nodes(self) -> IntArray:
-        """The nodes asked, best first."""
-        return np.asarray(self.ranking.nodes[self.row, : self.length])
-
-    def as_nodes(self) -> tuple[AskedNode, ...]:
-        """Return one `AskedNode` per node."""
-        ranking, asked = self.ranking, (self.row, slice(0, self.length))
-        columns = (ranking.nodes, ranking.choices, ranking.matches, ranking.labels)
+    def asked(self, row: int) -> tuple[AskedNode, ...]:
+        """Return the nodes asked for a sample, best first."""
+        columns = self._asked(row, "nodes", "choices", "matches", "labels")
         return tuple(
-            AskedNode(node, choice, match, *((ranking.classes[label], None) if label >= 0 else (None, "no label")))
-            for node, choice, match, label in zip(*(column[asked].tolist() for column in columns), strict=True)
+            AskedNode(node, choice, match, *((self.classes[label], None) if label >= 0 else (None, "no label")))
+            for node, choice, match, label in zip(*columns, strict=True)
         )
+
+    def largest(self, row: int) -> tuple[int, int]:
+        """Return the node asked for a sample that has learnt most samples, the better one on ties, and how many."""
+        nodes, support = self._asked(row, "nodes", "support")
+        most = max(support)
+        return nodes[support.index(most)], most
 
 
 @dataclass(frozen=True)
@@ -87,8 +127,7 @@ class Vote:
     node: int | None
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """One feature of a counterfactual: from what to what."""
 
     feature: str
@@ -111,29 +150,69 @@ class Counterfactual:
     """
 
     answer: Class
-    _names: list[str]
-    _row: int
-    _before: Table
-    _after: Table
+    _flips: Flips = field(repr=False)
+    _row: int = field(repr=False)
 
-    @cached_property
+    @property
     def changes(self) -> tuple[Change, ...]:
         """The features that differ."""
-        pairs = zip(self._names, row_of(self._before, self._row), self.sample, strict=True)
-        return tuple(Change(name, old, new) for name, old, new in pairs if old != new)  # type: ignore[arg-type]
+        return self._flips.changes(self._row)
 
-    @cached_property
+    @property
     def sample(self) -> tuple[Value | None, ...]:
         """The whole changed sample, one value per column; None where missing."""
-        return row_of(self._after, self._row)
+        return self._flips.sample(self._row)
 
 
-def row_of(table: Table, row: int) -> tuple[Value | None, ...]:
-    """Return one sample of a table, None where a value is missing."""
-    values: list[Any] = [None if value != value else value for value in table.values[row].tolist()]
-    for column, given in table.categories.items():
-        values[column] = given[row]
-    return tuple(values)
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Samples before and after they were changed so that they get another answer.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    classes : list
+    places : array of length n_samples
+        The other answer as a place in the classes; -1 where none was found.
+    before, after : Table
+    """
+
+    names: list[str]
+    classes: list[Any]
+    places: IntArray
+    before: Table
+    after: Table
+
+    def __getitem__(self, row: int) -> Counterfactual | None:
+        place = self.places.item(row)
+        return None if place == UNLABELLED else Counterfactual(self.classes[place], self, row)
+
+    @cached_property
+    def _numbers(self) -> tuple[list[int], list[int], list[float], list[float]]:
+        """Where in the lists that follow each sample begins; the columns that differ, their values before and after."""
+        before, after = self.before.values, self.after.values
+        differ = (before != after) & ~np.isnan(before)
+        starts = np.concatenate([[0], np.cumsum(differ.sum(axis=1))])
+        return starts.tolist(), np.nonzero(differ)[1].tolist(), before[differ].tolist(), after[differ].tolist()
+
+    def changes(self, row: int) -> tuple[Change, ...]:
+        """Return what differs in a sample, in the order of the columns."""
+        starts, columns, old, new = self._numbers
+        own = slice(starts[row], starts[row + 1])
+        differing: list[tuple[int, Value, Value]] = list(zip(columns[own], old[own], new[own], strict=True))
+        for column, given in self.before.categories.items():
+            if given[row] != self.after.categories[column][row]:
+                differing.append((column, given[row], self.after.categories[column][row]))
+        differing.sort(key=itemgetter(0))
+        return tuple(Change(self.names[column], before, after) for column, before, after in differing)
+
+    def sample(self, row: int) -> tuple[Value | None, ...]:
+        """Return a changed sample, None where a value is missing."""
+        values: list[Any] = [None if value != value else value for value in self.after.values[row].tolist()]
+        for column, given in self.after.categories.items():
+            values[column] = given[row]
+        return tuple(values)
 
 
 @dataclass(frozen=True)
@@ -205,47 +284,87 @@ class Ballot:
         return np.asarray(np.where(self.votes == self.places, self.weights, -1.0).argmax(axis=0))
 
 
+@dataclass(frozen=True)
+class Told:
+    """What one network says about samples: the nodes asked, the boxes that answered, of other classes, the best."""
+
+    trails: Trails
+    boxes: Boxes
+    rivals: Boxes
+    best: Boxes
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known about samples beyond that: how they flip, how familiar they are, who voted for what."""
+
+    flips: Flips
+    familiarity: FloatArray
+    vigilance: float
+    ballot: Ballot | None
+    classes: list[Any]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Account:
-    """All that is told about one answer, as data; `sslart.explain.Explanation` says what each part is."""
+    """All that is told about one answer, as data; `sslart.explain.Explanation` says what each part is.
+
+    Parts are made when they are first looked at.
+    """
 
     answer: Class | None
     abstained: bool
     confidence: float | None
-    box: Box
-    rival: Box | None
-    counterfactual: Counterfactual | None
-    advice: Advice | None
-    _trail: Trail
-    _unlike: tuple[float, float, Box] | None
-    _ballot: tuple[Ballot, int, list[Any]] | None
+    _told: Told
+    _place: int
+    _verdict: Verdict
+    _row: int
 
     @cached_property
+    def box(self) -> Box:
+        """The box that answered; the best one where the model abstains."""
+        box = self._told.boxes[self._place]
+        assert box is not None
+        return box
+
+    @cached_property
+    def rival(self) -> Box | None:
+        """The best-ranked box of another class; None where there is no other class."""
+        return self._told.rivals[self._place]
+
+    @cached_property
+    def counterfactual(self) -> Counterfactual | None:
+        """The smallest change found that gets another answer; None where none was found."""
+        return self._verdict.flips[self._row]
+
+    @property
     def asked(self) -> tuple[AskedNode, ...]:
         """The nodes asked, best first, up to the first with a label, or to T."""
-        return self._trail.as_nodes()
+        return self._told.trails.asked(self._place)
+
+    @cached_property
+    def advice(self) -> Advice | None:
+        """What label would help most, where the model abstains."""
+        if not self.abstained:
+            return None
+        node, support = self._told.trails.largest(self._place)
+        return Advice(node, self.box.member, support)
 
     @cached_property
     def novelty(self) -> Novelty | None:
         """Why the sample is unlike all that was learnt; None where it is not."""
-        if self._unlike is None:
+        familiarity, vigilance = self._verdict.familiarity.item(self._row), self._verdict.vigilance
+        if familiarity >= vigilance:
             return None
-        familiarity, vigilance, box = self._unlike
-        names, covered = [], 0.0
-        for condition in box.outside:
-            if covered < 0.5 and condition.share > 0:
-                names.append(condition.feature)
-                covered += condition.share
-            elif condition.beyond_range:
-                names.append(condition.feature)
-        return Novelty(familiarity, vigilance, box.node, tuple(names))
+        best = self._told.best
+        return Novelty(familiarity, vigilance, best.nodes.item(self._place), best.strangest(self._place))
 
     @cached_property
     def votes(self) -> tuple[Vote, ...] | None:
         """How each member voted; None unless the model is an ensemble."""
-        if self._ballot is None:
+        ballot, row, classes = self._verdict.ballot, self._row, self._verdict.classes
+        if ballot is None:
             return None
-        ballot, row, classes = self._ballot
         columns = (ballot.votes[:, row].tolist(), ballot.weights[:, row].tolist(), ballot.nodes[:, row].tolist())
         return tuple(
             Vote(member, None, 0.0, None) if place == UNLABELLED else Vote(member, classes[place], weight, node)
@@ -255,7 +374,7 @@ class Account:
     @cached_property
     def scores(self) -> dict[Class, float] | None:
         """What the votes add up to; None unless the model is an ensemble."""
-        if self._ballot is None:
+        ballot, row, classes = self._verdict.ballot, self._row, self._verdict.classes
+        if ballot is None:
             return None
-        ballot, row, classes = self._ballot
         return dict(zip(classes, ballot.scores[row].tolist(), strict=True))

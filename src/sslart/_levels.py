@@ -15,7 +15,7 @@ from sslart._validate import BoolArray, FloatArray, IntArray
 
 Category = str | bool | int | float | None
 
-_TERMS = {
+TERMS = {
     2: ("Small", "Large"),
     3: ("Small", "Medium", "Large"),
     4: ("Very Small", "Small", "Large", "Very Large"),
@@ -292,7 +292,7 @@ def _read_cuts(name: str, wish: Any) -> FloatArray:
 
 def _read_terms(name: str, words: Any, n_levels: int) -> tuple[str, ...]:
     if words is None:
-        return _TERMS.get(n_levels, tuple(f"level {level}" for level in range(1, n_levels + 1)))
+        return TERMS.get(n_levels, tuple(f"level {level}" for level in range(1, n_levels + 1)))
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise ValueError(
             f"terms of the feature {name!r} must be a sequence of strings, one per level, such as ['low', 'high'], got "

@@ -2,58 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sslart._classifier import ARTClassifier
-from sslart._conditions import Box, Sight, look
-from sslart._explanation import Ballot, Ranking, Trail
+from sslart._conditions import NO_NODE, Boxes, Sight, look
+from sslart._explanation import Ballot, Ranking, Trails
 from sslart._network import NO_LIMIT, Network
 from sslart._prototypes import Prototypes
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table
 from sslart._wesslart import WESSLART
 
-FIRST_DEPTHS = (1, 8)
-NO_NODE = -1
-
-
-@dataclass(frozen=True)
-class Found:
-    """One node per sample, -1 for none, with its choice and match, and its box in the unit cube."""
-
-    nodes: IntArray
-    choices: FloatArray
-    matches: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-
-@dataclass(frozen=True)
-class Trails:
-    """The nodes asked for each sample: all of them, the best, and the one that answered (the best, if none did)."""
-
-    of_sample: list[Any]
-    best: IntArray
-    best_matches: FloatArray
-    winners: IntArray
-    winner_matches: FloatArray
-    answers: IntArray
-
-    @classmethod
-    def none(cls, n: int) -> Trails:
-        """Return room for the trails of n samples."""
-        return cls([None] * n, np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros(n), np.zeros(n, int))
-
-    def take(self, rows: IntArray, places: IntArray, ranking: Ranking, answering: IntArray, lengths: IntArray) -> None:
-        """Take down rows of a ranking, given where in it the answering nodes stand and how many were asked."""
-        self.best[rows], self.best_matches[rows] = ranking.nodes[places, 0], ranking.matches[places, 0]
-        self.winners[rows] = ranking.nodes[places, answering]
-        self.winner_matches[rows] = ranking.matches[places, answering]
-        self.answers[rows] = ranking.labels[places, answering]
-        for row, place, length in zip(rows.tolist(), places.tolist(), lengths.tolist(), strict=True):
-            self.of_sample[row] = Trail(ranking, place, length)
+FEW_NODES = 8
 
 
 class Witness:
@@ -94,26 +55,26 @@ class Witness:
         """Return the nodes that a prediction asks for each sample, up to the first that has a label."""
         n_nodes, n_samples = self.prototypes.n_nodes, len(self.table)
         limit = n_nodes if search_depth == NO_LIMIT else min(search_depth, n_nodes)
-        trails = Trails.none(n_samples)
+        trails = Trails.none(n_samples, self.model._table.seen)
         rows: IntArray = np.arange(n_samples)
-        depths = iter(FIRST_DEPTHS)
-        depth = 0
+        all_labelled = bool((self.prototypes.labels[:n_nodes] != UNLABELLED).all())
+        depth = 1 if all_labelled else min(FEW_NODES, limit)
         while rows.size:
-            depth = min(next(depths, 4 * depth), limit)
             nodes, matches = self._rank(rows, depth)
             labels = self.prototypes.labels[nodes]
             labelled = labels != UNLABELLED
             found = labelled.any(axis=1)
             done = np.flatnonzero(found | (depth == limit))
             choices = self._choices(rows, nodes, matches)
-            ranking = Ranking(nodes, choices, matches, labels, self.model._table.seen)
+            ranking = Ranking(nodes, choices, matches, labels, self.prototypes.support[nodes])
             answering = np.where(found, labelled.argmax(axis=1), 0)
             lengths = np.where(found, answering + 1, depth)
             trails.take(rows[done], done, ranking, answering[done], lengths[done])
             rows = np.delete(rows, done)
+            depth = min(4 * depth, limit)
         return trails
 
-    def rivals(self, answers: IntArray) -> Found:
+    def rivals(self, answers: IntArray) -> Boxes:
         """Return the best labelled node of another class than each sample's answer (a class code, -1 for none)."""
         nodes = np.full(len(answers), NO_NODE)
         matches = np.zeros(len(answers))
@@ -134,39 +95,24 @@ class Witness:
         network.coding, network.prototypes = self.network.coding, prototypes
         return network
 
-    def found(self, nodes: IntArray, matches: FloatArray) -> Found:
-        """Return nodes with their choice and their box."""
+    def found(self, nodes: IntArray, matches: FloatArray) -> Boxes:
+        """Return each sample beside a node, -1 for none."""
         held = np.maximum(nodes, 0)
         weights = self.prototypes.weights[held]
         n_features = self.sight.coded.shape[1]
         rows: IntArray = np.arange(len(nodes))
-        return Found(
+        return Boxes(
+            self.sight,
+            self.member,
+            self.model._table.seen,
             nodes,
+            self.prototypes.labels[held],
+            self.prototypes.support[held],
             self._choices(rows, held[:, None], matches[:, None])[:, 0],
             matches,
             weights[:, :n_features],
             1.0 - weights[:, n_features:],
         )
-
-    def boxes(self, found: Found) -> list[Box | None]:
-        """Return each sample beside the node found for it; None where there is none."""
-        held = np.maximum(found.nodes, 0)
-        seen, member, sight = self.model._table.seen, self.member, self.sight
-        corners = (found.lower, found.upper)
-        columns = zip(
-            found.nodes.tolist(),
-            self.prototypes.labels[held].tolist(),
-            self.prototypes.support[held].tolist(),
-            found.choices.tolist(),
-            found.matches.tolist(),
-            strict=True,
-        )
-        return [
-            None
-            if node == NO_NODE
-            else Box(node, member, seen[label] if label >= 0 else None, support, choice, match, sight, row, corners)
-            for row, (node, label, support, choice, match) in enumerate(columns)
-        ]
 
     def familiarity(self, best_matches: FloatArray) -> FloatArray:
         """Return what `score_samples` says, from the match of the best nodes."""
@@ -190,10 +136,14 @@ def _elected(votes: IntArray, scores: FloatArray) -> IntArray:
     return np.where((votes != UNLABELLED).any(axis=0), scores.argmax(axis=1), UNLABELLED)
 
 
-def places_of(model: ARTClassifier | WESSLART, table: Table) -> IntArray:
-    """Predict: return the place in `classes_` of each answer, -1 where the model abstains."""
+def answers_of(model: ARTClassifier | WESSLART, table: Table) -> tuple[IntArray, IntArray]:
+    """Predict: return the place in `classes_` of each answer, -1 where the model abstains, and who answered.
+
+    That is a node, -1 for none; -1 for every answer of an ensemble.
+    """
     depth = model._search_depth()
     if isinstance(model, WESSLART):
         votes = model._votes(table, depth)
-        return _elected(votes, model._scores(votes))
-    return model._places(model._answering_nodes(table, depth))
+        return _elected(votes, model._scores(votes)), np.full(len(table), NO_NODE)
+    nodes = model._answering_nodes(table, depth)
+    return model._places(nodes), nodes

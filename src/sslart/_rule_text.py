@@ -45,8 +45,8 @@ def _share(value: float) -> str:
     return str(round(value, 3))
 
 
-def rule_text(number: int, rule: Rule, scales: Sequence[Scale], n_members: int) -> str:
-    """Return one rule in the paper's form."""
+def rule_text(number: int, rule: Rule, scales: Sequence[Scale], n_members: int, *, is_last: bool) -> str:
+    """Return one rule in the paper's form; the last of several that asks nothing is for what the others leave."""
     phrases = [
         phrase(condition, scale)
         for condition, scale in zip(rule.conditions, scales, strict=True)
@@ -59,17 +59,17 @@ def rule_text(number: int, rule: Rule, scales: Sequence[Scale], n_members: int) 
         *([f"in {rule.n_members} of {n_members} members"] if n_members > 1 else []),
     ]
     antecedent = ", AND\n   ".join(phrases) or "anything"
+    antecedent = "Otherwise" if is_last and number > 1 and not phrases else f"If {antecedent}"
     return (
-        f"Rule {number}: If {antecedent}\n"
+        f"Rule {number}: {antecedent}\n"
         f"Then {rule.label} with confidence estimate={_share(rule.confidence)}.\n"
         f"   ({'; '.join(remarks)})"
     )
 
 
 def columns(scales: Sequence[Scale], classes: Sequence[Label]) -> list[str]:
-    """Return the head of the rule table."""
-    return [
-        *(scale.feature for scale in scales),
+    """Return the head of the rule table; a feature called like a column of the table's own has "feature " before it."""
+    own = [
         "label",
         *(f"confidence {label}" for label in classes),
         "support",
@@ -77,6 +77,16 @@ def columns(scales: Sequence[Scale], classes: Sequence[Label]) -> list[str]:
         "n_members",
         "confidence_factor",
     ]
+    names = [scale.feature for scale in scales]
+    taken = {"No.", *own, *names}
+    features = []
+    for name in names:
+        if name in ("No.", *own):
+            while name in taken:
+                name = f"feature {name}"
+            taken.add(name)
+        features.append(name)
+    return [*features, *own]
 
 
 def row(rule: Rule) -> list[Any]:

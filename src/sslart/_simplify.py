@@ -233,7 +233,9 @@ class Simplifier:
         return [Hull(*parts) for parts in zip(others.tolist(), lower, upper, full, strict=True)]
 
     def _grow(self, place: int, hull: Hull) -> bool:
-        """Let a rule swallow another, unless a sample would get another answer."""
+        """Let a rule swallow another, unless a sample would get another answer, or nothing would be asked of any."""
+        if hull.full.all() and not self.full[place].all() and not self._is_last(place, hull.other):
+            return False
         if not self._takes_over(place, gaps(hull.lower, hull.upper, self.samples).sum(axis=1)):
             return False
         self.said.append(f"{self._name(place)}: merged with {self._nodes(hull.other)}")
@@ -254,9 +256,18 @@ class Simplifier:
             distance = by_feature.sum(axis=1)
             widths = (high - low) @ self.feature_of / n_coded
             for column in np.argsort(-widths, kind="stable"):
-                if not self.full[place, column] and self._takes_over(place, distance - by_feature[:, column]):
+                if self._may_open(place, column) and self._takes_over(place, distance - by_feature[:, column]):
                     distance -= by_feature[:, column]
                     self._open(place, int(column))
+
+    def _may_open(self, place: int, column: int) -> bool:
+        """Tell whether a condition may go: the last one of a rule only where no rule comes after it."""
+        asks_nothing_else = int((~self.full[place]).sum()) == 1
+        return not self.full[place, column] and (not asks_nothing_else or self._is_last(place))
+
+    def _is_last(self, place: int, other: int | None = None) -> bool:
+        """Tell whether no rule, but for another one that goes, comes after a rule."""
+        return not any(later != other for later in np.flatnonzero(self.alive[place + 1 :]) + place + 1)
 
     def _open(self, place: int, column: int) -> None:
         said = phrase(self._condition(place, column), self.domain.scales[column])

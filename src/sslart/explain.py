@@ -9,10 +9,24 @@ import numpy as np
 
 from sslart._classifier import ARTClassifier, check_has_label
 from sslart._conditions import Box, Condition
-from sslart._counterfactual import AIMS, Search, moves_towards
+from sslart._counterfactual import AIMS, Search
 from sslart._explain_text import as_dict, as_html, as_text, headline
-from sslart._explanation import Account, Advice, AskedNode, Ballot, Change, Counterfactual, Novelty, Vote
-from sslart._reasons import Found, Witness, cast, places_of
+from sslart._explanation import (
+    Account,
+    Advice,
+    AskedNode,
+    Ballot,
+    Change,
+    Counterfactual,
+    Flips,
+    Novelty,
+    Told,
+    Verdict,
+    Vote,
+)
+from sslart._moves import Path, moves_towards
+from sslart._reasons import Witness, answers_of, cast
+from sslart._rounding import decimals_of
 from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 from sslart._wesslart import WESSLART
 
@@ -105,7 +119,7 @@ def explain(model: ARTClassifier | WESSLART, X: Any) -> list[Explanation]:
       x0 20 to 25; it has 30: off by 5, 100% of the distance
       x1 1 to 2; it has 2: inside
     Nearest of another class: box 1 (class old, 2 samples, match 0.16); the sample is outside it in x1 (56%), x0 (44%).
-    It would be old with x1 7.17969 instead of 2.
+    It would be old with x1 8 instead of 2.
     >>> model.predict([why.counterfactual.sample])
     array(['old'], dtype='<U5')
     >>> [(c.feature, c.value, c.lower, round(c.upper, 6), c.inside) for c in why.box.conditions]
@@ -136,15 +150,9 @@ class _Case:
         self.places: IntArray = np.full(n, UNLABELLED)
         self.deficits: FloatArray = np.zeros(n)
         self.familiarity: FloatArray = np.zeros(n)
-        self.trails: list[Any] = [None] * n
-        self.boxes: list[Any] = [None] * n
-        self.best: list[Any] = [None] * n
-        self.rivals: list[Any] = [None] * n
-        self.advice: list[Any] = [None] * n
-        self.sides: list[tuple[IntArray, Witness, Found, Found]] = []
+        self.sides: list[tuple[IntArray, Witness, Told]] = []
 
     def explanations(self) -> list[Explanation]:
-        everyone: IntArray = np.arange(len(self.table))
         if isinstance(self.model, WESSLART):
             self.ballot = cast(self.model, self.table, self.depth)
             self.places = self.ballot.places
@@ -158,7 +166,7 @@ class _Case:
             )
             self.familiarity = np.mean(every, axis=0)  # as in score_samples
         else:
-            self._hear(Witness(self.model, None, self.names, self.table), everyone)
+            self._hear(Witness(self.model, None, self.names, self.table), np.arange(len(self.table)))
         return self._collected(self._counterfactuals())
 
     def _spokesmen(self, ballot: Ballot) -> IntArray:
@@ -167,51 +175,42 @@ class _Case:
         silent = np.flatnonzero(self.places == UNLABELLED)
         if silent.size:
             members = self.model.estimators_  # type: ignore[union-attr]
-            witnesses = [Witness(member, None, self.names, self.table[silent]) for member in members]
+            trails = [Witness(member, None, self.names, self.table[silent]).trails(self.depth) for member in members]
             speaks[silent] = np.argmax(
-                [
-                    [
-                        int(witness.prototypes.support[trail.nodes].max())
-                        for trail in witness.trails(self.depth).of_sample
-                    ]
-                    for witness in witnesses
-                ],
-                axis=0,
+                [[trail.largest(row)[1] for row in range(len(silent))] for trail in trails], axis=0
             )
         return speaks
 
     def _hear(self, witness: Witness, rows: IntArray) -> None:
         """Take down what one network says about the given rows."""
         trails = witness.trails(self.depth)
-        answered = trails.answers != UNLABELLED
         winners = witness.found(trails.winners, trails.winner_matches)
         rivals = witness.rivals(trails.answers)
         if self.ballot is None:
+            answered = trails.answers != UNLABELLED
             self.places[rows] = witness.model._places(np.where(answered, winners.nodes, UNLABELLED))
             self.counts = witness.prototypes.counts[winners.nodes]
         self.familiarity[rows] = witness.familiarity(trails.best_matches)
         self.deficits[rows] = winners.choices - rivals.choices
-        boxes, others = witness.boxes(winners), witness.boxes(rivals)
-        best = boxes
-        if (trails.best != winners.nodes).any():
-            best = witness.boxes(witness.found(trails.best, trails.best_matches))
-        for place, row in enumerate(rows.tolist()):
-            self.trails[row], self.boxes[row] = trails.of_sample[place], boxes[place]
-            self.best[row], self.rivals[row] = best[place], others[place]
-        for place in np.flatnonzero(~answered).tolist():
-            nodes = trails.of_sample[place].nodes
-            support = witness.prototypes.support[nodes]
-            self.advice[rows[place]] = Advice(int(nodes[support.argmax()]), witness.member, int(support.max()))
-        self.sides.append((rows, witness, winners, rivals))
+        same = bool((trails.best == winners.nodes).all())
+        best = winners if same else witness.found(trails.best, trails.best_matches)
+        self.sides.append((rows, witness, Told(trails, winners, rivals, best)))
 
-    def _counterfactuals(self) -> list[Counterfactual | None]:
-        search = Search(self.table, self.places, lambda table: places_of(self.model, table), duel=self.ballot is None)
+    def _counterfactuals(self) -> Flips:
+        duel = self.ballot is None
+        decimals = decimals_of(self.sides[0][1].network, len(self.names))
+        search = Search(self.table, self.places, decimals, lambda table: answers_of(self.model, table), duel=duel)
         for aim in AIMS:
-            for rows, witness, winners, rivals in self.sides:
+            for rows, witness, told in self.sides:
+                if (search.found[rows] != UNLABELLED).all():
+                    continue
+                sight, network, choice = witness.sight, witness.network, witness.rule.choice
+                moves = moves_towards(sight, choice, told.boxes, told.rivals, aim, decimals)
+                if duel and aim == AIMS[0]:
+                    path = Path(sight, network, choice, told.rivals, moves, decimals)
+                    search.try_least(path, told.boxes, network.prototypes.boxes())
                 own = np.flatnonzero(search.found[rows] == UNLABELLED)
-                if own.size:
-                    moves = moves_towards(witness.sight, witness.rule.choice, winners, rivals, aim)
-                    search.try_full(rows[own], moves, own)
+                search.try_full(rows[own], moves, own)
         search.shrink(self.deficits)
         return search.results(self.names, self.classes)
 
@@ -224,23 +223,14 @@ class _Case:
         ballot = self.ballot if self.depth == 0 else cast(self.model, self.table, 0)  # type: ignore[arg-type]
         return np.asarray(ballot.scores[at] / ballot.scores.sum(axis=1))
 
-    def _collected(self, counterfactuals: list[Counterfactual | None]) -> list[Explanation]:
-        model, ballot, classes = self.model, self.ballot, self.classes
+    def _collected(self, flips: Flips) -> list[Explanation]:
         vigilance = self.sides[0][1].rule.vigilance
-        answers = model._answers(self.places, may_abstain=model.search_depth is not None).tolist()
-        confidences, familiarity = self._confidences().tolist(), self.familiarity.tolist()
-        return [
-            Explanation(
-                answers[row],
-                place == UNLABELLED,
-                None if place == UNLABELLED else confidences[row],
-                self.boxes[row],
-                self.rivals[row],
-                counterfactuals[row],
-                self.advice[row],
-                self.trails[row],
-                None if familiarity[row] >= vigilance else (familiarity[row], vigilance, self.best[row]),
-                None if ballot is None else (ballot, row, classes),
-            )
-            for row, place in enumerate(self.places.tolist())
-        ]
+        verdict = Verdict(flips, self.familiarity, vigilance, self.ballot, self.classes)
+        answers = self.model._answers(self.places, may_abstain=self.model.search_depth is not None).tolist()
+        confidences, silent = self._confidences().tolist(), (self.places == UNLABELLED).tolist()
+        explanations: list[Any] = [None] * len(answers)
+        for rows, _, told in self.sides:
+            for place, row in enumerate(rows.tolist()):
+                confidence = None if silent[row] else confidences[row]
+                explanations[row] = Explanation(answers[row], silent[row], confidence, told, place, verdict, row)
+        return explanations

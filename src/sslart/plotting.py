@@ -19,11 +19,13 @@ from sklearn.utils.validation import _num_samples
 
 from sslart import _draw as draw
 from sslart._classifier import AbstainingClassifier
-from sslart._draw_answers import ReasonDisplay, VotesDisplay
+from sslart._draw_answers import ReasonDisplay
 from sslart._draw_base import LAST_STEP, Display, at_least_one
 from sslart._draw_boxes import BoxesDisplay
 from sslart._draw_rules import RuleHeatmapDisplay, RuleParallelDisplay
+from sslart._draw_votes import VotesDisplay
 from sslart._estimator import ARTEstimator
+from sslart._validate import Table, read_labels
 from sslart._wesslart import WESSLART
 from sslart.metrics import CoverageCorrectness, correctness_score, coverage_correctness_curve, coverage_score
 
@@ -50,6 +52,8 @@ class CoverageCorrectnessDisplay(Display):
     ----------
     curve : CoverageCorrectness
         `depths`, `coverage` and `correctness`.
+    n_samples : int or None
+        How many samples with a label they are of.
     ax_, figure_
         Where it was drawn.
 
@@ -68,6 +72,7 @@ class CoverageCorrectnessDisplay(Display):
     """
 
     curve: CoverageCorrectness
+    n_samples: int | None = None
 
     @classmethod
     def from_estimator(
@@ -85,7 +90,7 @@ class CoverageCorrectnessDisplay(Display):
             Values of `search_depth`; None searches until there is an answer.
         ax : matplotlib axis, default=None
         """
-        return cls(coverage_correctness_curve(model, X, y, depths)).plot(ax)
+        return cls(coverage_correctness_curve(model, X, y, depths), _n_labelled(y)).plot(ax)
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_pred: Mapping[int | None, Any], *, ax: Any = None) -> Self:
@@ -102,23 +107,24 @@ class CoverageCorrectnessDisplay(Display):
             raise ValueError("y_pred must map each search depth to its predictions, such as {1: y_1, None: y_all}.")
         coverage = np.array([coverage_score(y_true, answers) for answers in y_pred.values()])
         correctness = np.array([correctness_score(y_true, answers) for answers in y_pred.values()])
-        return cls(CoverageCorrectness(tuple(y_pred), coverage, correctness)).plot(ax)
+        return cls(CoverageCorrectness(tuple(y_pred), coverage, correctness), _num_samples(y_true)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
-        axis = self._open(ax, 5.6, 3.8)
+        axis = self._open(ax, 5.8, 4.0)
         depths, coverage, correctness = self.curve
         lines = [
-            ("coverage: samples with an answer", 100 * coverage),
-            ("correctness: right answers", 100 * correctness),
+            ("coverage: samples with an answer, % of samples", 100 * coverage),
+            ("correctness: right answers, % of answers", 100 * correctness),
         ]
         draw.draw_lines(axis, range(len(depths)), lines)
         axis.set_xticks(range(len(depths)), ["no limit" if depth is None else str(depth) for depth in depths])
         axis.set_xlabel("search depth T, nodes")
         axis.set_ylabel("%")
         axis.set_ylim(-3, 103)
-        axis.legend(loc="best", fontsize=8)
-        draw.entitle(axis, "Coverage and correctness by search depth")
+        below = draw.legend_above(axis)
+        of = "" if self.n_samples is None else f" of {draw.plural(self.n_samples, 'sample')}"
+        draw.entitle(axis, f"Coverage and correctness{of}, by search depth", below=below)
         return self
 
 
@@ -203,15 +209,22 @@ class GrowthDisplay(Display):
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
-        axis = self._open(ax, 5.6, 3.8)
-        lines = [("nodes", self.n_nodes)]
+        axis = self._open(ax, 5.8, 4.0)
+        nodes, seen = int(self.n_nodes[-1]), int(self.n_samples[-1])
+        lines, labelled = [("nodes", self.n_nodes)], ""
         if self.n_labelled_nodes is not None:
             lines.append(("nodes with a label", self.n_labelled_nodes))
+            labelled = f", {int(self.n_labelled_nodes[-1])} with a label,"
         draw.draw_lines(axis, self.n_samples, lines, marks=len(self.n_samples) <= 25)
         axis.set_xlabel("samples learnt")
         axis.set_ylabel("nodes")
+        axis.locator_params(axis="y", integer=True, steps=[1, 2, 5, 10])
         axis.set_ylim(0, max(1.0, 1.08 * float(np.max(self.n_nodes))))
         axis.set_xlim(0, 1.02 * float(np.max(self.n_samples)))
-        axis.legend(loc="lower right", fontsize=8)
-        draw.entitle(axis, f"{draw.plural(int(self.n_nodes[-1]), 'node')} after {int(self.n_samples[-1])} samples")
+        below = draw.legend_above(axis)
+        draw.entitle(axis, f"{draw.plural(nodes, 'node')}{labelled} after {draw.plural(seen, 'sample')}", below=below)
         return self
+
+
+def _n_labelled(y: Any) -> int:
+    return int(read_labels(y, Table(np.empty((_num_samples(y), 1)))).known.sum())

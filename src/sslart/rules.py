@@ -162,10 +162,11 @@ class RuleSet(Sequence[Rule]):
     def to_text(self) -> str:
         """Return the rules in words, as the paper prints them, with ranges in the user's units in brackets.
 
-        Features of which a rule asks nothing are left out.
+        Features of which a rule asks nothing are left out. A rule that asks nothing at all reads "If anything"; as
+        the last of several it gets the samples that lie in no other rule, and reads "Otherwise".
         """
         texts = (
-            rule_text(number, rule, self._domain.scales, self._domain.n_members)
+            rule_text(number, rule, self._domain.scales, self._domain.n_members, is_last=number == len(self))
             for number, rule in enumerate(self, start=1)
         )
         return "\n\n".join(texts)
@@ -175,7 +176,8 @@ class RuleSet(Sequence[Rule]):
 
         A cell holds the level of a feature ("1"), its first and last level ("2-3"), its categories ("blue|red"), or
         "any". Behind the features stand the label, the confidence of each class, support, how many of it were
-        labelled, the number of members that hold the rule, and the confidence factor.
+        labelled, the number of members that hold the rule, and the confidence factor. A feature called like one of
+        these columns, such as "label", stands as "feature label"; so it does in Markdown and HTML.
         """
         try:
             pd = importlib.import_module("pandas")
@@ -246,7 +248,8 @@ def rules_of(
     simplify : False or (X, y), default=False
         Labelled samples, such as those the model has learnt. Rules are then merged with their neighbours and lose
         conditions as long as `RuleSet.answer` says the same of each of these samples; `RuleSet.dropped` tells what
-        went. Samples without a label do not count.
+        went. Only the last rule may lose all its conditions: it is then for what the others leave. Samples without
+        a label do not count. The model keeps no samples, so that `True` is refused.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sslart import SSLART
+from sslart._levels import TERMS
 from sslart.experiments import _models
 from sslart.experiments._experiment import Check, Experiment, Results, Table
 from sslart.experiments._paper import printed
@@ -55,16 +56,15 @@ def _tables(results: Results) -> list[Table]:
     classes = [name for name in results.distinct("measure") if name.startswith("confidence, ")]
     tables = []
     for rho in VIGILANCES:
-        rows = []
+        rows, words = [], []
         for rule in RULES:
-            cells = [rule]
-            for feature in features:
-                sides = [results.values(DATASET, rule, f"{feature}, {side}", rho) for side in ("from", "to")]
-                first = [int(side[0]) if side else 0 for side in sides]
-                cells.append("any" if 0 in first else "–".join(str(one) for one in sorted(set(first))))
-            cells += [f"{results.values(DATASET, rule, name, rho)[0]:.3f}" for name in classes]
-            rows.append(cells)
+            asked = {feature: _levels(results, rule, feature, rho) for feature in features}
+            confidences = {name: results.values(DATASET, rule, name, rho)[0] for name in classes}
+            cells = ["–".join(map(str, span)) or "any" for span in asked.values()]
+            rows.append([rule, *cells, *(f"{share:.3f}" for share in confidences.values())])
+            words.append([rule, _in_words(asked, confidences)])
         tables.append(Table(f"Four rules of the first repeat, ρ={rho:g}", ["", *features, *classes], rows))
+        tables.append(Table(f"The same in words, ρ={rho:g}", ["", "rule"], words))
     quoted = []
     columns = [one.measure for one in printed("rule", method="rule 1") if one.measure != "confidence"]
     for rule in RULES:
@@ -76,6 +76,25 @@ def _tables(results: Results) -> list[Table]:
     header = ["", *columns, "confidence, class 1", "confidence, class 2"]
     tables.append(Table("As the paper prints them", header, quoted, frozenset(range(1, len(header)))))
     return tables
+
+
+def _levels(results: Results, rule: str, feature: str, rho: float) -> list[int]:
+    """Return the lowest and highest level that a rule of the first repeat asks for, one if they are equal."""
+    sides = [results.values(DATASET, rule, f"{feature}, {side}", rho) for side in ("from", "to")]
+    return sorted({int(side[0]) for side in sides if side and side[0]})
+
+
+def _in_words(levels: dict[str, list[int]], shares: dict[str, float]) -> str:
+    """Return a rule as the paper writes it; a feature of any level is left out."""
+    terms = TERMS[N_LEVELS]
+    conditions = [
+        f"{feature} is {' to '.join(f'“{terms[level - 1]}”' for level in span)}"
+        for feature, span in levels.items()
+        if span
+    ]
+    name, share = max(shares.items(), key=lambda one: one[1])
+    answer = name.removeprefix("confidence, ")
+    return f"If {', AND '.join(conditions)}, Then {answer} with confidence estimate={share:.3f}."
 
 
 def _checks(results: Results) -> list[Check]:

@@ -1,0 +1,17 @@
+"""For all tests and docstring examples: pictures are drawn without a window, and none is left open."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+os.environ["MPLBACKEND"] = "Agg"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_figure_is_left_open() -> Iterator[None]:
+    """Close what a module has drawn."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
