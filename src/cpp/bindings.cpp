@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "evidence.hpp"
 #include "learn.hpp"
 #include "predict.hpp"
 
@@ -142,6 +143,42 @@ bool encode_batch(Array<const double, 2> matrix, Array<const double, 1> lower, A
                   lower.data(), upper.data(), coded.data());
 }
 
+Speakers speakers(const Array<const float, 3>& lower, const Array<const float, 3>& upper, std::size_t n_features) {
+    require(lower.shape(0) == upper.shape(0) && lower.shape(1) == n_features && upper.shape(1) == n_features &&
+                lower.shape(2) == kWidth && upper.shape(2) == kWidth,
+            "boxes of the wrong shape");
+    return {lower.data(), upper.data(), static_cast<Index>(lower.shape(0)), static_cast<Index>(n_features)};
+}
+
+void measure_batch(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper,
+                   Array<float, 2> distances, Array<const std::uint8_t, 1> stop) {
+    const Speakers boxes = speakers(lower, upper, samples.shape(1));
+    require(distances.shape(0) == samples.shape(0) && distances.shape(1) == lower.shape(0) * kWidth && stop.shape(0) == 1,
+            "arrays of unlike lengths");
+    Interruptible work(stop.data());
+    {
+        nb::gil_scoped_release unlocked;
+        measure(boxes, samples.data(), static_cast<Index>(samples.shape(0)), distances.data(), work.patience());
+    }
+    work.rethrow();
+}
+
+void hear_batch(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper, float rate,
+                Array<const float, 3> weights, Array<double, 2> scores, Array<const std::uint8_t, 1> stop) {
+    const Speakers boxes = speakers(lower, upper, samples.shape(1));
+    require(weights.shape(2) == lower.shape(0) * kWidth && weights.shape(1) == scores.shape(1) &&
+                scores.shape(0) == samples.shape(0) && stop.shape(0) == 1 && rate > 0.0f,
+            "arrays of unlike lengths");
+    Interruptible work(stop.data());
+    {
+        nb::gil_scoped_release unlocked;
+        hear(boxes, samples.data(), static_cast<Index>(samples.shape(0)), rate, weights.data(),
+             static_cast<Index>(weights.shape(0)), static_cast<Index>(weights.shape(1)), scores.data(),
+             work.patience());
+    }
+    work.rethrow();
+}
+
 }  // namespace
 
 NB_MODULE(_kernel, module) {
@@ -158,6 +195,10 @@ NB_MODULE(_kernel, module) {
     module.def("rank", &rank_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
                "n_nodes"_a, nb::kw_only(), "choice"_a, "labelled_only"_a, "samples"_a.noconvert(), "nodes"_a.noconvert(),
                "matches"_a.noconvert(), "stop"_a.noconvert());
+    module.def("measure", &measure_batch, "samples"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
+               "distances"_a.noconvert(), "stop"_a.noconvert());
+    module.def("hear", &hear_batch, "samples"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "rate"_a,
+               "weights"_a.noconvert(), "scores"_a.noconvert(), "stop"_a.noconvert());
     module.def("instruction_set", [] { return chosen_instructions()->name; });
     module.def("filter_from", [](Index n_nodes) { return std::exchange(filter_from(), n_nodes); }, "n_nodes"_a);
     module.def("tree_from", [](Index n_nodes) { return std::exchange(tree_from(), n_nodes); }, "n_nodes"_a);

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from sslart._auto import AutoSSLART
 from sslart._fuzzy_art import FuzzyART
 from sslart._fuzzy_artmap import FuzzyARTMAP
 from sslart._sslart import SSLART
@@ -14,7 +15,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["SSLART", "WESSLART", "FuzzyART", "FuzzyARTMAP", "__version__", "load", "report", "save", "show_versions"]
+__all__ = [
+    "SSLART",
+    "WESSLART",
+    "AutoSSLART",
+    "FuzzyART",
+    "FuzzyARTMAP",
+    "__version__",
+    "load",
+    "report",
+    "save",
+    "show_versions",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -21,6 +21,7 @@ from sslart._validate import (
     IntArray,
     Labels,
     Table,
+    check_number,
     check_whole,
     read_labels,
     read_samples,
@@ -35,6 +36,7 @@ class AbstainingClassifier(ClassifierMixin):
     """A classifier that may leave a sample without an answer, and learns from labels with gaps."""
 
     search_depth: int | None = None
+    abstain_below: float | None = None
     _table: ClassTable
 
     @property
@@ -53,6 +55,20 @@ class AbstainingClassifier(ClassifierMixin):
             answers = answers.astype(object)
             answers[~answered] = None
         return answers
+
+    def _may_abstain(self) -> bool:
+        return self.search_depth is not None or self.abstain_below is not None
+
+    def _sure(self, places: IntArray, table: Table) -> IntArray:
+        """Return answers without those whose probability is below the user's limit."""
+        if self.abstain_below is None:
+            return places
+        limit = check_number(type(self).__name__, "abstain_below", self.abstain_below, 0, 1)
+        return np.where(self._class_probabilities(table).max(axis=1) < limit, UNLABELLED, places)
+
+    def _class_probabilities(self, table: Table) -> FloatArray:
+        """Return the probability of each class, in the order of `classes_`."""
+        raise NotImplementedError
 
     def _search_depth(self) -> int:
         depth = check_whole(type(self).__name__, "search_depth", self.search_depth, or_none=True)
@@ -264,7 +280,9 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             Classes. Where none of the T best nodes has a label the model abstains: -1 for integer classes, None for
             others.
         """
-        return self._answers(self._places(self.apply(X)), may_abstain=self.search_depth is not None)
+        table = self._read(X)
+        places = self._sure(self._answer_places(table, self._search_depth()), table)
+        return self._answers(places, may_abstain=self._may_abstain())
 
     def apply(self, X: Any) -> IntArray:
         """Name the node that answered for each sample.
@@ -294,7 +312,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         array of shape (n_samples, n_classes)
             Columns in the order of `classes_`; rows sum to one.
         """
-        nodes = self._answering_nodes(self._read(X))
+        return self._class_probabilities(self._read(X))
+
+    def _answer_places(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
+        """Return the place in `classes_` of the answer to each sample, -1 where the model abstains."""
+        return self._places(self._answering_nodes(table, depth, stop))
+
+    def _class_probabilities(self, table: Table) -> FloatArray:
+        nodes = self._answering_nodes(table)
         counts = self._by_class(self._network.prototypes.counts[nodes]).astype(np.float64)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sslart._validate import FloatArray, IntArray
+from sslart._validate import FloatArray, IntArray, SingleArray
 
 Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
@@ -46,6 +46,18 @@ def rank(
     samples: FloatArray,
     nodes: IntArray,
     matches: FloatArray,
+    stop: Flags,
+) -> None: ...
+def measure(
+    samples: SingleArray, lower: SingleArray, upper: SingleArray, distances: SingleArray, stop: Flags
+) -> None: ...
+def hear(
+    samples: SingleArray,
+    lower: SingleArray,
+    upper: SingleArray,
+    rate: float,
+    weights: SingleArray,
+    scores: FloatArray,
     stop: Flags,
 ) -> None: ...
 def instruction_set() -> str: ...

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sslart._coding import GRID
-from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray
+from sslart._validate import BoolArray, FloatArray, IntArray, SingleArray, UNLABELLED
 
 NO_NODE = -1
 
@@ -233,3 +233,61 @@ def rank(
         best = np.argsort(-node_choices, kind="stable")[:depth]
         nodes[i, :depth] = may_answer[best]
         matches[i, :depth] = node_matches[best]
+
+
+def measure(
+    samples: SingleArray,
+    lower: SingleArray,
+    upper: SingleArray,
+    distances: SingleArray,
+    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+) -> None:
+    """Measure the L1 distance of each sample to each box, over the features that the sample has.
+
+    Parameters
+    ----------
+    samples : array of shape (n_samples, n_features)
+        NaN where missing.
+    lower, upper : arrays of shape (n_blocks, n_features, width)
+        The sides of the boxes, in blocks; -inf and inf where a box does not ask for a feature.
+    distances : array of shape (n_samples, n_boxes)
+        Filled with the distances.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+    """
+    distances[:] = 0.0
+    for feature in range(samples.shape[1]):
+        if stop[0]:
+            return
+        values = samples[:, feature, None]
+        gaps = np.maximum(lower[:, feature].ravel() - values, values - upper[:, feature].ravel())
+        distances += np.fmax(gaps, np.float32(0.0))
+
+
+def hear(
+    samples: SingleArray,
+    lower: SingleArray,
+    upper: SingleArray,
+    rate: float,
+    weights: SingleArray,
+    scores: FloatArray,
+    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+) -> None:
+    """Add what all boxes say about each sample: Σ exp(−rate · d)^(2^level) · weight, over boxes and levels.
+
+    Parameters
+    ----------
+    samples, lower, upper, stop
+        As in `measure`.
+    rate : float
+        How fast the strength of a box falls off with its distance d, at level 0.
+    weights : array of shape (n_levels, n_classes, n_boxes)
+    scores : array of shape (n_samples, n_classes)
+        What is said is added here.
+    """
+    strengths = np.empty((len(samples), weights.shape[2]), dtype=np.float32)
+    measure(samples, lower, upper, strengths, stop)
+    np.exp(strengths * np.float32(-rate), out=strengths)
+    for level in weights:
+        scores += strengths @ level.T
+        np.multiply(strengths, strengths, out=strengths)

@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._classifier import ARTClassifier, read_training
+from sslart._classifier import ARTClassifier, check_has_label, read_training
 from sslart._estimator import unchanged_on_failure
-from sslart._network import Rule
-from sslart._validate import IntArray, Labels, check_number, check_option
+from sslart._evidence_mapping import EvidenceMapping
+from sslart._network import NO_LIMIT, Learnt, Rule, Undo
+from sslart._validate import UNLABELLED, FloatArray, IntArray, Labels, Table, check_number, check_option
 
-MAPPINGS = ("one-to-many", "one-to-one")
+MAPPINGS = ("one-to-many", "one-to-one", "evidence")
 
 
 def stage_order(labels: Labels, shuffle: bool, random_state: Any) -> IntArray:
@@ -25,7 +26,7 @@ def stage_order(labels: Labels, shuffle: bool, random_state: Any) -> IntArray:
     return np.concatenate(stages)
 
 
-class SSLART(ARTClassifier):
+class SSLART(EvidenceMapping, ARTClassifier):
     """SSL-ART: a semi-supervised classifier that learns boxes in one pass and can say which box answered.
 
     Stage 1 learns boxes from the unlabelled samples, stage 2 goes on with the labelled ones and counts how often each
@@ -39,12 +40,28 @@ class SSLART(ARTClassifier):
         α > 0: prefers larger boxes as it grows.
     learning_rate : float, default=1.0
         β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once.
-    mapping : {"one-to-many", "one-to-one"}, default="one-to-many"
-        Whether a box may serve several classes (OtM: the majority is its label) or one only (OtO: match tracking).
+    mapping : {"one-to-many", "one-to-one", "evidence"}, default="one-to-many"
+        Whether a box may serve several classes (OtM: the majority is its label), one only (OtO: match tracking), or
+        whether all boxes speak, each as loudly as it is near, and the labels say what they mean (evidence).
     match_tracking : float, default=1e-6
         δ ≥ 0: with one-to-one mapping, by how much vigilance rises above the match of a box of the wrong class.
     search_depth : int or None, default=None
         T: how many boxes `predict` asks before it abstains. None asks until one has a label.
+    abstain_below : float or None, default=None
+        `predict` abstains where the highest probability is below this.
+    families : sequence of str or None, default=None
+        With evidence mapping, who may speak: "box" (all features), "relevant" (features weighted by what the labels
+        say of them), "feature" (a curve for each), "linear", "subspace" (boxes over a few features), "propagated"
+        (labels that travel over the graph of boxes). Leave-one-out weighs them. None: all.
+    width : float or None, default=None
+        τ > 0: how slowly the voice of a box falls off with its distance. None: leave-one-out decides.
+    ridge : float or None, default=None
+        λ > 0: how much evidence is held back. None: leave-one-out decides.
+    rank_share : float or None, default=None
+        From 0 to 1: whether distances are measured in the range (0), in ranks (1), or between. None: leave-one-out
+        decides.
+    label_memory : int, default=50000
+        With evidence mapping, how many labelled samples are kept; of more, a fair sample.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
         None takes the range of the data of the first call. Values outside widen it.
@@ -101,6 +118,12 @@ class SSLART(ARTClassifier):
         mapping: str = "one-to-many",
         match_tracking: float = 1e-6,
         search_depth: int | None = None,
+        abstain_below: float | None = None,
+        families: Any = None,
+        width: float | None = None,
+        ridge: float | None = None,
+        rank_share: float | None = None,
+        label_memory: int = 50_000,
         bounds: Any = None,
         shuffle: bool = True,
         random_state: Any = None,
@@ -112,6 +135,12 @@ class SSLART(ARTClassifier):
         self.mapping = mapping
         self.match_tracking = match_tracking
         self.search_depth = search_depth
+        self.abstain_below = abstain_below
+        self.families = families
+        self.width = width
+        self.ridge = ridge
+        self.rank_share = rank_share
+        self.label_memory = label_memory
         self.bounds = bounds
         self.shuffle = shuffle
         self.random_state = random_state
@@ -120,6 +149,8 @@ class SSLART(ARTClassifier):
     def _rule(self) -> Rule:
         mapping = check_option(self._name, "mapping", self.mapping, MAPPINGS)
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
+        if mapping == "evidence":
+            self._wishes()
         return dataclasses.replace(super()._rule(), match_tracking=tracking, one_to_one=mapping == "one-to-one")
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -137,3 +168,64 @@ class SSLART(ARTClassifier):
             table, labels = read_training(self, X, y)
             self._fit_table(table, labels, stage_order(labels, self.shuffle, self.random_state))
         return self
+
+    @property
+    def _speaks(self) -> bool:
+        """Whether all boxes speak."""
+        return check_option(self._name, "mapping", self.mapping, MAPPINGS) == "evidence"
+
+    def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> None:
+        super()._fit_table(table, labels, order, stop)
+        if self._speaks:
+            self._remember(table, self._table.codes(labels), seed_of(self.random_state))
+
+    def _partial_fit_table(
+        self,
+        table: Table,
+        labels: Labels,
+        declared: Labels | None,
+        undo: Undo,
+        order: slice | IntArray = slice(None),
+        *,
+        foresee: bool = False,
+        stop: Any = None,
+    ) -> Learnt:
+        first = not self.__sklearn_is_fitted__()
+        learnt = super()._partial_fit_table(table, labels, declared, undo, order, foresee=foresee, stop=stop)
+        if self._speaks:
+            if not first:
+                self._readable()
+            self._remember(table, self._table.codes(labels), seed_of(self.random_state) if first else None)
+        return learnt
+
+    def _answer_places(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
+        """Return the place in `classes_` of the answer to each sample, -1 where the model abstains."""
+        if not self._speaks:
+            return self._places(self._answering_nodes(table, depth, stop))
+        check_has_label(self._table)
+        places = self._probabilities(table, self.n_jobs).argmax(axis=1)
+        if depth != NO_LIMIT:
+            places[self._answering_nodes(table, depth, stop) == UNLABELLED] = UNLABELLED
+        return places
+
+    def _class_probabilities(self, table: Table) -> FloatArray:
+        if not self._speaks:
+            return super()._class_probabilities(table)
+        check_has_label(self._table)
+        return self._probabilities(table, self.n_jobs)
+
+    def _get_state(self) -> dict[str, Any]:
+        state = super()._get_state()
+        return {**state, "evidence": self._evidence_state()} if hasattr(self, "_memory") else state
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        super()._set_state(state)
+        if "evidence" in state:
+            self._set_evidence_state(state["evidence"])
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a seed: an integer as it is, else one that is drawn."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

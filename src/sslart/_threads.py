@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -43,3 +45,13 @@ def side_by_side(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
             stop[0] = 1
             threads.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_at_a_time() -> Any:
+    """Return a context in which linear algebra runs in one thread: the same bits on any number of cores."""
+    return _controller().limit(limits=1, user_api="blas")

@@ -31,6 +31,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._auto import AutoSSLART
 from sslart._fuzzy_art import FuzzyART
 from sslart._fuzzy_artmap import FuzzyARTMAP
 from sslart._sslart import SSLART
@@ -43,9 +44,9 @@ _PREFIX = struct.Struct("<8sIQ")
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _CHUNK = 1 << 20
 _DTYPES = ("<f8", "<i8", "|u1", "<u4")
-_ESTIMATORS = {cls.__name__: cls for cls in (FuzzyART, FuzzyARTMAP, SSLART, WESSLART)}
+_ESTIMATORS = {cls.__name__: cls for cls in (FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART, WESSLART)}
 
-Model = FuzzyART | FuzzyARTMAP | SSLART | WESSLART
+Model = FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -53,7 +54,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : FuzzyART, FuzzyARTMAP, SSLART or WESSLART
+    model : FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
         Fitted or not. `FuzzyART.labels_`, which belongs to the samples last learnt, is not saved.
     path : str or path
         An older file there is replaced only when the new one is complete.
@@ -95,7 +96,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Returns
     -------
-    FuzzyART, FuzzyARTMAP, SSLART or WESSLART
+    FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
 
     Raises
     ------

@@ -1,0 +1,180 @@
+"""Measure accuracy against the classics and write docs/accuracy.md: `make accuracy`. Goes on where it stopped."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+import accuracy_report
+import accuracy_rivals
+import sslart
+from accuracy_sets import N_REPEATS, ORDER, task
+
+ROOT = Path(__file__).parent.parent
+OURS = accuracy_report.OURS
+Result = accuracy_report.Result
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is still to be measured on one set in one repetition."""
+
+    dataset: str
+    repeat: int
+    rivals: tuple[str, ...]
+    ours: str | None  # the name of ours, or None: not wanted, or measured already
+
+
+class Store:
+    """Results as lines of JSON: the rivals' in one file, those of each version of ours in another."""
+
+    def __init__(self, folder: Path, ours: str | None) -> None:
+        self.folder, self.ours = folder, ours
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def path(self, method: str) -> Path:
+        return self.folder / (f"ours-{self.ours}.jsonl" if method == OURS else "rivals.jsonl")
+
+    def read(self) -> dict[tuple[str, int, str], Result]:
+        """Return the results by set, repetition and method; a line that a stopped run left unfinished is skipped."""
+        found = {}
+        for method in ("rivals", OURS):
+            path = self.path(method)
+            for line in path.read_text().splitlines() if path.exists() else []:
+                try:
+                    result = json.loads(line)
+                except json.JSONDecodeError:
+                    continue
+                found[result["set"], result["repeat"], result["method"]] = result
+        return found
+
+    def add(self, results: Iterable[Result]) -> None:
+        for result in results:
+            path = self.path(result["method"])
+            torn = path.exists() and path.stat().st_size and not path.read_bytes().endswith(b"\n")
+            with path.open("a") as file:
+                file.write(("\n" if torn else "") + json.dumps(result) + "\n")
+
+
+def missing(store: Store, sets: Iterable[str], repeats: int, ours: str | None, with_rivals: bool) -> Iterator[Work]:
+    """Yield what the store does not have yet."""
+    known = store.read()
+    for dataset in sets:
+        for repeat in range(repeats):
+            rivals = accuracy_rivals.rivals(dataset) if with_rivals else {}
+            wanted = tuple(name for name in rivals if (dataset, repeat, name) not in known)
+            our = ours if (dataset, repeat, OURS) not in known else None
+            if wanted or our:
+                yield Work(dataset, repeat, wanted, our)
+
+
+def do(work: Work) -> list[Result]:
+    """Return the results of one piece of work, measured on one thread."""
+    with threadpool_limits(1):
+        given, exam = task(work.dataset, work.repeat)
+        methods = accuracy_rivals.rivals(work.dataset)
+        methods = {name: methods[name] for name in work.rivals}
+        if work.ours is not None:
+            methods[OURS] = accuracy_rivals.ours(work.ours)
+        samples = accuracy_rivals.Samples(given)
+        return [
+            {
+                "set": work.dataset,
+                "repeat": work.repeat,
+                "method": name,
+                **accuracy_rivals.measure(method, samples, exam),
+            }
+            for name, method in methods.items()
+        ]
+
+
+def run(store: Store, work: list[Work], jobs: int = 1) -> None:
+    """Do the work and store each piece as it is done."""
+    start = time.perf_counter()
+    for done, results in enumerate(_done(work, jobs), 1):
+        store.add(results)
+        first = results[0]
+        spent = time.perf_counter() - start
+        found = ", ".join(f"{result['method']} {result['accuracy']:.1f}" for result in results)
+        print(f"{done}/{len(work)} {spent:.0f} s: {first['set']} {first['repeat']}: {found}", flush=True)
+
+
+def _done(work: list[Work], jobs: int) -> Iterator[list[Result]]:
+    if jobs == 1:
+        yield from map(do, work)
+        return
+    context = multiprocessing.get_context("spawn")  # so that the limits on threads hold from the start
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        futures = [pool.submit(do, piece) for piece in work]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def version_of_ours() -> str:
+    """Return sslart's version with a digest of its sources, so that no result of other code is taken for today's."""
+    digest = hashlib.sha256()
+    for path in sorted([*Path(sslart.__file__).parent.glob("*.py"), *(ROOT / "src" / "cpp").iterdir()]):
+        digest.update(path.read_bytes())
+    return f"{sslart.__version__}-{digest.hexdigest()[:8]}"
+
+
+def arguments_of(line: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ours", default="auto", help='"auto" (AutoSSLART), or "module:name" of another estimator')
+    parser.add_argument("--label", help="version of ours, part of its key; as it is given, or a digest of the sources")
+    parser.add_argument("--only-rivals", action="store_true", help="measure the rivals; print, write no page")
+    parser.add_argument("--only-ours", action="store_true", help="measure ours; what the rivals lack stays missing")
+    parser.add_argument("--report-only", action="store_true", help="measure nothing; write the page")
+    parser.add_argument("--sets", nargs="+", choices=ORDER, metavar="SET", help="these only; print, write no page")
+    parser.add_argument("--repeats", type=int, default=N_REPEATS)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=ROOT / "reproduction" / "accuracy")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "accuracy.md")
+    return parser.parse_args(line)
+
+
+def main(line: list[str] | None = None) -> None:
+    arguments = arguments_of(line)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # for the processes that are started from here
+    label = None if arguments.only_rivals else arguments.label or version_of_ours()
+    name = accuracy_rivals.OURS.get(arguments.ours, arguments.ours)
+    store = Store(arguments.out, None if label is None else f"{name.rpartition(':')[2]}-{label}")
+    sets = arguments.sets or ORDER
+    if not arguments.report_only:
+        ours = None if arguments.only_rivals else arguments.ours
+        run(store, list(missing(store, sets, arguments.repeats, ours, not arguments.only_ours)), arguments.jobs)
+    speed = arguments.out / "speed.json"
+    text = accuracy_report.page(
+        list(store.read().values()),
+        sets,
+        arguments.repeats,
+        command=shlex.join(["python", "benchmarks/accuracy.py", *(sys.argv[1:] if line is None else line)]),
+        ours=name,
+        label=label,
+        speed=json.loads(speed.read_text()) if speed.exists() else None,
+    )
+    if arguments.only_rivals or arguments.sets:
+        print(text)
+    else:
+        arguments.page.write_text(text)
+        print(f"wrote {arguments.page}")
+
+
+if __name__ == "__main__":
+    main()

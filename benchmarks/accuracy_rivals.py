@@ -1,0 +1,179 @@
+"""The contenders of the accuracy benchmark, and how one of them is measured on one task."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import SVC
+
+from accuracy_sets import IMAGES, UCI
+from sslart import WESSLART
+from sslart.experiments._competitors import _codes, prepared
+from sslart.experiments._protocol import Exam, Task
+
+N_BINS = 15
+
+
+@dataclass(frozen=True)
+class Method:
+    """A classifier, and what it is given.
+
+    Attributes
+    ----------
+    make : callable
+        Returns the estimator, untrained.
+    samples : str
+        As which kind of `Samples`.
+    unlabelled : bool
+        Whether it learns from the samples without label too.
+    probabilities : bool
+        Whether its probabilities are judged.
+    own_labels : bool
+        Whether it takes the labels as they are, None where hidden; otherwise numbers, -1 where hidden.
+    """
+
+    make: Callable[[], Any]
+    samples: str = "unit"
+    unlabelled: bool = False
+    probabilities: bool = False
+    own_labels: bool = False
+
+
+class Samples:
+    """Training and test samples of a task, in each preparation a method may ask for; all learnt from training only."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.codes, self.classes = _codes(task)
+
+    @property
+    def raw(self) -> tuple[Any, Any]:
+        return self.task.X, self.task.X_test
+
+    @cached_property
+    def unit(self) -> tuple[np.ndarray, np.ndarray]:
+        """Gaps filled, in [0, 1], categories as indicators."""
+        return prepared(self.task)
+
+    @cached_property
+    def standard(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same with mean 0 and standard deviation 1."""
+        training, test = self.unit
+        scaler = StandardScaler().fit(training)
+        return scaler.transform(training), scaler.transform(test)
+
+
+def _spreading() -> Any:
+    return LabelSpreading(kernel="knn", n_neighbors=7)
+
+
+def _self_training() -> Any:
+    return SelfTrainingClassifier(RandomForestClassifier(random_state=0))
+
+
+def _ensemble() -> Any:
+    return WESSLART(vigilance=0.9, mapping="one-to-many", random_state=0)
+
+
+_LOGISTIC = partial(LogisticRegression, max_iter=1000, random_state=0)
+_SVM = partial(SVC, random_state=0)
+_FOREST = Method(partial(RandomForestClassifier, random_state=0), probabilities=True)
+
+FOREST = "random forest"
+RIVALS = {
+    "label spreading": Method(_spreading, unlabelled=True),
+    "self-training": Method(_self_training, unlabelled=True),
+    "SVM": Method(_SVM, "standard"),
+    "logistic regression": Method(_LOGISTIC, "standard", probabilities=True),
+    FOREST: _FOREST,
+    "extra trees": Method(partial(ExtraTreesClassifier, random_state=0), probabilities=True),
+    "gradient boosting": Method(partial(GradientBoostingClassifier, random_state=0), probabilities=True),
+}
+IMAGE_RIVALS = {
+    "label spreading, min-max": Method(_spreading, "unit", unlabelled=True),
+    "label spreading, standard": Method(_spreading, "standard", unlabelled=True),
+    "label spreading, raw": Method(_spreading, "raw", unlabelled=True),
+    "SVM, min-max": Method(_SVM, "unit"),
+    "SVM, standard": Method(_SVM, "standard"),
+    FOREST: _FOREST,
+}
+# what the paper would have used; not a rival
+REFERENCE = {
+    "WESSLART": Method(_ensemble, "raw", unlabelled=True, probabilities=True, own_labels=True),
+}
+OURS = {"auto": "sslart:AutoSSLART"}
+
+
+def rivals(dataset: str) -> dict[str, Method]:
+    """Return what is measured on a set beside ours."""
+    if dataset in IMAGES:
+        return IMAGE_RIVALS
+    return {**RIVALS, **REFERENCE} if dataset in UCI else RIVALS
+
+
+def ours_named(name: str) -> Callable[..., Any]:
+    """Return the class behind a short name of `OURS`, or behind "module:name"."""
+    module, _, attribute = OURS.get(name, name).partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def ours(name: str) -> Method:
+    """Return our method: raw samples in, labels with gaps, and nothing set but the seed."""
+    make = partial(ours_named(name), random_state=0)
+    return Method(make, "raw", unlabelled=True, probabilities=True, own_labels=True)
+
+
+def calibration_error(probabilities: np.ndarray, right: np.ndarray, n_bins: int = N_BINS) -> float:
+    """Return the expected calibration error of the top probability: bins of equal width, weighted by their samples."""
+    bins = np.minimum((probabilities * n_bins).astype(int), n_bins - 1)
+    weights = np.bincount(bins, minlength=n_bins)
+    gaps = np.bincount(bins, weights=right - probabilities, minlength=n_bins)
+    return float(np.abs(gaps).sum() / weights.sum())
+
+
+def measure(method: Method, samples: Samples, exam: Exam) -> dict[str, float | None]:
+    """Return accuracy (%), expected calibration error (%), and seconds of `fit` and `predict`.
+
+    The rivals' filling of gaps and scaling is not timed.
+    """
+    training, test = getattr(samples, method.samples)
+    labels = samples.task.y if method.own_labels else samples.codes
+    if not method.unlabelled:
+        rows = samples.codes >= 0
+        training, labels = training[rows], labels[rows]
+    model = method.make()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):  # samples that no label reaches; iterations spent
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        model.fit(training, labels)
+        fitted = time.perf_counter()
+        answers = model.predict(test)
+        answered = time.perf_counter()
+        probabilities = model.predict_proba(test) if method.probabilities else None
+    found = {
+        "accuracy": exam.scores(_names(answers, method, samples))["accuracy"],
+        "calibration": None,
+        "fit": fitted - start,
+        "predict": answered - fitted,
+    }
+    if probabilities is not None:
+        top = _names(model.classes_[probabilities.argmax(axis=1)], method, samples)
+        found["calibration"] = 100.0 * calibration_error(probabilities.max(axis=1), top == exam.truth)
+    return found
+
+
+def _names(answers: np.ndarray, method: Method, samples: Samples) -> np.ndarray:
+    if method.own_labels:
+        return np.asarray(answers, dtype=object)
+    return np.where(answers >= 0, samples.classes[np.maximum(answers, 0)], None)

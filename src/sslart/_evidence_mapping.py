@@ -1,0 +1,161 @@
+"""Evidence mapping in a network: which labels it keeps, when settings are chosen, and what it says of samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sslart._classes import ClassTable
+from sslart._evidence import FAMILIES, MEMBERS, MOST_BOXES, PLAIN, Candidate, Learnt, Lesson, Wishes, choose, learn
+from sslart._families import Boxes, Key
+from sslart._label_memory import LabelMemory
+from sslart._network import Network
+from sslart._threads import one_at_a_time
+from sslart._validate import UNLABELLED, FloatArray, IntArray, Table, check_number, check_whole
+
+GROWTH = 1.25  # settings are chosen anew when there are so many times the labels
+
+
+class EvidenceMapping:
+    """What a classifier has for `mapping="evidence"`."""
+
+    families: Any
+    width: float | None
+    ridge: float | None
+    rank_share: float | None
+    label_memory: int
+    n_jobs: int | None
+    _network: Network
+    _table: ClassTable
+    _memory: LabelMemory
+    _chosen: tuple[Candidate, ...]
+    _n_at_choice: int
+    _seed: int
+    _learnt: Learnt | None
+
+    def _wishes(self) -> Wishes:
+        """Return what the user has fixed, after checking it."""
+        name = type(self).__name__
+        families = FAMILIES if self.families is None else tuple(np.atleast_1d(np.asarray(self.families, dtype=object)))
+        unknown = [family for family in families if family not in FAMILIES]
+        if unknown or not families:
+            raise ValueError(
+                f"families of {name} must be some of {', '.join(FAMILIES)}, got {self.families!r}. None takes all."
+            )
+        check_whole(name, "label_memory", self.label_memory)
+        return Wishes(
+            families,
+            None if self.width is None else check_number(name, "width", self.width, 0, open_low=True),
+            None if self.ridge is None else check_number(name, "ridge", self.ridge, 0, open_low=True),
+            None if self.rank_share is None else check_number(name, "rank_share", self.rank_share, 0, 1),
+        )
+
+    def _remember(self, table: Table, codes: IntArray, seed: int | None = None) -> None:
+        """Keep labelled samples; a seed starts afresh. Choose settings where there are enough more labels than before.
+
+        What follows from labels and boxes is worked out when it is asked for.
+        """
+        wishes = self._wishes()
+        if seed is not None:
+            self._memory, self._seed, self._chosen, self._n_at_choice = LabelMemory(), seed, (), 0
+        known = codes != UNLABELLED
+        self._memory = self._memory.adding(table[known], codes[known], self.label_memory, self._seed)
+        self._learnt = None
+        if known.any() and self._memory.n_seen >= GROWTH * self._n_at_choice:
+            self._n_at_choice = self._memory.n_seen
+            lesson = self._lesson()
+            if lesson.n_classes == 1 or len(lesson.places) == 1:
+                self._chosen = (PLAIN,)
+            else:
+                with one_at_a_time():
+                    self._learnt = choose(lesson, wishes)
+                self._chosen = self._learnt.chosen
+
+    def _landmarks(self) -> IntArray:
+        """Return the nodes that may speak: those that have met a label first, then those of most samples."""
+        prototypes = self._network.prototypes
+        n = prototypes.n_nodes
+        without = prototypes.labels[:n] == UNLABELLED
+        return np.lexsort((np.arange(n), -prototypes.support[:n], without))[:MOST_BOXES]
+
+    def _lesson(self) -> Lesson:
+        prototypes, coding = self._network.prototypes, self._network.coding
+        nodes = self._landmarks()
+        lower, upper = prototypes.boxes()
+        held = self._memory.whole()
+        return Lesson(
+            self._network._encode(held.table)[0],
+            held.codes,
+            len(self._table.seen),
+            Boxes(lower[nodes], upper[nodes], prototypes.support[nodes]),
+            np.array([feature.category is not None for feature in coding.features]),
+            self._seed,
+        )
+
+    def _readable(self) -> None:
+        """Raise a ValueError where no labelled samples were kept."""
+        if not hasattr(self, "_memory"):
+            raise ValueError(
+                f"This {type(self).__name__} has learnt with another mapping and keeps no labelled samples: fit it "
+                "again with mapping='evidence'."
+            )
+
+    def _heard(self) -> Learnt:
+        """Return what follows from the labels kept and the boxes as they are."""
+        self._readable()
+        learnt = self._learnt
+        if learnt is None:
+            with one_at_a_time():
+                learnt = self._learnt = learn(self._lesson(), self._chosen)
+        return learnt
+
+    @property
+    def evidence_weights_(self) -> dict[str, float]:
+        """How much each family of evidence counts, as leave-one-out has it; they sum to one."""
+        weights = dict.fromkeys(FAMILIES, 0.0)
+        self._heard()
+        for candidate in self._chosen:
+            for key in candidate.keys:
+                weights[MEMBERS.get(key.family, key.family)] += candidate.weight / len(candidate.keys)
+        return {family: weight for family, weight in weights.items() if weight}
+
+    @property
+    def left_out_accuracy_(self) -> float:
+        """Share of the labelled samples that the others alone predict rightly, with all settings as they were chosen."""
+        learnt = self._heard()
+        return float(np.mean(learnt.left_out.argmax(axis=1) == learnt.places))
+
+    def _probabilities(self, table: Table, n_jobs: int | None = None) -> FloatArray:
+        """Return the probability of each class, in the order of `classes_`."""
+        readout = self._heard().readout
+        self._network.coding.check(table)
+        with one_at_a_time():
+            found = readout.probabilities(readout.scores(self._network._encode(table)[0], n_jobs))
+        if len(self._table.classes) == found.shape[1]:
+            return found[:, np.argsort(self._table.sorted_codes())]
+        every = np.zeros((len(found), len(self._table.classes)))
+        every[:, self._table.sorted_codes()] = found
+        return every
+
+    def _evidence_state(self) -> dict[str, Any]:
+        chosen = [
+            {"keys": [list(key) for key in one.keys], "ridge": one.ridge, "weight": one.weight} for one in self._chosen
+        ]
+        return {
+            "memory": self._memory.to_state() if len(self._memory) else None,
+            "chosen": chosen,
+            "n_at_choice": self._n_at_choice,
+            "seed": self._seed,
+        }
+
+    def _set_evidence_state(self, state: dict[str, Any]) -> None:
+        n_columns, n_classes = self.n_features_in_, len(self._table.seen)  # type: ignore[attr-defined]
+        memory = state["memory"]
+        self._memory = LabelMemory() if memory is None else LabelMemory.from_state(memory, n_columns, n_classes)
+        self._chosen = tuple(
+            Candidate(tuple(Key(*key) for key in one["keys"]), one["ridge"], one["weight"]) for one in state["chosen"]
+        )
+        self._n_at_choice, self._seed, self._learnt = state["n_at_choice"], state["seed"], None
+        if len(self._memory):
+            self._network.coding.check(self._memory.whole().table)
