@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 import sslart._network
 import sslart._reference
-from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("default")
@@ -36,6 +36,11 @@ CLASSIFIERS = [
     WESSLART(3, random_state=0),
 ]
 ESTIMATORS = [FuzzyART(), *CLASSIFIERS]
+EVIDENCE = [
+    SSLART(mapping="evidence", families=["box", "linear"], width=0.25, ridge=0.01, rank_share=0.5, random_state=0),
+    AutoSSLART(random_state=0),
+]
+ALL = [*ESTIMATORS, EVIDENCE[0]]
 
 
 def name_of(estimator: Any) -> str:

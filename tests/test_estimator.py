@@ -18,20 +18,29 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conftest import CLASSIFIERS, ESTIMATORS, name_of
-from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from conftest import ALL, CLASSIFIERS, EVIDENCE, name_of
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from test_stream import fingerprint
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [FuzzyART(), FuzzyARTMAP(), SSLART(), SSLART(mapping="one-to-one"), WESSLART(), WESSLART(3, validation=0.3)]
+    [
+        FuzzyART(),
+        FuzzyARTMAP(),
+        SSLART(),
+        SSLART(mapping="one-to-one"),
+        SSLART(mapping="evidence", families=["box", "linear"], width=0.25, ridge=0.01, rank_share=0.5),
+        AutoSSLART(),
+        WESSLART(),
+        WESSLART(3, validation=0.3),
+    ]
 )
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_copies_are_equal_and_independent(model: Any, blobs: Any) -> None:
     X, y = blobs
     model = clone(model).fit(X, y)
@@ -44,7 +53,7 @@ def test_copies_are_equal_and_independent(model: Any, blobs: Any) -> None:
     assert not hasattr(clone(model), "lower_")
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_refit_forgets_everything(model: Any, blobs: Any) -> None:
     X, y = blobs
     fresh = clone(model).fit(X[:40, :2], y[:40])
@@ -52,7 +61,7 @@ def test_refit_forgets_everything(model: Any, blobs: Any) -> None:
     assert fingerprint(model.fit(X[:40, :2], y[:40])) == fingerprint(fresh)
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_predicting_changes_nothing(model: Any, blobs: Any) -> None:
     X, y = blobs
     model = clone(model).fit(X, y)
@@ -64,7 +73,7 @@ def test_predicting_changes_nothing(model: Any, blobs: Any) -> None:
     assert fingerprint(model) == before
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 @pytest.mark.parametrize("kind", ["pandas", "polars", "lists", "float32", "fortran", "nullable"])
 def test_takes_samples_as_they_come(model: Any, kind: str, blobs: Any) -> None:
     X, y = blobs
@@ -86,7 +95,7 @@ def test_takes_samples_as_they_come(model: Any, kind: str, blobs: Any) -> None:
         assert model.coded_feature_names_ == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_feature_names_are_checked_at_predict(model: Any, blobs: Any) -> None:
     X, y = blobs
     model = clone(model).fit(pd.DataFrame(X, columns=list("abc")), y)
@@ -96,13 +105,13 @@ def test_feature_names_are_checked_at_predict(model: Any, blobs: Any) -> None:
         clone(model).fit(X, y).predict(X[:, :2])
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_sparse_is_refused_with_the_cure(model: Any) -> None:
     with pytest.raises(TypeError, match="toarray"):
         clone(model).fit(scipy.sparse.csr_array(np.eye(3)), [0, 1, 0])
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 @pytest.mark.parametrize(
     ("X", "cause"),
     [
@@ -127,6 +136,11 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
     "learning_rate": [0, 1.5, "x"],
     "match_tracking": [-1e-9, np.nan, None],
     "mapping": ["one", None, 3],
+    "families": [[], "boxes", ["box", None], 5],
+    "width": [0, -1, np.nan, 1e300, "wide"],
+    "ridge": [0, -1, np.nan, 1e300, "high"],
+    "rank_share": [-0.1, 1.1, np.nan, "half"],
+    "label_memory": [0, 1.5, None],
     "search_depth": [10**30, 0, -1, 1.5, "deep", True],
     "bounds": [5, (0,), (1, 0), ([0, 0], [1, 2, 3]), (0, np.inf), (np.nan, 1), ("a", "b"), ([0, 5, 0], [9, 1, 9])],
     "shuffle": ["no", None, 2],
@@ -139,7 +153,7 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [(model, name) for model in ESTIMATORS for name in BAD_PARAMETERS if name in model.get_params()],
+    [(model, name) for model in ALL for name in BAD_PARAMETERS if name in model.get_params()],
     ids=lambda value: value if isinstance(value, str) else name_of(value),
 )
 def test_bad_parameters_are_refused(model: Any, name: str, blobs: Any) -> None:
@@ -152,7 +166,7 @@ def test_bad_parameters_are_refused(model: Any, name: str, blobs: Any) -> None:
             assert not hasattr(changed, "n_features_in_")
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 @pytest.mark.parametrize(
     "member", ["predict", "score_samples", "lower_", "n_nodes_", "support_", "coded_feature_names_"]
 )
@@ -172,7 +186,7 @@ def test_values_too_far_apart_are_refused() -> None:
         FuzzyART().fit([[-1e308], [1e308]])
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_works_at_the_ends_of_double_precision(model: Any) -> None:
     X = np.array([[5e-324, 1e300], [0.0, 1e300], [1e-300, -1e300]])
     model = clone(model).fit(X, [0, 1, 0])
@@ -180,7 +194,7 @@ def test_works_at_the_ends_of_double_precision(model: Any) -> None:
     assert len(model.predict(X)) == 3
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, EVIDENCE[0]], ids=name_of)
 def test_lives_in_pipelines_and_searches(model: Any, blobs: Any, few_labels: Any) -> None:
     X, y = blobs
     frame = pd.DataFrame(X, columns=list("abc"))
@@ -291,7 +305,7 @@ def test_sample_beyond_the_range_is_novel() -> None:
     assert ensemble.score_samples([[30.0, 7.0]]) == [0.0]
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, EVIDENCE[0]], ids=name_of)
 @pytest.mark.parametrize("weights", [[1, 2], [[1, 2, 3]], [0, 0, 0], [np.nan, 1, 1], [-1, 1, 1]])
 def test_bad_sample_weights_are_refused(model: Any, weights: list[Any]) -> None:
     model = clone(model).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
@@ -299,7 +313,7 @@ def test_bad_sample_weights_are_refused(model: Any, weights: list[Any]) -> None:
         model.score([[0.0], [1.0], [2.0]], [0, 1, 2], sample_weight=weights)
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, EVIDENCE[0]], ids=name_of)
 def test_labels_of_another_kind_cannot_be_scored(model: Any) -> None:
     model = clone(model).fit([[0.0], [1.0]], ["a", "b"])
     with pytest.raises(ValueError, match="several kinds"):

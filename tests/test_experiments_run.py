@@ -11,9 +11,19 @@ import pytest
 
 from conftest import needs_data
 from sslart.datasets import DataNotFoundError
-from sslart.experiments import EXPERIMENTS, Settings, _registry, _report, run, write_records, write_report
+from sslart.experiments import (
+    EXPERIMENTS,
+    Settings,
+    _models,
+    _registry,
+    _report,
+    motion,
+    run,
+    write_records,
+    write_report,
+)
 from sslart.experiments import _run as running
-from sslart.experiments._experiment import Check, Experiment, Table, verdict
+from sslart.experiments._experiment import Check, Experiment, Results, Table, verdict
 from sslart.experiments._protocol import Exam, Record
 
 SMALL = ["vigilance", "nodes", "motion_nodes", "rules"]
@@ -104,6 +114,32 @@ def test_the_report_marks_what_is_quoted_and_holds_everything(toys: list[tuple[s
 )
 def test_verdicts(held: tuple[int, ...], word: str) -> None:
     assert verdict([Check("", bool(one), "") for one in held]) == word
+
+
+@pytest.mark.parametrize("name", ["images", "binary", "multiclass", "anomaly", "motion"])
+def test_evidence_mapping_is_shown_beside_the_models_of_the_paper_and_no_statement_rests_on_it(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    measures = ("accuracy", "F1", "coverage", "correctness", "sensitivity", "specificity")
+    conditions = motion.CONDITIONS if name == "motion" else ("",)
+
+    def reached(method: str, value: float) -> list[Record]:
+        return [
+            Record(dataset, method, measure, value, 0.9, condition)
+            for dataset in experiment.datasets
+            for measure in measures
+            for condition in conditions
+        ]
+
+    theirs, ours = reached("WESSL-ART", 50.0) + reached("WESSL-ART (OtM)", 50.0), reached(_models.EVIDENCE, 77.7)
+    checks = experiment.checks(Results([*theirs, *ours]))
+    assert [check.statement for check in checks] == [check.statement for check in experiment.checks(Results(theirs))]
+    assert repr(checks) == repr(experiment.checks(Results(theirs)))
+    first, *others = experiment.tables(Results([*theirs, *ours]))
+    beside = others[0] if name == "motion" else first
+    assert _models.EVIDENCE in [*beside.header, *(row[0] for row in beside.rows)]
+    assert any("77.7" in cell for row in beside.rows for cell in row)
+    if name in ("binary", "multiclass"):
+        assert others[-1].rows[0] == [_models.EVIDENCE, str(len(experiment.datasets)), "0", "0"]
 
 
 @needs_data

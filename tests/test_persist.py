@@ -17,7 +17,7 @@ import pytest
 from sklearn.base import clone
 
 import sslart
-from conftest import ESTIMATORS, name_of
+from conftest import ALL, name_of
 from sslart import SSLART, WESSLART, FuzzyART, persist
 from test_stream import fingerprint
 
@@ -35,7 +35,7 @@ def saved(path: Path, few_labels: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_loaded_model_predicts_and_learns_on_as_if_never_saved(model: Any, blobs: Any, path: Path) -> None:
     X, y = blobs
     model = clone(model).fit(X[:60], y[:60])

@@ -22,9 +22,10 @@ def test_example_prints_what_the_readme_says() -> None:
     assert printed.getvalue() == expected
 
 
-def test_the_page_on_explanations_shows_what_its_example_prints() -> None:
-    (shown,) = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "explanations.md").read_text(), re.DOTALL)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile((ROOT / "examples" / "explanations.py").read_text(), "explanations.py", "exec"), {})
-    assert printed.getvalue() == shown
+def test_the_page_on_explanations_shows_what_its_examples_print() -> None:
+    shown = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "explanations.md").read_text(), re.DOTALL)
+    for example, expected in zip(("explanations.py", "evidence.py"), shown, strict=True):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile((ROOT / "examples" / example).read_text(), example, "exec"), {})
+        assert printed.getvalue() == expected

@@ -529,3 +529,67 @@ def test_the_table_of_heart_disease_has_the_columns_of_the_paper() -> None:
     assert table.index[0] == 1
     short = rules_of(SSLART(0.7, random_state=0).fit(data.data, data.target), simplify=(data.data, data.target))
     assert (short.answer(data.data) == rules.answer(data.data)).all()
+
+
+@pytest.mark.parametrize("n_members", [None, 3])
+def test_a_rule_of_an_evidence_model_carries_what_its_box_says(n_members: int | None, few_labels: Any) -> None:
+    X, y = few_labels
+    model: Any = SSLART(0.9) if n_members is None else WESSLART(n_members, vigilance=0.9)
+    model.set_params(mapping="evidence", families=["box", "relevant"], random_state=0).fit(X, y)
+    rules = model.rules()
+    members = getattr(model, "estimators_", [model])
+    starts = np.cumsum([0, *(member.n_nodes_ for member in members)])
+    spoke = 0
+    for rule in rules:
+        if rule.evidence is None:
+            continue
+        spoke += 1
+        expected = np.zeros(3)
+        for node in rule.nodes:
+            place = int(np.searchsorted(starts, node, side="right")) - 1
+            expected += full_strength(members[place], node - starts[place]) / len(rule.members)
+        assert list(rule.evidence) == [0, 1, 2]
+        assert list(rule.evidence.values()) == pytest.approx(expected.tolist())
+    assert spoke
+    text, frame = rules.to_text(), rules.to_frame()
+    best = max(rules, key=lambda rule: rule.evidence is not None)
+    assert best.evidence is not None
+    assert frame["evidence 1"].tolist() == pytest.approx(
+        [np.nan if rule.evidence is None else rule.evidence[1] for rule in rules], nan_ok=True
+    )
+    assert f"{best.label} {best.evidence[best.label]:+.3f}" in text
+    assert json.loads(rules.to_json())["rules"][0]["evidence"] == (
+        None if rules[0].evidence is None else {str(label): said for label, said in rules[0].evidence.items()}
+    )
+    assert "| evidence 0 | evidence 1 | evidence 2 |" in rules.to_markdown()
+    assert "<th>evidence 2</th>" in rules._repr_html_()
+    assert list(rules[:0].to_frame().columns) == list(frame.columns)
+
+
+def full_strength(member: Any, node: int) -> np.ndarray:
+    """What a node says of a sample in its middle."""
+    landmarks = member._landmarks().tolist()
+    lower, upper = member._network.prototypes.boxes()
+    middle = (lower + upper)[[node]] / 2
+    said = member._heard().readout.by_box(middle, len(landmarks), np.zeros(1, dtype=np.uint8))
+    return said[0, np.argsort(member._table.sorted_codes()), landmarks.index(node)]
+
+
+def test_rules_of_other_mappings_have_no_evidence(few_labels: Any) -> None:
+    rules = SSLART(0.9, random_state=0).fit(*few_labels).rules()
+    assert all(rule.evidence is None for rule in rules)
+    assert "evidence" not in rules.to_text() + rules.to_markdown() + rules._repr_html_()
+
+
+def test_a_box_that_is_silent_has_no_evidence(few_labels: Any) -> None:
+    rules = SSLART(0.9, mapping="evidence", families=["linear"], random_state=0).fit(*few_labels).rules()
+    assert all(rule.evidence is None for rule in rules)
+    assert rules.to_frame()["evidence 0"].isna().all()
+    assert "nan" not in rules.to_markdown() + rules.to_text()
+
+
+def test_simplify_is_refused_where_no_single_rule_answers(few_labels: Any) -> None:
+    X, y = few_labels
+    model = SSLART(0.9, mapping="evidence", random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"no single rule answers.*mapping='one-to-many'"):
+        model.rules(simplify=(X, y))

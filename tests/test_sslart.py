@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from conftest import CLASSIFIERS, lattices, name_of
+from conftest import CLASSIFIERS, EVIDENCE, lattices, name_of
 from sslart import SSLART, WESSLART, FuzzyART
 
-SEMI_SUPERVISED = [SSLART(random_state=0), WESSLART(3, random_state=0)]
+SEMI_SUPERVISED = [SSLART(random_state=0), WESSLART(3, random_state=0), EVIDENCE[0]]
 
 
 def test_stage_one_learns_what_fuzzy_art_learns(few_labels: Any) -> None:

@@ -47,20 +47,23 @@ SSLART_INLINE void distances_of(const Speakers& boxes, const float* first, const
     }
 }
 
-// values[j] ← exp(−rate · values[j]), to about one part in ten million
-SSLART_INLINE void fall_off(float* SSLART_RESTRICT values, Index n, float rate) {
+// values[j] ← exp(−rate · values[j]), to about one part in ten million; powers and scales have room for n
+SSLART_INLINE void fall_off(float* SSLART_RESTRICT values, Index n, float rate, std::int32_t* SSLART_RESTRICT powers,
+                            float* SSLART_RESTRICT scales) {
     const float per_octave = -rate * 1.44269504f;
     for (Index j = 0; j < n; ++j) {
-        float octaves = values[j] * per_octave;
-        octaves = octaves > -126.0f ? octaves : -126.0f;
-        const std::int32_t whole = static_cast<std::int32_t>(octaves - 0.5f);  // towards zero: the nearest, as all are ≤ 0
-        const float t = (octaves - static_cast<float>(whole)) * 0.693147181f;
-        const float power =
+        const float octaves = values[j] * per_octave;
+        const float bounded = octaves > -126.0f ? octaves : -126.0f;
+        const std::int32_t whole = static_cast<std::int32_t>(bounded - 0.5f);  // towards zero: the nearest, as all are ≤ 0
+        values[j] = (bounded - static_cast<float>(whole)) * 0.693147181f;
+        powers[j] = (whole + 127) << 23;
+    }
+    std::memcpy(scales, powers, static_cast<std::size_t>(n) * sizeof(float));  // the bits of two to these powers
+    for (Index j = 0; j < n; ++j) {
+        const float t = values[j];
+        const float series =
             1.0f + t * (1.0f + t * (0.5f + t * (0.166666667f + t * (0.0416666667f + t * (0.00833333333f + t * 0.00138888889f)))));
-        const std::int32_t bits = (whole + 127) << 23;
-        float scale;
-        std::memcpy(&scale, &bits, sizeof scale);
-        values[j] = power * scale;
+        values[j] = series * scales[j];
     }
 }
 
@@ -70,14 +73,18 @@ SSLART_INLINE void speak(float* SSLART_RESTRICT strengths, Index n, const float*
     for (Index level = 0; level < n_levels; ++level) {
         if (level > 0)
             for (Index j = 0; j < n; ++j) strengths[j] *= strengths[j];
-        for (Index c = 0; c < n_classes; ++c) {
-            const float* SSLART_RESTRICT weight = weights + (level * n_classes + c) * n;
-            float lanes[kWidth] = {};
+        for (Index c = 0; c < n_classes; c += 2) {  // two at once, so that one addition need not wait for the last
+            const Index other = c + 1 < n_classes ? c + 1 : c;
+            const float* const weight[2] = {weights + (level * n_classes + c) * n, weights + (level * n_classes + other) * n};
+            float lanes[2][kWidth] = {};
             for (Index j = 0; j < n; j += kWidth)
-                for (Index k = 0; k < kWidth; ++k) lanes[k] += strengths[j + k] * weight[j + k];
-            double sum = 0.0;
-            for (Index k = 0; k < kWidth; ++k) sum += static_cast<double>(lanes[k]);
-            scores[c] += sum;
+                for (Index s = 0; s < 2; ++s)
+                    for (Index k = 0; k < kWidth; ++k) lanes[s][k] += strengths[j + k] * weight[s][j + k];
+            for (Index s = 0; s <= other - c; ++s) {
+                double sum = 0.0;
+                for (Index k = 0; k < kWidth; ++k) sum += static_cast<double>(lanes[s][k]);
+                scores[c + s] += sum;
+            }
         }
     }
 }
@@ -85,7 +92,7 @@ SSLART_INLINE void speak(float* SSLART_RESTRICT strengths, Index n, const float*
 struct Voices {
     void (*distances)(const Speakers& boxes, const float* first, const float* second, float* out_first,
                       float* out_second);
-    void (*fall)(float* values, Index n, float rate);
+    void (*fall)(float* values, Index n, float rate, std::int32_t* powers, float* scales);
     void (*sum)(float* strengths, Index n, const float* weights, Index n_levels, Index n_classes, double* scores);
 };
 
@@ -93,7 +100,9 @@ struct Voices {
     target inline void distances_##name(const Speakers& b, const float* x, const float* y, float* to_x, float* to_y) { \
         distances_of(b, x, y, to_x, to_y);                                                                             \
     }                                                                                                                  \
-    target inline void fall_##name(float* values, Index n, float rate) { fall_off(values, n, rate); }                  \
+    target inline void fall_##name(float* values, Index n, float rate, std::int32_t* powers, float* scales) {          \
+        fall_off(values, n, rate, powers, scales);                                                                     \
+    }                                                                                                                  \
     target inline void speak_##name(float* s, Index n, const float* w, Index levels, Index classes, double* scores) {  \
         speak(s, n, w, levels, classes, scores);                                                                       \
     }                                                                                                                  \
@@ -143,9 +152,11 @@ inline void measure(const Speakers& boxes, const float* samples, Index n_samples
 inline void hear(const Speakers& boxes, const float* samples, Index n_samples, float rate, const float* weights,
                  Index n_levels, Index n_classes, double* scores, Patience& patience) {
     const Index n_boxes = boxes.n_boxes();
+    std::vector<std::int32_t> powers(static_cast<std::size_t>(n_boxes));
+    std::vector<float> scales(static_cast<std::size_t>(n_boxes));
     in_pairs(boxes, samples, n_samples, n_boxes * (boxes.n_features + n_levels * n_classes), patience,
-             [=](const Voices& set, Index i, float* distances) {
-                 set.fall(distances, n_boxes, rate);
+             [&](const Voices& set, Index i, float* distances) {
+                 set.fall(distances, n_boxes, rate, powers.data(), scales.data());
                  set.sum(distances, n_boxes, weights, n_levels, n_classes, scores + i * n_classes);
              });
 }

@@ -63,8 +63,16 @@ class AbstainingClassifier(ClassifierMixin):
         """Return answers without those whose probability is below the user's limit."""
         if self.abstain_below is None:
             return places
-        limit = check_number(type(self).__name__, "abstain_below", self.abstain_below, 0, 1)
-        return np.where(self._class_probabilities(table).max(axis=1) < limit, UNLABELLED, places)
+        return np.where(self._unsure(self._class_probabilities(table)), UNLABELLED, places)
+
+    def _unsure(self, probabilities: FloatArray) -> BoolArray:
+        """Tell which samples have no probability that reaches the user's limit."""
+        return np.asarray(probabilities.max(axis=1) < self._least_probability())
+
+    def _least_probability(self) -> float:
+        if self.abstain_below is None:
+            return 0.0
+        return check_number(type(self).__name__, "abstain_below", self.abstain_below, 0, 1)
 
     def _class_probabilities(self, table: Table) -> FloatArray:
         """Return the probability of each class, in the order of `classes_`."""
@@ -202,6 +210,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> None:
         """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
         self._search_depth()
+        self._least_probability()
         network = Network(self._first_coding(table, stream=False))
         classes = ClassTable().learning(labels[order])
         self._learn(network, classes, table[order], labels[order], undo=None, stop=stop)
@@ -221,6 +230,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     ) -> Learnt:
         """Go on learning a table in the given order."""
         self._search_depth()
+        self._least_probability()
         first = not self.__sklearn_is_fitted__()
         network = Network(self._first_coding(table, stream=True)) if first else self._network
         classes = ClassTable() if first else self._table

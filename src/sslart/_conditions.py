@@ -87,6 +87,10 @@ class Sight:
         outside = np.maximum(lower - coded, coded - upper).clip(min=0.0) + self.beyond[rows]
         return np.where(np.isnan(coded) | (lower > upper), 0.0, outside)
 
+    def of(self, rows: IntArray) -> Sight:
+        """Return some of the samples, each as often as it is named."""
+        return Sight(self.coding, self.names, self.table[rows], self.coded[rows], self.beyond[rows])
+
     def categories(self, column: int) -> tuple[list[int], list[Any]]:
         """Return where the categories of a column are coded, and which they are."""
         features = self.coding.features

@@ -21,7 +21,8 @@ RIVAL: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.COLOURS[1], "ha
 class ReasonDisplay(Display):
     """Why a sample gets its answer: how far it lies from the box that answered and from the best of another class.
 
-    Made by `from_estimator` or `from_explanation`.
+    With evidence mapping, from the boxes that spoke loudest for and against. Made by `from_estimator` or
+    `from_explanation`.
 
     Attributes
     ----------
@@ -141,9 +142,11 @@ class ReasonDisplay(Display):
         sure = "" if why.confidence is None else f" (confidence {why.confidence:.2f})"
         both = "the box" if why.rival is None else "both boxes"
         lines = [said + sure]
+        if why.evidence is not None:
+            lines.append("All boxes speak; drawn are the loudest for and against")
         own, other = self._lengths()
         if self.inside_both:
-            first = why.box.member is None and other is not None and own.sum() < other.sum()
+            first = why.evidence is None and why.box.member is None and other is not None and own.sum() < other.sum()
             lines.append(f"The sample lies inside {both}" + (": the narrower one comes first" if first else ""))
             lines.append(draw.part(shown, total, "feature", "those whose widths differ most"))
         else:

@@ -27,7 +27,7 @@ class VotesDisplay(Display):
     votes : tuple of Vote
         One per member: who voted for what, and what that counts.
     scores : dict from class to float
-        What the votes add up to.
+        What the votes add up to; with evidence mapping, and what members say for other classes than they name.
     answer : class or None
         What the ensemble answers; None where all members abstain.
     shown : tuple of class
@@ -54,6 +54,7 @@ class VotesDisplay(Display):
     scores: Mapping[Any, float]
     answer: Any
     max_classes: int = 12
+    _in_part: bool = False  # with evidence mapping a member also gives to classes that it does not name
 
     @classmethod
     def from_estimator(cls, model: WESSLART, x: Any, *, max_classes: int = 12, ax: Any = None) -> Self:
@@ -76,7 +77,9 @@ class VotesDisplay(Display):
         why = an_explanation(explanation)
         if why.votes is None or why.scores is None:
             raise ValueError("A single model does not vote: give a fitted WESSLART, or draw a ReasonDisplay.")
-        return cls(why.votes, why.scores, why.answer, at_least_one("max_classes", max_classes)).plot(ax)
+        most = at_least_one("max_classes", max_classes)
+        answer = None if why.abstained else why.answer
+        return cls(why.votes, why.scores, answer, most, why.evidence is not None).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -128,9 +131,14 @@ class VotesDisplay(Display):
             rows.append((classes.index(label), own, self.answer is not None and label == self.answer))
         named = [names[place] for place, *_ in rows]
         _draw_votes(axis, rows, named)
-        axis.set_xlabel("score: the sum of the votes; in the bars, who gave them", fontsize=9)
+        what = "score: the sum of the votes; in the bars, who gave them"
+        if self._in_part:
+            what = "what members say for the class they name: their probability times their weight"
+        axis.set_xlabel(what, fontsize=9)
         silent = sum(vote.vote is None for vote in self.votes)
-        said = "All members abstain" if self.answer is None else f"Answer: {draw.short(self.answer, 70)} (solid bar)"
+        said = f"Answer: {draw.short(self.answer, 70)} (solid bar)"
+        if self.answer is None:
+            said = "The ensemble abstains" if silent < len(self.votes) else "All members abstain"
         abstain = f", {silent} without a vote" if silent else ""
         which = draw.part(len(shown), len(classes), "class", "those with the highest score")
         draw.entitle(

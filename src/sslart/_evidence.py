@@ -23,12 +23,12 @@ SPREADS = (0.2, 0.9)
 CARRIES = (0.9, 0.99)
 TEMPERATURE = 2.0
 MOST_LABELS = 1000
-MOST_CANDIDATES = 24
+MOST_CANDIDATES = 200
 MOST_CANDIDATES_OF_MANY = 2
-MOST_BOXES = 2000
+MOST_BOXES = 4000
 MOST_BOXES_OF_MANY = 1000
-LEAST_WEIGHT = 0.01
-MOST_UNHEARD = 0.15
+LEAST_WEIGHT = 0.001
+MOST_UNHEARD = 0.25
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def candidates(ground: Ground, wishes: Wishes) -> list[tuple[Key, ...]]:
         *((box, other) for box in those("box", some[0]) for other in those("subspace", some[0])),
         *((box, other) for box in those("box", some[0]) for other in carried),
     ]
-    return [(key,) for key in alone] + pairs
+    return [*((key,) for key in alone), *pairs]
 
 
 def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
@@ -148,13 +148,16 @@ def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
     tried: list[Candidate] = []
     fits: list[Fit] = []
     ridges = RIDGES if wishes.ridge is None else (wishes.ridge,)
-    for keys in candidates(trial.ground, wishes):
+    boxes_only = replace(wishes, families=("box",))  # where none of the families asked for can speak
+    for keys in candidates(trial.ground, wishes) or candidates(trial.ground, boxes_only):
         for fit in trial.fits(keys, ridges):
             tried.append(Candidate(keys, fit.ridge))
             fits.append(fit)
     weights = _weights(np.array([fit.left_out for fit in fits]), sample)
     kept = np.argsort(-weights, kind="stable")[:MOST_CANDIDATES]
     kept = kept[weights[kept] >= LEAST_WEIGHT * weights[kept[0]]]
+    if sample is not lesson:
+        kept = np.array([place for place in kept if _suits_many(tried[place])][:MOST_CANDIDATES_OF_MANY] or kept[:1])
     kept = _audible([(tried[place].keys, weights[place]) for place in kept], kept)
     weights = weights[kept] / weights[kept].sum()
     chosen = tuple(tried[place]._replace(weight=float(weight)) for place, weight in zip(kept, weights, strict=True))
@@ -166,7 +169,11 @@ def learn(lesson: Lesson, chosen: Sequence[Candidate]) -> Learnt:
     """Learn with candidates that were chosen before."""
     sample = lesson.sample(MOST_LABELS)
     trial = _Trial(sample)
-    learnt = trial.learnt(chosen, [next(trial.fits(one.keys, [one.ridge])) for one in chosen])
+    ridges: dict[tuple[Key, ...], list[float]] = {}
+    for one in chosen:
+        ridges.setdefault(one.keys, []).append(one.ridge)
+    fits = {(keys, fit.ridge): fit for keys, those in ridges.items() for fit in trial.fits(keys, those)}
+    learnt = trial.learnt(chosen, [fits[one.keys, one.ridge] for one in chosen])
     return learnt if sample is lesson else _learn_many(lesson, learnt)
 
 
@@ -207,7 +214,7 @@ class _Trial:
             if key not in self.blocks:
                 self.blocks[key] = self.ground.block(key)
         grams = [self.blocks[key].gram for key in keys]
-        yield from dual(sum(grams) / len(grams) + 1.0, targets, ridges)
+        yield from dual(np.sum(grams, axis=0) / len(grams) + 1.0, targets, ridges)
 
     def learnt(self, chosen: Sequence[Candidate], fits: Sequence[Fit]) -> Learnt:
         """Return what the chosen candidates say together."""
@@ -229,13 +236,18 @@ class _Trial:
         return Learnt(said.readout(left_out, places), tuple(chosen), left_out, places)
 
 
+def _suits_many(candidate: Candidate) -> bool:
+    """Tell whether a candidate can be learnt from many labels: all but those that need a matrix over labels."""
+    return all(key.family != "carried" for key in candidate.keys)
+
+
 def _learn_many(lesson: Lesson, few: Learnt) -> Learnt:
     """Learn from many labels in the primal, with the best of what a sample of them chose.
 
     What these say is what the dual would say. Probabilities follow from the sample.
     """
     ground = replace(lesson, boxes=lesson.boxes.first(MOST_BOXES_OF_MANY)).ground()
-    able = [one for one in few.chosen if all(key.family != "carried" for key in one.keys)]
+    able = [one for one in few.chosen if _suits_many(one)]
     best = sorted(able or [PLAIN], key=lambda one: -one.weight)[:MOST_CANDIDATES_OF_MANY]
     total = sum(one.weight for one in best)
     said = _Said(ground, lesson.n_classes)

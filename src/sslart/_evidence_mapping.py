@@ -11,10 +11,11 @@ from sslart._evidence import FAMILIES, MEMBERS, MOST_BOXES, PLAIN, Candidate, Le
 from sslart._families import Boxes, Key
 from sslart._label_memory import LabelMemory
 from sslart._network import Network
-from sslart._threads import one_at_a_time
-from sslart._validate import UNLABELLED, FloatArray, IntArray, Table, check_number, check_whole
+from sslart._threads import ONE_THREAD
+from sslart._validate import UNLABELLED, FloatArray, IntArray, Table, check_number, check_option, check_whole
 
 GROWTH = 1.25  # settings are chosen anew when there are so many times the labels
+LEAST, MOST = 1e-6, 1e6  # of τ and λ: beyond, single precision can say no more
 
 
 class EvidenceMapping:
@@ -38,7 +39,7 @@ class EvidenceMapping:
         """Return what the user has fixed, after checking it."""
         name = type(self).__name__
         families = FAMILIES if self.families is None else tuple(np.atleast_1d(np.asarray(self.families, dtype=object)))
-        unknown = [family for family in families if family not in FAMILIES]
+        unknown = [family for family in families if not (isinstance(family, str) and family in FAMILIES)]
         if unknown or not families:
             raise ValueError(
                 f"families of {name} must be some of {', '.join(FAMILIES)}, got {self.families!r}. None takes all."
@@ -46,8 +47,8 @@ class EvidenceMapping:
         check_whole(name, "label_memory", self.label_memory)
         return Wishes(
             families,
-            None if self.width is None else check_number(name, "width", self.width, 0, open_low=True),
-            None if self.ridge is None else check_number(name, "ridge", self.ridge, 0, open_low=True),
+            None if self.width is None else check_number(name, "width", self.width, LEAST, MOST),
+            None if self.ridge is None else check_number(name, "ridge", self.ridge, LEAST, MOST),
             None if self.rank_share is None else check_number(name, "rank_share", self.rank_share, 0, 1),
         )
 
@@ -63,14 +64,18 @@ class EvidenceMapping:
         self._memory = self._memory.adding(table[known], codes[known], self.label_memory, self._seed)
         self._learnt = None
         if known.any() and self._memory.n_seen >= GROWTH * self._n_at_choice:
+            if len(self._table.seen) == 1 or len(self._memory) == 1:
+                self._chosen = (PLAIN,)  # until there is something to choose by
+                return
             self._n_at_choice = self._memory.n_seen
-            lesson = self._lesson()
-            if lesson.n_classes == 1 or len(lesson.places) == 1:
-                self._chosen = (PLAIN,)
-            else:
-                with one_at_a_time():
-                    self._learnt = choose(lesson, wishes)
-                self._chosen = self._learnt.chosen
+            with ONE_THREAD:
+                self._learnt = choose(self._lesson(), wishes)
+            self._chosen = self._learnt.chosen
+
+    def _forget(self) -> None:
+        """Keep no labelled samples: what is learnt with another mapping does not come with them."""
+        for name in ("_memory", "_seed", "_chosen", "_n_at_choice", "_learnt"):
+            vars(self).pop(name, None)
 
     def _landmarks(self) -> IntArray:
         """Return the nodes that may speak: those that have met a label first, then those of most samples."""
@@ -106,7 +111,7 @@ class EvidenceMapping:
         self._readable()
         learnt = self._learnt
         if learnt is None:
-            with one_at_a_time():
+            with ONE_THREAD:
                 learnt = self._learnt = learn(self._lesson(), self._chosen)
         return learnt
 
@@ -122,15 +127,26 @@ class EvidenceMapping:
 
     @property
     def left_out_accuracy_(self) -> float:
-        """Share of the labelled samples that the others alone predict rightly, with all settings as they were chosen."""
+        """Share of the labelled samples that the others alone predict rightly, with settings as chosen from all."""
         learnt = self._heard()
         return float(np.mean(learnt.left_out.argmax(axis=1) == learnt.places))
+
+    def _class_success(self) -> FloatArray:
+        """Return the share of the labels of each class, sorted, that the others alone predict; of all where none."""
+        learnt = self._heard()
+        right = learnt.left_out.argmax(axis=1) == learnt.places
+        success = np.full(len(self._table.classes), right.mean())
+        for code, place in enumerate(self._table.sorted_codes()):
+            own = learnt.places == code
+            if own.any():
+                success[place] = right[own].mean()
+        return success
 
     def _probabilities(self, table: Table, n_jobs: int | None = None) -> FloatArray:
         """Return the probability of each class, in the order of `classes_`."""
         readout = self._heard().readout
         self._network.coding.check(table)
-        with one_at_a_time():
+        with ONE_THREAD:
             found = readout.probabilities(readout.scores(self._network._encode(table)[0], n_jobs))
         if len(self._table.classes) == found.shape[1]:
             return found[:, np.argsort(self._table.sorted_codes())]
@@ -153,9 +169,32 @@ class EvidenceMapping:
         n_columns, n_classes = self.n_features_in_, len(self._table.seen)  # type: ignore[attr-defined]
         memory = state["memory"]
         self._memory = LabelMemory() if memory is None else LabelMemory.from_state(memory, n_columns, n_classes)
-        self._chosen = tuple(
-            Candidate(tuple(Key(*key) for key in one["keys"]), one["ridge"], one["weight"]) for one in state["chosen"]
-        )
+        self._chosen = tuple(_candidate(one) for one in state["chosen"])
         self._n_at_choice, self._seed, self._learnt = state["n_at_choice"], state["seed"], None
+        fits = (
+            bool(len(self._memory)) == bool(self._chosen) == bool(n_classes)
+            and type(self._n_at_choice) is int
+            and 0 <= self._n_at_choice <= self._memory.n_seen
+            and type(self._seed) is int
+            and 0 <= self._seed < 2**32
+        )
+        if not fits:
+            raise ValueError("the evidence of the model does not fit its classes")
         if len(self._memory):
             self._network.coding.check(self._memory.whole().table)
+
+
+def _candidate(state: dict[str, Any]) -> Candidate:
+    """Return a candidate of a saved state, after checking that it can be one."""
+    keys = tuple(Key(*key) for key in state["keys"])
+    spreads = len(keys) == 1 and keys[0].family == "spread"
+    check_number("a candidate", "weight", state["weight"], 0, 1, open_low=True)
+    check_number("a candidate", "ridge", state["ridge"], 0 if spreads else LEAST, MOST)
+    if not keys or (not spreads and any(key.family == "spread" for key in keys)):
+        raise ValueError("the candidates of the model are none")
+    for key in keys:
+        check_option("a candidate", "family", key.family, tuple({*FAMILIES, *MEMBERS} - {*MEMBERS.values()}))
+        check_number("a candidate", "rank_share", key.share, 0, 1)
+        least, most = (0, 0.999) if key.family in MEMBERS else (0 if key.family == "linear" else LEAST, MOST)
+        check_number("a candidate", "width", key.width, least, most)
+    return Candidate(keys, state["ridge"], state["weight"])

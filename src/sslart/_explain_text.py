@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 from typing import Any
 
-from sslart._conditions import Box, Condition, Value, broken
+from sslart._conditions import Box, Condition, broken
+from sslart._evidence_text import amount, doubt, evidence_dict, html_table, text_lines
 from sslart._explanation import Account, Counterfactual
-
-SHOWN = 5
-
-
-def number(value: Value | None, digits: int = 4) -> str:
-    """Return a value as a reader wants it: numbers rounded, categories as given."""
-    if value is None:
-        return "missing"
-    if isinstance(value, bool | str):
-        return str(value)
-    if abs(value) < 10**15 and float(value).is_integer():
-        return str(int(value))
-    whole_digits = math.floor(math.log10(abs(value))) + 1 if value else 1
-    return f"{value:.{max(digits, min(whole_digits, 15))}g}"
-
-
-def several(parts: list[str], most: int = SHOWN) -> str:
-    """Return a list in one line; how many more there are, if it is long."""
-    rest = len(parts) - most
-    return ", ".join(parts[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def wanted(condition: Condition) -> str:
-    """Return what a box asks of a feature."""
-    if condition.categories is not None:
-        return " or ".join(number(category) for category in condition.categories)
-    if condition.lower is None or condition.upper is None:
-        return "no evidence"
-    lower, upper = number(condition.lower), number(condition.upper)
-    return lower if lower == upper else f"{lower} to {upper}"
+from sslart._value_text import SHOWN, named, number, several, wanted
 
 
 def verdict(condition: Condition) -> str:
@@ -55,14 +26,6 @@ def verdict(condition: Condition) -> str:
 def _line(condition: Condition) -> str:
     asks = f"is {wanted(condition)}" if condition.categories is not None else wanted(condition)
     return f"  {condition.feature} {asks}; it has {number(condition.value)}: {verdict(condition)}"
-
-
-def named(box: Box) -> str:
-    """Return a box in a few words."""
-    of = "" if box.member is None else f" of member {box.member}"
-    label = "no label" if box.label is None else f"class {box.label}"
-    samples = "1 sample" if box.support == 1 else f"{box.support} samples"
-    return f"box {box.node}{of} ({label}, {samples}, match {box.match:.2f})"
 
 
 def _telling(conditions: tuple[Condition, ...]) -> list[Condition]:
@@ -89,20 +52,34 @@ def headline(explanation: Account) -> str:
     return f"Answer: {explanation.answer} (confidence {explanation.confidence:.2f})"
 
 
+def _why_silent(explanation: Account) -> str:
+    """Return why a model abstains."""
+    if explanation.unsure is not None:
+        return doubt(*explanation.unsure)
+    asked, of = len(explanation.asked), "" if explanation.box.member is None else " of any member"
+    return f"none of the {asked} best boxes{of} has a label" if asked > 1 else f"the best box{of} does not have a label"
+
+
 def _abstention_lines(explanation: Account) -> list[str]:
-    asked, member = len(explanation.asked), explanation.box.member
-    of = "" if member is None else " of any member"
-    who = f"none of the {asked} best boxes{of} has" if asked > 1 else f"the best box{of} does not have"
-    lines = [f"{headline(explanation)}: {who} a label. The best is {named(explanation.box)}."]
+    said = f"{headline(explanation)}: {_why_silent(explanation)}."
+    if explanation.evidence is None:
+        which = "The best" if explanation.unsure is None else "The best with a label"
+        said += f" {which} is {named(explanation.box)}."
+    lines = [said]
     if explanation.advice is not None:
         advice = explanation.advice
-        node = f"node {advice.node}" + ("" if member is None else f" of member {advice.member}")
+        node = f"node {advice.node}" + ("" if advice.member is None else f" of member {advice.member}")
         held = "1 sample" if advice.support == 1 else f"{advice.support} samples"
-        lines.append(f"A label for a sample like this one would name {node} that holds {held}.")
+        if explanation.unsure is None:
+            lines.append(f"A label for a sample like this one would name {node} that holds {held}.")
+        else:
+            lines.append(f"A label for {node} near by, that holds {held} and has none, may help.")
     return lines
 
 
 def _answer_lines(explanation: Account) -> list[str]:
+    if explanation.evidence is not None:
+        return [f"{headline(explanation)}, from what all boxes say together."]
     lines = [f"{headline(explanation)}, from {named(explanation.box)}."]
     passed = [str(node.node) for node in explanation.asked if node.passed_on]
     if passed:
@@ -110,15 +87,31 @@ def _answer_lines(explanation: Account) -> list[str]:
     return lines
 
 
-def _rival_line(box: Box, abstained: bool) -> str:
+def _loudest_line(explanation: Account) -> str:
+    """Return which box is shown of those that spoke."""
+    evidence, box = explanation.evidence, explanation.box
+    assert evidence is not None
+    said = evidence.amount_of(box)
+    if said is None or said <= 0:
+        return f"No box spoke for {evidence.winner}. The best is {named(box)}."
+    return f"Loudest for {evidence.winner}: {named(box)}, {amount(said)}."
+
+
+def _rival_line(explanation: Account, box: Box) -> str:
     outside = [f"{condition.feature} ({condition.share:.0%})" for condition in box.outside]
     where = f"; the sample is outside it in {several(outside, 3)}" if outside else "; the sample lies inside it"
-    return f"Nearest {'with a label' if abstained else 'of another class'}: {named(box)}{where}."
+    said = None if explanation.evidence is None else explanation.evidence.amount_of(box)
+    if explanation.evidence is not None and said is not None and said < 0:
+        return f"Loudest against {explanation.evidence.winner}: {named(box)}, {amount(said)}{where}."
+    labelled = explanation.abstained and explanation.unsure is None and explanation.evidence is None
+    return f"Nearest {'with a label' if labelled else 'of another class'}: {named(box)}{where}."
 
 
 def as_text(explanation: Account) -> str:
     """Return an explanation in plain words."""
     lines = _abstention_lines(explanation) if explanation.abstained else _answer_lines(explanation)
+    if explanation.evidence is not None:
+        lines += [*text_lines(explanation.evidence), _loudest_line(explanation)]
     lines += _box_lines(explanation.box)
     if explanation.novelty is not None:
         novelty = explanation.novelty
@@ -128,7 +121,7 @@ def as_text(explanation: Account) -> str:
             f"{novelty.vigilance:g}, so it matches no box well{because}."
         )
     if explanation.rival is not None:
-        lines.append(_rival_line(explanation.rival, explanation.abstained))
+        lines.append(_rival_line(explanation, explanation.rival))
     if explanation.counterfactual is not None:
         changes = [
             f"{change.feature} {number(change.after, 6)} instead of {number(change.before, 6)}"
@@ -136,7 +129,7 @@ def as_text(explanation: Account) -> str:
         ]
         lines.append(f"It would be {explanation.counterfactual.answer} with {several(changes)}.")
     if explanation.votes is not None:
-        lines.append(f"Votes: {_votes(explanation)}.")
+        lines.append(_evidence_votes(explanation) if explanation.evidence else f"Votes: {_votes(explanation)}.")
     return "\n".join(lines)
 
 
@@ -152,6 +145,21 @@ def _votes(explanation: Account) -> str:
     return ", ".join(parts)
 
 
+def _evidence_votes(explanation: Account) -> str:
+    """Return what the members say for each class, and which class each names."""
+    members: dict[Any, list[str]] = {}
+    for vote in explanation.votes or ():
+        members.setdefault(vote.vote, []).append(str(vote.member))
+    scores = sorted((explanation.scores or {}).items(), key=lambda item: -item[1])
+    parts = [
+        f"{label} {score:.2f}" + (f" (named by member {several(members[label], 10)})" if label in members else "")
+        for label, score in scores
+        if score
+    ]
+    silent = [f"no answer from member {several(members[None], 10)}"] if None in members else []
+    return f"Scores, each member's probability times its weight: {several([*parts, *silent], 2 * SHOWN)}."
+
+
 def as_dict(explanation: Account) -> dict[str, Any]:
     """Return an explanation as values that JSON knows."""
     counterfactual, votes, scores = explanation.counterfactual, explanation.votes, explanation.scores
@@ -159,9 +167,11 @@ def as_dict(explanation: Account) -> dict[str, Any]:
         "answer": explanation.answer,
         "abstained": explanation.abstained,
         "confidence": explanation.confidence,
+        "unsure": None if explanation.unsure is None else list(explanation.unsure),
         "asked": [node._asdict() for node in explanation.asked],
         "box": _box_dict(explanation.box),
         "rival": None if explanation.rival is None else _box_dict(explanation.rival),
+        "evidence": None if explanation.evidence is None else evidence_dict(explanation.evidence, _box_dict),
         "counterfactual": None if counterfactual is None else _counterfactual_dict(counterfactual),
         "novelty": None if explanation.novelty is None else _listed(vars(explanation.novelty)),
         "advice": None if explanation.advice is None else vars(explanation.advice).copy(),
@@ -207,6 +217,10 @@ def as_html(explanation: Account) -> str:
     others = explanation.rival.conditions if explanation.rival is not None else None
     changes = {change.feature: change for change in getattr(explanation.counterfactual, "changes", ())}
     heads = ["feature", "value", "box", "", "box of another class", "to change the answer"]
+    evidence = explanation.evidence
+    if evidence is not None:
+        against = evidence.amount_of(explanation.rival) is not None
+        heads = ["feature", "value", "loudest for", "", "loudest against" if against else heads[4], heads[5]]
     rows = []
     for place, condition in enumerate(explanation.box.conditions):
         change = changes.get(condition.feature)
@@ -222,5 +236,6 @@ def as_html(explanation: Account) -> str:
     table = "<table><thead><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr></thead><tbody>"
     lines = [line for line in as_text(explanation).split("\n") if not line.startswith("  ")]
     lines = [line for line in lines if not line.endswith(":")]
+    said = "" if evidence is None else html_table(evidence)
     notes = "".join(f"<p>{escape(line)}</p>" for line in lines)
-    return f'<div class="sslart-explanation">{notes}{table}{"".join(rows)}</tbody></table></div>'
+    return f'<div class="sslart-explanation">{notes}{said}{table}{"".join(rows)}</tbody></table></div>'

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._conditions import Box, Boxes, Class, Value
+from sslart._conditions import NO_NODE, Box, Boxes, Class, Value
+from sslart._testimony import Evidence, Heard
 from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 
 
@@ -116,9 +117,9 @@ class Vote:
     vote : class or None
         None where the member abstained.
     weight : float
-        What the vote counts; 0 without a vote.
+        What the vote counts; 0 without a vote. With evidence mapping, times the member's probability for it.
     node : int or None
-        The node of the member that answered.
+        The node of the member that answered; None with evidence mapping, where all speak.
     """
 
     member: int
@@ -271,6 +272,8 @@ class Ballot:
     scores : array of shape (n_samples, n_classes)
     places : array of shape (n_samples,)
         Place of the answer in `classes_`, -1 where no member votes.
+    given : array of shape (n_members, n_samples)
+        What each member gives to the answer; -1 where it does not speak for it.
     """
 
     nodes: IntArray
@@ -278,31 +281,45 @@ class Ballot:
     weights: FloatArray
     scores: FloatArray
     places: IntArray
+    given: FloatArray
 
     def spokesman(self) -> IntArray:
-        """Return the member of greatest weight among those that voted for the answer, the first on ties."""
-        return np.asarray(np.where(self.votes == self.places, self.weights, -1.0).argmax(axis=0))
+        """Return the member that gives most to the answer, the first on ties."""
+        return np.asarray(self.given.argmax(axis=0))
 
 
 @dataclass(frozen=True)
 class Told:
-    """What one network says about samples: the nodes asked, the boxes that answered, of other classes, the best."""
+    """What one network says about samples: the nodes asked, the boxes that answered, of other classes, the best.
+
+    With evidence mapping, `boxes` and `rivals` are the loudest for and against, and `heard` is what all said.
+    `near` has the node to label, and its support, of samples whose answer is not sure enough; `elsewhere` has other
+    boxes where the answer may be another.
+    """
 
     trails: Trails
     boxes: Boxes
     rivals: Boxes
     best: Boxes
+    near: dict[int, tuple[int, int]]
+    heard: Heard | None = None
+    elsewhere: tuple[Boxes, ...] = ()
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known about samples beyond that: how they flip, how familiar they are, who voted for what."""
+    """What is known about samples beyond that: how they flip, how familiar they are, who voted for what.
+
+    `doubtful` has the highest probability of those that have an answer, but not a sure one; NaN of others.
+    """
 
     flips: Flips
     familiarity: FloatArray
     vigilance: float
     ballot: Ballot | None
     classes: list[Any]
+    doubtful: FloatArray
+    limit: float | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -322,14 +339,14 @@ class Account:
 
     @cached_property
     def box(self) -> Box:
-        """The box that answered; the best one where the model abstains."""
+        """The box that answered, or spoke loudest for the answer; the best one where the model abstains."""
         box = self._told.boxes[self._place]
         assert box is not None
         return box
 
     @cached_property
     def rival(self) -> Box | None:
-        """The best-ranked box of another class; None where there is no other class."""
+        """The box that spoke loudest against; else the best-ranked of another class; None where there is none."""
         return self._told.rivals[self._place]
 
     @cached_property
@@ -339,16 +356,31 @@ class Account:
 
     @property
     def asked(self) -> tuple[AskedNode, ...]:
-        """The nodes asked, best first, up to the first with a label, or to T."""
+        """The nodes asked, best first, up to the first with a label, or to T; none where all speak."""
+        if self._told.heard is not None and (self.unsure is not None or not self.abstained):
+            return ()
         return self._told.trails.asked(self._place)
+
+    @property
+    def unsure(self) -> tuple[float, float] | None:
+        """The highest probability and the limit it does not reach, where the model abstains because of that."""
+        highest, limit = self._verdict.doubtful.item(self._row), self._verdict.limit
+        return None if limit is None or highest != highest else (highest, limit)
+
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """What all boxes and features say for the answer against the runner-up; None for other mappings."""
+        heard = self._told.heard
+        return None if heard is None else heard[self._place]
 
     @cached_property
     def advice(self) -> Advice | None:
         """What label would help most, where the model abstains."""
         if not self.abstained:
             return None
-        node, support = self._told.trails.largest(self._place)
-        return Advice(node, self.box.member, support)
+        told = self._told
+        found = told.trails.largest(self._place) if self.unsure is None else told.near.get(self._place)
+        return None if found is None else Advice(found[0], self.box.member, found[1])
 
     @cached_property
     def novelty(self) -> Novelty | None:
@@ -367,7 +399,9 @@ class Account:
             return None
         columns = (ballot.votes[:, row].tolist(), ballot.weights[:, row].tolist(), ballot.nodes[:, row].tolist())
         return tuple(
-            Vote(member, None, 0.0, None) if place == UNLABELLED else Vote(member, classes[place], weight, node)
+            Vote(member, None, 0.0, None)
+            if place == UNLABELLED
+            else Vote(member, classes[place], weight, None if node == NO_NODE else node)
             for member, (place, weight, node) in enumerate(zip(*columns, strict=True))
         )
 

@@ -5,7 +5,7 @@ Ridge in the dual only sees ΦΦ', so families mix by adding such Gram matrices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,6 +19,9 @@ from sslart._validate import BoolArray, FloatArray, IntArray, SingleArray
 
 N_SUBSPACES = 24
 BOXES_IN_SUBSPACE = 128
+BOXES_IN_WEB = 1500
+BOXES_PER_FEATURE = 20  # that speak, or FEWEST_SPEAKING if those are more
+FEWEST_SPEAKING = 500
 LEAST_SPREAD = 0.02
 
 
@@ -210,14 +213,13 @@ class Ground:
         return self._web(share)[0]
 
     def _web(self, share: float) -> tuple[Web, IntArray, FloatArray]:
-        """Return the boxes as a web that says nothing yet, the box nearest to each labelled sample, and how alike boxes are."""
+        """Return a web that says nothing yet, the box nearest to each labelled sample, and how alike boxes are."""
         if share not in self._webs:
-            lower, upper = (self._sides(side, share) for side in (self.boxes.lower, self.boxes.upper))
+            lower, upper = (self._sides(side, share)[:BOXES_IN_WEB] for side in (self.boxes.lower, self.boxes.upper))
             centres = np.where(lower <= upper, (lower + upper) / 2, 0.5)
             S, neighbours = similarity(centres)
             every = np.arange(len(centres))
-            heard = np.column_stack([every, neighbours])
-            web = Web(share, centres, heard, every, np.zeros((len(centres), 0)))
+            web = Web(share, centres, neighbours, every, np.zeros((len(centres), 0)))
             nearest = web.nearest(self.ranks.blend(self.labelled, share))
             self._webs[share] = web, nearest, S
         return self._webs[share]
@@ -232,16 +234,18 @@ class Ground:
 
     def _make(self, family: str, share: float) -> list[Chorus]:
         lower, upper = (self._sides(side, share) for side in (self.boxes.lower, self.boxes.upper))
-        every = np.arange(len(lower))
         n_features = lower.shape[1]
+        every = np.arange(min(len(lower), max(FEWEST_SPEAKING, BOXES_PER_FEATURE * n_features)))
         if family == "subspace":
             some = every[:BOXES_IN_SUBSPACE]
             return [
-                Chorus(share, features, np.ones(len(features)), some, lower[some][:, features], upper[some][:, features])
+                Chorus(
+                    share, features, np.ones(len(features)), some, lower[some][:, features], upper[some][:, features]
+                )
                 for features in self.subspaces
             ]
         factors = self._relevance(share) if family == "relevant" else np.ones(n_features)
-        return [Chorus(share, np.arange(n_features), factors, every, lower * factors, upper * factors)]
+        return [Chorus(share, np.arange(n_features), factors, every, lower[every] * factors, upper[every] * factors)]
 
     def _sides(self, side: FloatArray, share: float) -> FloatArray:
         reached = self.boxes.lower <= self.boxes.upper

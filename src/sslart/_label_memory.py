@@ -53,9 +53,8 @@ class LabelMemory:
     def whole(self) -> Chunk:
         """Return all that is kept, in the order in which it came."""
         tables = [chunk.table for chunk in self.chunks]
-        categories = {
-            column: np.concatenate([table.categories[column] for table in tables]) for column in tables[0].categories
-        }
+        columns = sorted({column for table in tables for column in table.categories})
+        categories = {column: np.concatenate([_of_column(table, column) for table in tables]) for column in columns}
         values = np.concatenate([table.values for table in tables])
         return Chunk(
             Table(values, categories, tables[0].names),
@@ -84,23 +83,31 @@ class LabelMemory:
             values.dtype != np.float64
             or values.shape != (n, n_columns)
             or not n
+            or np.isinf(values).any()
             or codes.dtype != np.int64
             or codes.shape != (n,)
             or not ((codes >= 0) & (codes < n_classes)).all()
             or numbers.dtype != np.int64
             or numbers.shape != (n,)
-            or not (numbers >= 0).all()
+            or numbers[0] < 0
+            or not (np.diff(numbers) > 0).all()
             or type(n_seen) is not int
-            or n_seen <= numbers.max()
+            or not numbers[-1] < n_seen < 2**62
             or any(given.shape != (n,) or not 0 <= column < n_columns for column, given in categories.items())
+            or not all(isinstance(one, str | int | float | None) for given in categories.values() for one in given)
         ):
             raise ValueError("the labelled samples of the model do not fit it")
         return cls((Chunk(Table(values, categories), codes, numbers),), n_seen)
 
 
+def _of_column(table: Table, column: int) -> Any:
+    """Return the categories of a column; a table in which all of them are missing may not know it as categorical."""
+    return table.categories.get(column, np.full(len(table), None))
+
+
 def _lots(numbers: IntArray, seed: int) -> Any:
     """Return a lot for each number: the same whenever it is drawn (splitmix64)."""
-    lots = numbers.astype(np.uint64) + np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)
+    lots = numbers.astype(np.uint64) + np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
     with np.errstate(over="ignore"):
         lots = (lots ^ (lots >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         lots = (lots ^ (lots >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -75,6 +75,9 @@ class Rule:
         The nodes that are the rule: rows of the model's `lower_`, `upper_` and `counts_`.
     members : tuple of int
         The members of the ensemble that hold it: places in `estimators_`; (0,) for a single model.
+    evidence : dict from class to float, or None
+        With evidence mapping, what the box says for each class of a sample inside it; in an ensemble, the mean over
+        these members. None for other mappings, and for a box that is silent.
     """
 
     label: Label
@@ -84,6 +87,7 @@ class Rule:
     confidence_factor: float
     nodes: tuple[int, ...]
     members: tuple[int, ...] = (0,)
+    evidence: Mapping[Label, float] | None = field(default=None, hash=False)
 
     @property
     def n_labelled(self) -> int:

@@ -10,6 +10,8 @@ from sslart._validate import BoolArray, FloatArray, IntArray
 
 Knots = tuple[FloatArray, FloatArray]
 
+MOST_KNOTS = 256
+
 
 @dataclass(frozen=True)
 class Ranks:
@@ -61,4 +63,11 @@ def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | N
     points = np.bincount(first[~wide], mass[~wide], minlength=len(values))
     shares = np.maximum.accumulate(spread + np.cumsum(points) - points / 2)
     span = shares[-1] - shares[0]
-    return (values, (shares - shares[0]) / span) if span > 0 else None
+    if not span > 0:
+        return None
+    shares = (shares - shares[0]) / span
+    if len(shares) > MOST_KNOTS:
+        evenly = np.searchsorted(shares, np.linspace(0.0, 1.0, MOST_KNOTS))
+        kept = np.unique(np.concatenate([[0], evenly, [len(shares) - 1]]))
+        values, shares = values[kept], shares[kept]
+    return values, shares

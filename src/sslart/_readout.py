@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sslart._ranks import Ranks
-from sslart._speakers import WIDTH, Speakers, filled
+from sslart._speakers import Speakers, filled
 from sslart._threads import side_by_side
 from sslart._validate import FloatArray, IntArray, SingleArray
 
 ROWS_PER_PIECE = 256
 N_KNOTS = 17
 NEGLIGIBLE = 0.01
+OWN_SHARE = 0.5  # of the nearest box in what is heard of the graph; its neighbours share the rest
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Web:
     centres : array of shape (n_boxes, n_features)
         On that scale. A missing value of a sample is taken as lying at the mean of them.
     neighbours : array of shape (n_boxes, n_heard)
-        The boxes that are heard with each box, itself first.
+        The other boxes that are heard with each box.
     boxes : array of int
         Which of the boxes these are.
     weights : array of shape (n_boxes, n_classes)
@@ -107,19 +110,33 @@ class Web:
     boxes: IntArray
     weights: FloatArray
 
+    @cached_property
+    def _ways(self) -> tuple[FloatArray, SingleArray, SingleArray]:
+        """What stands for a missing value, −2 times each centre, and its squared norm."""
+        centres = self.centres.astype(np.float32)
+        doubled = np.ascontiguousarray(-2.0 * centres.T)
+        return self.centres.mean(axis=0), doubled, np.einsum("ij,ij->i", centres, centres)
+
     def nearest(self, samples: FloatArray) -> IntArray:
         """Return the place of the box whose centre is nearest to each sample, given on its scale."""
-        samples = np.where(np.isnan(samples), self.centres.mean(axis=0), samples).astype(np.float32)
-        centres = self.centres.astype(np.float32)
-        distances = samples @ (-2.0 * centres.T)  # squared, less what is the same for all boxes
-        distances += np.einsum("ij,ij->i", centres, centres)
+        middle, doubled, norms = self._ways
+        if np.isnan(samples).any():
+            samples = np.where(np.isnan(samples), middle, samples)
+        distances = samples.astype(np.float32) @ doubled  # squared, less what is the same for all boxes
+        distances += norms
         return np.asarray(distances.argmin(axis=1))
 
     def strengths(self, nearest: IntArray) -> FloatArray:
         """Return how much of each box is heard, shape (n_samples, n_boxes), by who hears which box best."""
         heard = np.zeros((len(nearest), len(self.boxes)))
-        np.put_along_axis(heard, self.neighbours[nearest], 1.0 / self.neighbours.shape[1], axis=1)
+        others = self.neighbours[nearest]
+        np.put_along_axis(heard, others, (1.0 - OWN_SHARE) / others.shape[1], axis=1)
+        heard[np.arange(len(nearest)), nearest] = OWN_SHARE
         return heard
+
+    def smoothed(self) -> FloatArray:
+        """Return what is heard at each box: its own weights, and the mean of its neighbours'."""
+        return np.asarray(OWN_SHARE * self.weights + (1.0 - OWN_SHARE) * self.weights[self.neighbours].mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -184,7 +201,7 @@ class Readout:
     def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Return the evidence for each class, shape (n_samples, n_classes)."""
         ready = [(part, part.chorus.speakers(), filled(part.weights)) for part in self.parts]
-        heard = [web.weights[web.neighbours].mean(axis=1) for web in self.webs]
+        heard = [web.smoothed() for web in self.webs]
         starts = range(0, max(len(coded), 1), ROWS_PER_PIECE)
         pieces = side_by_side(
             lambda start, stop: self._piece(coded[start : start + ROWS_PER_PIECE], ready, heard, stop), starts, n_jobs
@@ -193,7 +210,7 @@ class Readout:
 
     def _scales(self, coded: FloatArray) -> dict[float, FloatArray]:
         """Return the samples on every scale that somebody speaks on."""
-        everyone = [*(part.chorus for part in self.parts), *self.webs, *self.lines, *self.curves]
+        everyone: list[Any] = [*(part.chorus for part in self.parts), *self.webs, *self.lines, *self.curves]
         return {share: self.ranks.blend(coded, share) for share in {one.share for one in everyone}}
 
     def _piece(
@@ -213,19 +230,44 @@ class Readout:
 
     def by_box(self, coded: FloatArray, n_boxes: int, stop: Any) -> FloatArray:
         """Return what each box says about each sample, shape (n_samples, n_classes, n_boxes)."""
-        on = self._scales(coded)
         said = np.zeros((n_boxes, len(coded), len(self.bias)))
+        for boxes, strengths, weights in self._voices(coded, stop):
+            said[boxes] += strengths.T[:, :, None] * weights.T[:, None]
+        return said.transpose(1, 2, 0)
+
+    def between(self, coded: FloatArray, first: IntArray, second: IntArray, n_boxes: int, stop: Any) -> FloatArray:
+        """Return what each box says for one class of each sample less for another, shape (n_samples, n_boxes).
+
+        `second` is -1 for samples that have no other class.
+        """
+        said = np.zeros((len(coded), n_boxes))
+        for boxes, strengths, weights in self._voices(coded, stop):
+            of_class = np.vstack([weights, np.zeros(len(boxes))])
+            said[:, boxes] += strengths * (of_class[first] - of_class[second])
+        return said
+
+    def _voices(self, coded: FloatArray, stop: Any) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+        """Yield boxes (each once), how loudly they speak of each sample, and their weights (n_classes, n_boxes)."""
+        on = self._scales(coded)
         for part in self.parts:
             chorus = part.chorus
             distances = chorus.speakers().distances(chorus.view(on[chorus.share]), stop)
             strengths = np.exp(-part.rate * distances.astype(np.float64))
             for weights in part.weights:
-                np.add.at(said, chorus.boxes, strengths.T[:, :, None] * weights.T[:, None])
+                yield chorus.boxes, strengths, weights
                 strengths = strengths**2
         for web in self.webs:
-            heard = web.strengths(web.nearest(on[web.share]))
-            np.add.at(said, web.boxes, heard.T[:, :, None] * web.weights[:, None])
-        return said.transpose(1, 2, 0)
+            yield web.boxes, web.strengths(web.nearest(on[web.share])), web.weights.T
+
+    def at_full_strength(self, n_boxes: int) -> FloatArray:
+        """Return what each box says of a sample inside it, shape (n_boxes, n_classes); NaN for a box that is silent."""
+        said = np.full((n_boxes, len(self.bias)), np.nan)
+        for part in self.parts:
+            boxes = part.chorus.boxes
+            said[boxes] = np.nan_to_num(said[boxes]) + part.weights.sum(axis=0).T
+        for web in self.webs:
+            said[web.boxes] = np.nan_to_num(said[web.boxes]) + OWN_SHARE * web.weights
+        return said
 
     def by_feature(self, coded: FloatArray) -> FloatArray:
         """Return what each feature says by itself about each sample, shape (n_samples, n_classes, n_features)."""
@@ -249,5 +291,3 @@ class Readout:
         """How many boxes have a say."""
         boxes = [*(part.chorus.boxes for part in self.parts), *(web.boxes for web in self.webs)]
         return len(np.unique(np.concatenate(boxes))) if boxes else 0
-
-

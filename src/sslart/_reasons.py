@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sslart._conditions import NO_NODE, Boxes, Sight, look
 from sslart._explanation import Ballot, Ranking, Trails
 from sslart._network import NO_LIMIT, Network
 from sslart._prototypes import Prototypes
+from sslart._testimony import Speaking
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table
 from sslart._wesslart import WESSLART
 
@@ -74,23 +76,26 @@ class Witness:
             depth = min(4 * depth, limit)
         return trails
 
-    def rivals(self, answers: IntArray) -> Boxes:
-        """Return the best labelled node of another class than each sample's answer (a class code, -1 for none)."""
+    def rivals(self, answers: IntArray, labels: IntArray | None = None) -> Boxes:
+        """Return the best labelled node of another class than each sample's answer (a class code, -1 for none).
+
+        `labels` takes the place of those of the nodes.
+        """
+        labels = self.prototypes.labels if labels is None else labels
         nodes = np.full(len(answers), NO_NODE)
         matches = np.zeros(len(answers))
         for answer in np.unique(answers).tolist():
             rows = np.flatnonzero(answers == answer)
-            found = self._without_class(answer).rank(
+            found = self._without_class(answer, labels).rank(
                 self.table[rows], self.rule.choice, labelled_only=True, n_jobs=self.model.n_jobs
             )
             nodes[rows], matches[rows] = found[0][:, 0], found[1][:, 0]
         return self.found(nodes, matches)
 
-    def _without_class(self, code: int) -> Network:
-        """Return the network as it would be had the nodes of a class no label; it shares all arrays but that."""
+    def _without_class(self, code: int, labels: IntArray) -> Network:
+        """Return the network as it would be had nodes these labels, but none of a class; it shares all other arrays."""
         network, prototypes = object.__new__(Network), object.__new__(Prototypes)
         vars(prototypes).update(vars(self.prototypes))
-        labels = self.prototypes.labels
         prototypes.labels = np.where(labels == code, UNLABELLED, labels)
         network.coding, network.prototypes = self.network.coding, prototypes
         return network
@@ -114,6 +119,22 @@ class Witness:
             1.0 - weights[:, n_features:],
         )
 
+    def beside(self, nodes: IntArray) -> Boxes:
+        """Return each sample beside any node, -1 for none."""
+        held = np.maximum(nodes, 0)
+        spoke = Speaking.of(self.prototypes, held, self.member, self.rule.choice, self.model._table.seen)
+        return dataclasses.replace(spoke.beside(self.sight, held), nodes=nodes)
+
+    def unlabelled_near(self, rows: IntArray) -> dict[int, tuple[int, int]]:
+        """Return the best node without a label among the few best, and how many samples it holds, by row."""
+        if not rows.size:
+            return {}
+        nodes = self._rank(rows, FEW_NODES)[0]
+        without = self.prototypes.labels[nodes] == UNLABELLED
+        best = nodes[np.arange(len(rows)), without.argmax(axis=1)]
+        found = zip(rows.tolist(), best.tolist(), self.prototypes.support[best].tolist(), strict=True)
+        return {row: (node, held) for (row, node, held), any_ in zip(found, without.any(axis=1), strict=True) if any_}
+
     def familiarity(self, best_matches: FloatArray) -> FloatArray:
         """Return what `score_samples` says, from the match of the best nodes."""
         return np.asarray(np.clip(best_matches - self.sight.beyond.sum(axis=1) / self.n_present, 0.0, 1.0))
@@ -121,6 +142,8 @@ class Witness:
 
 def cast(model: WESSLART, table: Table, depth: int) -> Ballot:
     """Let an ensemble vote."""
+    if model._speaks:
+        return _cast_evidence(model, table, depth)
     nodes: IntArray = np.array(model._ask(lambda member, stop: member._answering_nodes(table, depth, stop)))
     votes = np.array([member._places(answering) for member, answering in zip(model.estimators_, nodes, strict=True)])
     scores = model._scores(votes)
@@ -129,7 +152,23 @@ def cast(model: WESSLART, table: Table, depth: int) -> Ballot:
         weights[:, ~(weights * (votes != UNLABELLED)).any(axis=0)] = 1.0
     else:
         weights = np.ones(votes.shape)
-    return Ballot(nodes, votes, np.where(votes == UNLABELLED, 0.0, weights), scores, _elected(votes, scores))
+    elected, weights = _elected(votes, scores), np.where(votes == UNLABELLED, 0.0, weights)
+    return Ballot(nodes, votes, weights, scores, elected, np.where(votes == elected, weights, -1.0))
+
+
+def _cast_evidence(model: WESSLART, table: Table, depth: int) -> Ballot:
+    """Let an ensemble vote in which members have a probability for every class; no node answers alone."""
+    votes = model._votes(table, depth)
+    shares = model._evidence_shares(table, votes)
+    scores = shares.sum(axis=0)
+    elected = _elected(votes, scores)
+    own, given = (
+        np.take_along_axis(shares, np.maximum(places, 0)[:, :, None], axis=2)[:, :, 0]
+        for places in (votes, np.broadcast_to(elected, votes.shape))
+    )
+    silent = votes == UNLABELLED
+    nodes = np.full(votes.shape, NO_NODE)
+    return Ballot(nodes, votes, np.where(silent, 0.0, own), scores, elected, np.where(silent, -1.0, given))
 
 
 def _elected(votes: IntArray, scores: FloatArray) -> IntArray:
@@ -139,11 +178,15 @@ def _elected(votes: IntArray, scores: FloatArray) -> IntArray:
 def answers_of(model: ARTClassifier | WESSLART, table: Table) -> tuple[IntArray, IntArray]:
     """Predict: return the place in `classes_` of each answer, -1 where the model abstains, and who answered.
 
-    That is a node, -1 for none; -1 for every answer of an ensemble.
+    That is a node, -1 for none; -1 for every answer that several nodes give: of an ensemble, or where all boxes speak.
     """
     depth = model._search_depth()
-    if isinstance(model, WESSLART):
-        votes = model._votes(table, depth)
-        return _elected(votes, model._scores(votes)), np.full(len(table), NO_NODE)
+    if speaks(model) or isinstance(model, WESSLART):
+        return model._sure(model._answer_places(table, depth), table), np.full(len(table), NO_NODE)
     nodes = model._answering_nodes(table, depth)
-    return model._places(nodes), nodes
+    return model._sure(model._places(nodes), table), nodes
+
+
+def speaks(model: Any) -> bool:
+    """Tell whether all boxes of a model speak: evidence mapping."""
+    return bool(getattr(model, "_speaks", False))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sslart._coding import GRID
-from sslart._validate import BoolArray, FloatArray, IntArray, SingleArray, UNLABELLED
+from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, SingleArray
 
 NO_NODE = -1
 

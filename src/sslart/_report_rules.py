@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sslart._classes import Label
 from sslart._draw import asked_share
+from sslart._evidence_text import amount
 from sslart._levels import Rule, Scale
 from sslart._rule_text import phrase
 from sslart.rules import RuleSet
@@ -28,6 +29,8 @@ class RuleLine:
         The other classes among its labelled samples.
     conditions : tuple of (column, feature, words)
         The narrowest first.
+    evidence : tuple of (class, amount)
+        What its box says, the most first; empty where it says nothing, or boxes do not speak.
     """
 
     number: int
@@ -39,6 +42,7 @@ class RuleLine:
     n_members: int
     others: tuple[tuple[Label, float], ...]
     conditions: tuple[tuple[int, str, str], ...]
+    evidence: tuple[tuple[Label, str], ...]
 
 
 def rule_lines(rules: RuleSet, most: int) -> list[RuleLine]:
@@ -65,6 +69,7 @@ def _line(number: int, rule: Rule, scales: Sequence[Scale]) -> RuleLine:
             (place, condition.feature, phrase(condition, scale).removeprefix(f"{condition.feature} "))
             for place, condition, scale in asked
         ),
+        tuple((label, amount(said)) for label, said in sorted((rule.evidence or {}).items(), key=lambda one: -one[1])),
     )
 
 

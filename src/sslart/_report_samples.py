@@ -12,8 +12,9 @@ from sklearn.utils import _safe_indexing
 
 from sslart._classes import Label
 from sslart._conditions import Box, Condition
-from sslart._explain_text import number, wanted
+from sslart._evidence_text import doubt, in_all, lines_of
 from sslart._report_summary import Observed
+from sslart._value_text import number, wanted
 from sslart.explain import Explanation, explain
 
 MOST_FEATURES = 12
@@ -94,6 +95,14 @@ class SampleLine:
     novel_features : tuple of str
     advice : int or None
         How many samples the box holds that a label would name, where there is no answer.
+    doubt : str or None
+        Why an answer was not sure enough, where there is none because of that.
+    evidence : str or None
+        What all boxes say together, and for which class; None where a single box answers.
+    terms : tuple of (amount, who, what)
+        What that is made of.
+    spoke : bool
+        Whether `box` spoke for the answer, where all boxes speak.
     """
 
     row: int
@@ -115,6 +124,10 @@ class SampleLine:
     familiarity: float | None
     novel_features: tuple[str, ...]
     advice: int | None
+    doubt: str | None
+    evidence: str | None
+    terms: tuple[tuple[str, str, str], ...]
+    spoke: bool
 
 
 def states_of(observed: Observed, row: int) -> tuple[str, ...]:
@@ -170,6 +183,10 @@ def sample_lines(
                 why.novelty.familiarity if why.novelty else None,
                 why.novelty.features if why.novelty else (),
                 why.advice.support if why.advice else None,
+                doubt(*why.unsure) if why.unsure else None,
+                in_all(why.evidence) if why.evidence else None,
+                tuple(lines_of(why.evidence)) if why.evidence else (),
+                bool(why.evidence and (why.evidence.amount_of(why.box) or 0) > 0),
             )
         )
     return lines

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
-from math import floor, isnan, log10
+from collections.abc import Mapping, Sequence
+from math import floor, isnan, log10, nan
 from typing import Any
 
 from sslart._classes import Label
@@ -57,6 +57,7 @@ def rule_text(number: int, rule: Rule, scales: Sequence[Scale], n_members: int, 
         *([f"else {', '.join(others)}"] if others else []),
         f"support {rule.support}, {rule.n_labelled} of them labelled",
         *([f"in {rule.n_members} of {n_members} members"] if n_members > 1 else []),
+        *([f"evidence {_evidence(rule.evidence)}"] if rule.evidence else []),
     ]
     antecedent = ", AND\n   ".join(phrases) or "anything"
     antecedent = "Otherwise" if is_last and number > 1 and not phrases else f"If {antecedent}"
@@ -67,7 +68,12 @@ def rule_text(number: int, rule: Rule, scales: Sequence[Scale], n_members: int, 
     )
 
 
-def columns(scales: Sequence[Scale], classes: Sequence[Label]) -> list[str]:
+def _evidence(said: Mapping[Label, float]) -> str:
+    """Return what a box says for each class, the most first."""
+    return ", ".join(f"{label} {amount:+.3f}" for label, amount in sorted(said.items(), key=lambda one: -one[1]))
+
+
+def columns(scales: Sequence[Scale], classes: Sequence[Label], *, evidence: bool = False) -> list[str]:
     """Return the head of the rule table; a feature called like a column of the table's own has "feature " before it."""
     own = [
         "label",
@@ -76,6 +82,7 @@ def columns(scales: Sequence[Scale], classes: Sequence[Label]) -> list[str]:
         "n_labelled",
         "n_members",
         "confidence_factor",
+        *(f"evidence {label}" for label in classes if evidence),
     ]
     names = [scale.feature for scale in scales]
     taken = {"No.", *own, *names}
@@ -89,8 +96,9 @@ def columns(scales: Sequence[Scale], classes: Sequence[Label]) -> list[str]:
     return [*features, *own]
 
 
-def row(rule: Rule) -> list[Any]:
-    """Return one row of the rule table."""
+def row(rule: Rule, *, evidence: bool = False) -> list[Any]:
+    """Return one row of the rule table; NaN where a box says nothing."""
+    said = rule.evidence or dict.fromkeys(rule.counts, nan)
     return [
         *(cell(condition) for condition in rule.conditions),
         rule.label,
@@ -99,17 +107,20 @@ def row(rule: Rule) -> list[Any]:
         rule.n_labelled,
         rule.n_members,
         rule.confidence_factor,
+        *(said.values() if evidence else ()),
     ]
 
 
 def _shown(value: Any) -> str:
-    return _share(value) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return "" if isnan(value) else _share(value)
+    return str(value)
 
 
-def markdown(rules: Sequence[Rule], scales: Sequence[Scale], classes: Sequence[Label]) -> str:
+def markdown(rules: Sequence[Rule], scales: Sequence[Scale], classes: Sequence[Label], *, evidence: bool) -> str:
     """Return the rule table in Markdown."""
-    head = ["No.", *columns(scales, classes)]
-    body = [[str(number), *map(_shown, row(rule))] for number, rule in enumerate(rules, start=1)]
+    head = ["No.", *columns(scales, classes, evidence=evidence)]
+    body = [[str(number), *map(_shown, row(rule, evidence=evidence))] for number, rule in enumerate(rules, start=1)]
     lines = [head, ["---"] * len(head), *body]
     return "\n".join("| " + " | ".join(_escaped(text) for text in line) + " |" for line in lines) + "\n"
 
@@ -118,11 +129,14 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
 
-def page(rules: Sequence[Rule], scales: Sequence[Scale], classes: Sequence[Label], caption: str) -> str:
+def page(
+    rules: Sequence[Rule], scales: Sequence[Scale], classes: Sequence[Label], caption: str, *, evidence: bool
+) -> str:
     """Return the rule table in HTML; a cell shows its terms and range when pointed at."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in ["No.", *columns(scales, classes)])
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in ["No.", *columns(scales, classes, evidence=evidence)])
     body = "".join(
-        f"<tr><th>{number}</th>{''.join(_cells(rule, scales))}</tr>" for number, rule in enumerate(rules, start=1)
+        f"<tr><th>{number}</th>{''.join(_cells(rule, scales, evidence))}</tr>"
+        for number, rule in enumerate(rules, start=1)
     )
     return (
         f'<table class="sslart-rules"><caption>{html.escape(caption)}</caption>'
@@ -130,8 +144,8 @@ def page(rules: Sequence[Rule], scales: Sequence[Scale], classes: Sequence[Label
     )
 
 
-def _cells(rule: Rule, scales: Sequence[Scale]) -> list[str]:
-    values = row(rule)
+def _cells(rule: Rule, scales: Sequence[Scale], evidence: bool) -> list[str]:
+    values = row(rule, evidence=evidence)
     hints = [
         f' title="{html.escape(phrase(condition, scale))}"' if not condition.full_range else ""
         for condition, scale in zip(rule.conditions, scales, strict=True)
@@ -153,6 +167,7 @@ def rule_values(rule: Rule) -> dict[str, Any]:
         "confidence_factor": rule.confidence_factor,
         "nodes": list(rule.nodes),
         "members": list(rule.members),
+        "evidence": None if rule.evidence is None else dict(rule.evidence),
     }
 
 

@@ -42,13 +42,17 @@ class RuleReader(RawSamplesEstimator):
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """What rules are about: the features and how they are coded and named, the classes, the number of members."""
+    """What rules are about: the features and how they are coded and named, the classes, the number of members.
+
+    `has_evidence`: whether all boxes of the model speak, and rules tell what theirs say.
+    """
 
     coding: Coding
     scales: tuple[Scale, ...]
     classes: ClassTable
     n_members: int
     reader: RuleReader
+    has_evidence: bool = False
 
     def read(self, X: Any) -> Table:
         """Return samples as a table, or raise an error that says the cure."""

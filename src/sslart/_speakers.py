@@ -33,9 +33,7 @@ class Speakers:
     def of(cls, lower: FloatArray, upper: FloatArray) -> Speakers:
         """Return boxes of shape (n_boxes, n_features); lower > upper on a side that no sample has reached."""
         asks = lower <= upper
-        return cls(
-            _in_blocks(np.where(asks, lower, -np.inf)), _in_blocks(np.where(asks, upper, np.inf)), len(lower)
-        )
+        return cls(_in_blocks(np.where(asks, lower, -np.inf)), _in_blocks(np.where(asks, upper, np.inf)), len(lower))
 
     def distances(self, samples: FloatArray, stop: Any) -> SingleArray:
         """Return the L1 distance of each sample to each box, over the features that the sample has."""

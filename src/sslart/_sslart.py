@@ -54,9 +54,9 @@ class SSLART(EvidenceMapping, ARTClassifier):
         say of them), "feature" (a curve for each), "linear", "subspace" (boxes over a few features), "propagated"
         (labels that travel over the graph of boxes). Leave-one-out weighs them. None: all.
     width : float or None, default=None
-        τ > 0: how slowly the voice of a box falls off with its distance. None: leave-one-out decides.
+        τ from 1e-6 to 1e6: how slowly the voice of a box falls off with its distance. None: leave-one-out decides.
     ridge : float or None, default=None
-        λ > 0: how much evidence is held back. None: leave-one-out decides.
+        λ from 1e-6 to 1e6: how much evidence is held back. None: leave-one-out decides.
     rank_share : float or None, default=None
         From 0 to 1: whether distances are measured in the range (0), in ranks (1), or between. None: leave-one-out
         decides.
@@ -149,8 +149,7 @@ class SSLART(EvidenceMapping, ARTClassifier):
     def _rule(self) -> Rule:
         mapping = check_option(self._name, "mapping", self.mapping, MAPPINGS)
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
-        if mapping == "evidence":
-            self._wishes()
+        self._wishes()
         return dataclasses.replace(super()._rule(), match_tracking=tracking, one_to_one=mapping == "one-to-one")
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -178,6 +177,8 @@ class SSLART(EvidenceMapping, ARTClassifier):
         super()._fit_table(table, labels, order, stop)
         if self._speaks:
             self._remember(table, self._table.codes(labels), seed_of(self.random_state))
+        else:
+            self._forget()
 
     def _partial_fit_table(
         self,
@@ -196,6 +197,8 @@ class SSLART(EvidenceMapping, ARTClassifier):
             if not first:
                 self._readable()
             self._remember(table, self._table.codes(labels), seed_of(self.random_state) if first else None)
+        else:
+            self._forget()
         return learnt
 
     def _answer_places(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
@@ -203,7 +206,7 @@ class SSLART(EvidenceMapping, ARTClassifier):
         if not self._speaks:
             return self._places(self._answering_nodes(table, depth, stop))
         check_has_label(self._table)
-        places = self._probabilities(table, self.n_jobs).argmax(axis=1)
+        places: IntArray = self._probabilities(table, self.n_jobs).argmax(axis=1)
         if depth != NO_LIMIT:
             places[self._answering_nodes(table, depth, stop) == UNLABELLED] = UNLABELLED
         return places

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
@@ -47,11 +47,27 @@ def side_by_side(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
             raise
 
 
-@functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+class _OneThread:
+    """Linear algebra in one thread while anybody is inside, in whatever thread; then as it was."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._controller: Any = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._n_inside += 1
+            if self._n_inside == 1:
+                self._controller = self._controller or ThreadpoolController()
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                self._limit.restore_original_limits()
 
 
-def one_at_a_time() -> Any:
-    """Return a context in which linear algebra runs in one thread: the same bits on any number of cores."""
-    return _controller().limit(limits=1, user_api="blas")
+ONE_THREAD = _OneThread()  # for the same bits on any number of cores

@@ -26,6 +26,12 @@ class Record:
     trials: IntArray
 
     @classmethod
+    def none(cls, n_members: int, table: ClassTable) -> Record:
+        """Return the record of members that have not been tried."""
+        n_classes = len(table.seen)
+        return cls(np.zeros((n_members, n_classes), dtype=np.int64), np.zeros(n_classes, dtype=np.int64))
+
+    @classmethod
     def of_right(cls, right: BoolArray, table: ClassTable, labels: Labels) -> Record:
         """Return the record of members that got the samples marked in `right` (members × samples) right."""
         codes = table.codes(labels)

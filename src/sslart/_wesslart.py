@@ -25,7 +25,7 @@ from sslart._classifier import (
 from sslart._estimator import RawSamplesEstimator, put_back, unchanged_on_failure
 from sslart._network import NO_LIMIT, Undo
 from sslart._pooled import PooledNodes
-from sslart._sslart import SSLART, stage_order
+from sslart._sslart import MAPPINGS, SSLART, stage_order
 from sslart._threads import side_by_side
 from sslart._validate import (
     UNLABELLED,
@@ -51,10 +51,16 @@ MEMBER_PARAMETERS = (
     "mapping",
     "match_tracking",
     "search_depth",
+    "families",
+    "width",
+    "ridge",
+    "rank_share",
+    "label_memory",
     "bounds",
     "shuffle",
 )
 VOTINGS = ("weighted", "majority")
+LEAST_WEIGHT = 1e-3  # of a member for a class, so that some vote always counts
 
 
 class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
@@ -70,12 +76,17 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         Whether a vote counts We_c^m (WESSL-ART) or one (VESSL-ART).
     validation : "labelled" or float, default="labelled"
         What `fit` measures We_c^m on: the labelled training samples, or a share of them in (0, 1) that is held out
-        (stratified by class) and learnt by no member. A `validation_set` given to `fit` takes its place.
+        (stratified by class) and learnt by no member. A `validation_set` given to `fit` takes its place. With evidence
+        mapping it is "labelled", and each sample is predicted by the others alone.
     n_jobs : int or None, default=None
         How many threads members learn and answer in; None is 1, -1 all cores. Results do not depend on it.
     vigilance, choice, learning_rate, mapping, match_tracking, search_depth, bounds, shuffle
         ρ, α, β, the mapping, δ, T and the range of every member: see `SSLART`. Without `shuffle` all members are
         alike.
+    abstain_below : float or None, default=None
+        `predict` abstains where the highest probability is below this.
+    families, width, ridge, rank_share, label_memory
+        Evidence mapping of every member: see `SSLART`.
     random_state : int, RandomState instance or None, default=None
         Seeds the sequences of the members and the samples held out.
 
@@ -139,6 +150,12 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         mapping: str = "one-to-many",
         match_tracking: float = 1e-6,
         search_depth: int | None = None,
+        abstain_below: float | None = None,
+        families: Any = None,
+        width: float | None = None,
+        ridge: float | None = None,
+        rank_share: float | None = None,
+        label_memory: int = 50_000,
         bounds: Any = None,
         shuffle: bool = True,
         random_state: Any = None,
@@ -153,6 +170,12 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         self.mapping = mapping
         self.match_tracking = match_tracking
         self.search_depth = search_depth
+        self.abstain_below = abstain_below
+        self.families = families
+        self.width = width
+        self.ridge = ridge
+        self.rank_share = rank_share
+        self.label_memory = label_memory
         self.bounds = bounds
         self.shuffle = shuffle
         self.random_state = random_state
@@ -172,6 +195,11 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         with unchanged_on_failure(self):
             self._check_parameters()
             table, labels = read_training(self, X, y)
+            if self._speaks and (validation_set is not None or self.validation != "labelled"):
+                raise ValueError(
+                    "With mapping='evidence' WESSLART measures its class weights by leave-one-out: leave validation at "
+                    "'labelled' and give no validation_set."
+                )
             random = check_random_state(self.random_state)
             apart = self._held_out(labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]
@@ -194,8 +222,10 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
                 self.n_jobs,
             )
             self._take_members(members)
-            votes = self._votes(validation)
-            self._record = Record.of_votes(votes, self._table, validation_labels)
+            if self._speaks:
+                self._record = Record.none(len(members), self._table)
+            else:
+                self._record = Record.of_votes(self._votes(validation), self._table, validation_labels)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
@@ -229,7 +259,9 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
             known = ClassTable() if first else self._table
             self._table = (known if declared is None else known.declaring(declared)).learning(labels)
             right = self._learn_together(members, table, labels, declared, orders, undo)
-            record = Record.of_right(right, self._table, labels)
+            record = Record.none(len(members), self._table)
+            if not self._speaks:
+                record = Record.of_right(right, self._table, labels)
             self._record = record if first else self._record + record
             self._take_members(members)
         return self
@@ -310,12 +342,19 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
     def class_weights_(self) -> FloatArray:
         """We_c^m of each member (row) for each class (column, in the order of `classes_`)."""
         check_is_fitted(self)
+        if self._speaks:
+            return np.array([member._class_success() for member in self.estimators_])
         return self._record.weights(self._table)
+
+    @property
+    def _speaks(self) -> bool:
+        """Whether all boxes speak."""
+        return check_option("WESSLART", "mapping", self.mapping, MAPPINGS) == "evidence"
 
     def _votes(self, table: Table, depth: int = NO_LIMIT) -> IntArray:
         """Return the place in `classes_` that each member votes for, shape (n_members, n_samples); -1 for no vote."""
         check_has_label(self._table)
-        return np.array(self._ask(lambda member, stop: member._places(member._answering_nodes(table, depth, stop))))
+        return np.array(self._ask(lambda member, stop: member._answer_places(table, depth, stop)))
 
     def _ask(self, question: Callable[[SSLART, Any], Any]) -> list[Any]:
         self._follow()
@@ -338,9 +377,27 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
             Classes. A member that abstains casts no vote; where none votes the answer is -1 for integer classes, None
             for others.
         """
-        votes = self._votes(self._read(X), self._search_depth())
-        places = np.where((votes != UNLABELLED).any(axis=0), self._scores(votes).argmax(axis=1), UNLABELLED)
-        return self._answers(places, may_abstain=self.search_depth is not None)
+        table = self._read(X)
+        places = self._sure(self._answer_places(table, self._search_depth()), table)
+        return self._answers(places, may_abstain=self._may_abstain())
+
+    def _answer_places(self, table: Table, depth: int) -> IntArray:
+        """Return the place in `classes_` of the answer to each sample, -1 where the ensemble abstains."""
+        votes = self._votes(table, depth)
+        scores = self._evidence_scores(table, votes) if self._speaks else self._scores(votes)
+        return np.where((votes != UNLABELLED).any(axis=0), scores.argmax(axis=1), UNLABELLED)
+
+    def _evidence_scores(self, table: Table, votes: IntArray) -> FloatArray:
+        """Return the probabilities of the members that vote, added up with their weights."""
+        return np.asarray(self._evidence_shares(table, votes).sum(axis=0))
+
+    def _evidence_shares(self, table: Table, votes: IntArray) -> FloatArray:
+        """Return what each member adds to the score of each class, shape (n_members, n_samples, n_classes)."""
+        said = np.array(self._ask(lambda member, stop: member._probabilities(table)))
+        said[votes == UNLABELLED] = 0.0
+        if check_option("WESSLART", "voting", self.voting, VOTINGS) == "weighted":
+            said *= np.maximum(self.class_weights_, LEAST_WEIGHT)[:, None]
+        return said
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the share of each class in the score of each sample.
@@ -356,7 +413,11 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         array of shape (n_samples, n_classes)
             Columns in the order of `classes_`; rows sum to one.
         """
-        shares = self._scores(self._votes(self._read(X)))
+        return self._class_probabilities(self._read(X))
+
+    def _class_probabilities(self, table: Table) -> FloatArray:
+        votes = self._votes(table)
+        shares = self._evidence_scores(table, votes) if self._speaks else self._scores(votes)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def apply(self, X: Any) -> IntArray:

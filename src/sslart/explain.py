@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart._classifier import ARTClassifier, check_has_label
-from sslart._conditions import Box, Condition
+from sslart._conditions import NO_NODE, Box, Condition
 from sslart._counterfactual import AIMS, Search
 from sslart._explain_text import as_dict, as_html, as_text, headline
 from sslart._explanation import (
@@ -21,13 +21,16 @@ from sslart._explanation import (
     Flips,
     Novelty,
     Told,
+    Trails,
     Verdict,
     Vote,
 )
+from sslart._hearing import answers_at_nodes, hear
 from sslart._moves import Path, moves_towards
-from sslart._reasons import Witness, answers_of, cast
+from sslart._reasons import Witness, answers_of, cast, speaks
 from sslart._rounding import decimals_of
-from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
+from sslart._testimony import Evidence, Term
+from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table
 from sslart._wesslart import WESSLART
 
 __all__ = [
@@ -37,8 +40,10 @@ __all__ = [
     "Change",
     "Condition",
     "Counterfactual",
+    "Evidence",
     "Explanation",
     "Novelty",
+    "Term",
     "Vote",
     "explain",
 ]
@@ -55,16 +60,24 @@ class Explanation(Account):
     answer : class, or -1 or None
         What `predict` says; -1 or None, as there, where the model abstains.
     abstained : bool
-        Whether it abstains: none of the T best nodes has a label.
+        Whether it abstains: none of the T best nodes has a label, or no probability reaches `abstain_below`.
     confidence : float or None
         What `predict_proba` says of the answer; None where the model abstains.
     asked : tuple of AskedNode
-        The nodes asked, best first, up to the first with a label, or to T.
+        The nodes asked, best first, up to the first with a label, or to T. With evidence mapping all boxes speak, and
+        it is empty, but where the model abstains because none of the T best has a label.
     box : Box
         The box that answered; the best one where the model abstains. In an ensemble, that of the member with the
-        greatest weight among those that voted for the answer.
+        greatest weight among those that voted for the answer. With evidence mapping, the box that spoke loudest for
+        the answer; the best-ranked one where none did.
     rival : Box or None
-        The best-ranked box of another class; None where there is no other class.
+        The best-ranked box of another class; None where there is no other class. With evidence mapping, the box that
+        spoke loudest against the answer; where none did, as otherwise.
+    evidence : Evidence or None
+        With evidence mapping, what boxes and features say for the answer against the runner-up, and how much; in an
+        ensemble, those of the member that gives most to the answer. None for other mappings.
+    unsure : (float, float) or None
+        The highest probability and `abstain_below`, where the model abstains because the one is below the other.
     counterfactual : Counterfactual or None
         The smallest change found that gets another answer, checked by predicting it; None where none was found.
     advice : Advice or None
@@ -74,7 +87,8 @@ class Explanation(Account):
     votes : tuple of Vote or None
         How each member voted; None unless the model is an ensemble.
     scores : dict from class to float, or None
-        What the votes add up to; None unless the model is an ensemble.
+        What the votes add up to; with evidence mapping, what the members say for each class, their votes and the
+        rest. None unless the model is an ensemble.
     """
 
     def __str__(self) -> str:
@@ -96,7 +110,7 @@ def explain(model: ARTClassifier | WESSLART, X: Any) -> list[Explanation]:
 
     Parameters
     ----------
-    model : SSLART, FuzzyARTMAP or WESSLART
+    model : AutoSSLART, SSLART, FuzzyARTMAP or WESSLART
         A fitted classifier. It is not changed.
     X : array-like of shape (n_samples, n_features)
         Raw features; NaN where a value is missing.
@@ -147,7 +161,12 @@ class _Case:
         self.classes: list[Any] = model.classes_.tolist()
         n = len(table)
         self.ballot: Ballot | None = None
-        self.places: IntArray = np.full(n, UNLABELLED)
+        self.probabilities: FloatArray | None = None
+        self.unsure: BoolArray = np.zeros(n, dtype=bool)
+        if speaks(model) or model.abstain_below is not None:
+            self.probabilities = model._class_probabilities(table)
+            self.unsure = model._unsure(self.probabilities)
+        self.places: IntArray = np.full(n, UNLABELLED)  # before it is asked whether they are sure
         self.deficits: FloatArray = np.zeros(n)
         self.familiarity: FloatArray = np.zeros(n)
         self.sides: list[tuple[IntArray, Witness, Told]] = []
@@ -156,9 +175,9 @@ class _Case:
         if isinstance(self.model, WESSLART):
             self.ballot = cast(self.model, self.table, self.depth)
             self.places = self.ballot.places
-            speaks = self._spokesmen(self.ballot)
+            spokesmen = self._spokesmen(self.ballot)
             for place, member in enumerate(self.model.estimators_):
-                rows = np.flatnonzero(speaks == place)
+                rows = np.flatnonzero(spokesmen == place)
                 if rows.size:
                     self._hear(Witness(member, place, self.names, self.table[rows]), rows)
             every = self.model._ask(
@@ -166,7 +185,11 @@ class _Case:
             )
             self.familiarity = np.mean(every, axis=0)  # as in score_samples
         else:
+            if speaks(self.model):
+                self.places = self.model._answer_places(self.table, self.depth)
             self._hear(Witness(self.model, None, self.names, self.table), np.arange(len(self.table)))
+        self.unsure &= self.places != UNLABELLED
+        self.answers = np.where(self.unsure, UNLABELLED, self.places)
         return self._collected(self._counterfactuals())
 
     def _spokesmen(self, ballot: Ballot) -> IntArray:
@@ -184,39 +207,78 @@ class _Case:
     def _hear(self, witness: Witness, rows: IntArray) -> None:
         """Take down what one network says about the given rows."""
         trails = witness.trails(self.depth)
-        winners = witness.found(trails.winners, trails.winner_matches)
-        rivals = witness.rivals(trails.answers)
-        if self.ballot is None:
-            answered = trails.answers != UNLABELLED
-            self.places[rows] = witness.model._places(np.where(answered, winners.nodes, UNLABELLED))
-            self.counts = witness.prototypes.counts[winners.nodes]
+        if speaks(self.model):
+            told = self._hear_all(witness, rows, trails)
+        else:
+            winners = witness.found(trails.winners, trails.winner_matches)
+            if self.ballot is None:
+                answered = trails.answers != UNLABELLED
+                self.places[rows] = witness.model._places(np.where(answered, winners.nodes, UNLABELLED))
+                self.counts = witness.prototypes.counts[winners.nodes]
+            same = bool((trails.best == winners.nodes).all())
+            best = winners if same else witness.found(trails.best, trails.best_matches)
+            near = witness.unlabelled_near(np.flatnonzero(self.unsure[rows]))
+            told = Told(trails, winners, witness.rivals(trails.answers), best, near)
         self.familiarity[rows] = witness.familiarity(trails.best_matches)
-        self.deficits[rows] = winners.choices - rivals.choices
-        same = bool((trails.best == winners.nodes).all())
-        best = winners if same else witness.found(trails.best, trails.best_matches)
-        self.sides.append((rows, witness, Told(trails, winners, rivals, best)))
+        self.deficits[rows] = told.boxes.choices - told.rivals.choices
+        self.sides.append((rows, witness, told))
+
+    def _hear_all(self, witness: Witness, rows: IntArray, trails: Trails) -> Told:
+        """Take down what one network says of which all boxes speak."""
+        assert self.probabilities is not None
+        shares = self.probabilities[rows]
+        winners = np.where(self.places[rows] == UNLABELLED, shares.argmax(axis=1), self.places[rows])
+        runners_up = None if self.ballot is None else self._runners_up(self.ballot, rows, winners)
+        heard = hear(witness, winners, runners_up)
+        codes = np.full(len(self.classes), UNLABELLED)
+        codes[witness.model._table.sorted_codes()] = np.arange(len(witness.model._table.seen))
+        nearest = witness.rivals(codes[winners])
+        loud, against = heard.loudest(1), heard.loudest(-1)
+        return Told(
+            trails,
+            witness.beside(np.where(loud == NO_NODE, trails.winners, loud)),
+            witness.beside(np.where(against == NO_NODE, nearest.nodes, against)),
+            witness.found(trails.best, trails.best_matches),
+            witness.unlabelled_near(np.flatnonzero(self.unsure[rows])),
+            heard,
+            (witness.rivals(codes[winners], answers_at_nodes(witness)), nearest),
+        )
+
+    def _runners_up(self, ballot: Ballot, rows: IntArray, winners: IntArray) -> IntArray:
+        """Return the place of the class with the next highest score, -1 where only one was learnt."""
+        places = self.model._table.sorted_codes()
+        if len(places) == 1:
+            return np.full(len(rows), UNLABELLED)
+        scores = np.where((self.places[rows] == UNLABELLED)[:, None], self.probabilities[rows], ballot.scores[rows])  # type: ignore[index]
+        others = np.full(scores.shape, -np.inf)
+        others[:, places] = scores[:, places]
+        others[np.arange(len(rows)), winners] = -np.inf
+        return np.asarray(others.argmax(axis=1))
 
     def _counterfactuals(self) -> Flips:
-        duel = self.ballot is None
+        duel = self.ballot is None and self.probabilities is None
         decimals = decimals_of(self.sides[0][1].network, len(self.names))
-        search = Search(self.table, self.places, decimals, lambda table: answers_of(self.model, table), duel=duel)
+        search = Search(self.table, self.answers, decimals, lambda table: answers_of(self.model, table), duel=duel)
         for aim in AIMS:
             for rows, witness, told in self.sides:
-                if (search.found[rows] != UNLABELLED).all():
-                    continue
-                sight, network, choice = witness.sight, witness.network, witness.rule.choice
-                moves = moves_towards(sight, choice, told.boxes, told.rivals, aim, decimals)
-                if duel and aim == AIMS[0]:
-                    path = Path(sight, network, choice, told.rivals, moves, decimals)
-                    search.try_least(path, told.boxes, network.prototypes.boxes())
-                own = np.flatnonzero(search.found[rows] == UNLABELLED)
-                search.try_full(rows[own], moves, own)
+                for rivals in (*told.elsewhere, told.rivals):
+                    if (search.found[rows] != UNLABELLED).all():
+                        continue
+                    sight, network, choice = witness.sight, witness.network, witness.rule.choice
+                    moves = moves_towards(sight, choice, told.boxes, rivals, aim, decimals)
+                    if duel and aim == AIMS[0]:
+                        path = Path(sight, network, choice, rivals, moves, decimals)
+                        search.try_least(path, told.boxes, network.prototypes.boxes())
+                    own = np.flatnonzero(search.found[rows] == UNLABELLED)
+                    search.try_full(rows[own], moves, own)
         search.shrink(self.deficits)
         return search.results(self.names, self.classes)
 
     def _confidences(self) -> FloatArray:
         """Return what `predict_proba` says of the answers."""
-        at = np.arange(len(self.table)), np.maximum(self.places, 0)
+        at = np.arange(len(self.table)), np.maximum(self.answers, 0)
+        if self.probabilities is not None:
+            return np.asarray(self.probabilities[at])
         if self.ballot is None:
             counts = self.model._by_class(self.counts)  # type: ignore[union-attr]
             return np.asarray(counts[at] / np.maximum(counts.sum(axis=1), 1))
@@ -225,9 +287,11 @@ class _Case:
 
     def _collected(self, flips: Flips) -> list[Explanation]:
         vigilance = self.sides[0][1].rule.vigilance
-        verdict = Verdict(flips, self.familiarity, vigilance, self.ballot, self.classes)
-        answers = self.model._answers(self.places, may_abstain=self.model.search_depth is not None).tolist()
-        confidences, silent = self._confidences().tolist(), (self.places == UNLABELLED).tolist()
+        highest = np.zeros(len(self.table)) if self.probabilities is None else self.probabilities.max(axis=1)
+        doubtful, limit = np.where(self.unsure, highest, np.nan), self.model.abstain_below
+        verdict = Verdict(flips, self.familiarity, vigilance, self.ballot, self.classes, doubtful, limit)
+        answers = self.model._answers(self.answers, may_abstain=self.model._may_abstain()).tolist()
+        confidences, silent = self._confidences().tolist(), (self.answers == UNLABELLED).tolist()
         explanations: list[Any] = [None] * len(answers)
         for rows, _, told in self.sides:
             for place, row in enumerate(rows.tolist()):

@@ -20,13 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from sslart import _draw as draw
 from sslart._classifier import AbstainingClassifier
-from sslart._explain_text import number
+from sslart._reasons import speaks
 from sslart._report_pictures import pictures_of
 from sslart._report_quality import Estimate
 from sslart._report_rules import rule_lines, rule_numbers
 from sslart._report_samples import chosen_rows, sample_lines, states_of
 from sslart._report_summary import Observed, observe, summarise
 from sslart._validate import check_whole
+from sslart._value_text import number
 from sslart.persist import _write_atomically
 from sslart.rules import RuleSet
 
@@ -165,6 +166,8 @@ def _described(observed: Observed) -> dict[str, Any]:
     model, members = observed.model, len(observed.members)
     return {
         "kind": type(model).__name__,
+        "speaks": speaks(model),
+        "abstain_below": model.abstain_below,
         "n_members": members,
         "n_boxes": model.n_nodes_,
         "n_learnt": int(model.support_.sum()) // members,

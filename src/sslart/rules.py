@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sslart._classes import Label
 from sslart._classifier import AbstainingClassifier, as_known, check_has_label
 from sslart._levels import Condition, Rule, known, scales_of
+from sslart._reasons import speaks
 from sslart._rule_text import columns, markdown, page, row, rule_text, rule_values, scale_values
 from sslart._simplify import Domain, RuleReader, simplified
 from sslart._validate import BoolArray, FloatArray, IntArray, check_number, read_labels
@@ -141,8 +142,8 @@ class RuleSet(Sequence[Rule]):
 
         Nearest is the box of least L1 distance, in features scaled to [0, 1], over the features that the rule asks
         something of and the sample has; on ties the rule with the higher confidence factor, then the first. The
-        model's own `predict` also weighs the size of the boxes, and asks the members of an ensemble one by one, so
-        that it may say otherwise.
+        model's own `predict` also weighs the size of the boxes, asks the members of an ensemble one by one, and with
+        evidence mapping hears all boxes, so that it may say otherwise.
 
         Parameters
         ----------
@@ -176,7 +177,8 @@ class RuleSet(Sequence[Rule]):
 
         A cell holds the level of a feature ("1"), its first and last level ("2-3"), its categories ("blue|red"), or
         "any". Behind the features stand the label, the confidence of each class, support, how many of it were
-        labelled, the number of members that hold the rule, and the confidence factor. A feature called like one of
+        labelled, the number of members that hold the rule, and the confidence factor; with evidence mapping also what
+        its box says for each class, NaN where it is silent. A feature called like one of
         these columns, such as "label", stands as "feature label"; so it does in Markdown and HTML.
         """
         try:
@@ -187,7 +189,9 @@ class RuleSet(Sequence[Rule]):
             ) from error
         index = pd.RangeIndex(1, len(self) + 1, name="No.")
         return pd.DataFrame(
-            [row(rule) for rule in self], index=index, columns=columns(self._domain.scales, self.classes)
+            [row(rule, evidence=self._domain.has_evidence) for rule in self],
+            index=index,
+            columns=columns(self._domain.scales, self.classes, evidence=self._domain.has_evidence),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,10 +216,10 @@ class RuleSet(Sequence[Rule]):
 
     def to_markdown(self) -> str:
         """Return the table of `to_frame` in Markdown."""
-        return markdown(self, self._domain.scales, self.classes)
+        return markdown(self, self._domain.scales, self.classes, evidence=self._domain.has_evidence)
 
     def _repr_html_(self) -> str:
-        return page(self, self._domain.scales, self.classes, repr(self))
+        return page(self, self._domain.scales, self.classes, repr(self), evidence=self._domain.has_evidence)
 
 
 def rules_of(
@@ -249,7 +253,8 @@ def rules_of(
         Labelled samples, such as those the model has learnt. Rules are then merged with their neighbours and lose
         conditions as long as `RuleSet.answer` says the same of each of these samples; `RuleSet.dropped` tells what
         went. Only the last rule may lose all its conditions: it is then for what the others leave. Samples without
-        a label do not count. The model keeps no samples, so that `True` is refused.
+        a label do not count. The model keeps no samples, so that `True` is refused. So is a model with evidence
+        mapping: there no single rule answers.
 
     Returns
     -------
@@ -293,6 +298,11 @@ def rules_of(
     'setosa, node 1: merged with node 4'
     """
     domain = _domain_of(model, levels, terms)
+    if domain.has_evidence and simplify is not False:
+        raise ValueError(
+            "simplify keeps the answers of the nearest rule, but with mapping='evidence' no single rule answers: all "
+            "boxes speak. Leave simplify at False, or fit with mapping='one-to-many'."
+        )
     confidence = check_number("rules", "min_confidence", min_confidence, 0, 1)
     support = check_number("rules", "min_support", min_support, 0)
     samples = None if simplify is False else _read_simplify(model, domain, simplify)
@@ -316,7 +326,7 @@ def _domain_of(model: Any, levels: Any, terms: Any) -> Domain:
     reader = RuleReader.of(model)
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
     names = names or [f"x{column}" for column in range(reader.n_features_in_)]
-    return Domain(coding, scales_of(coding, names, levels, terms), model._table, len(members), reader)
+    return Domain(coding, scales_of(coding, names, levels, terms), model._table, len(members), reader, speaks(model))
 
 
 def _members_of(model: Any) -> list[Any]:
@@ -357,6 +367,7 @@ def _extract(model: Any, domain: Domain, min_confidence: float, min_support: flo
         counts = np.array([counts[group].sum(axis=0) for group in groups])
         support = np.array([support[group].sum() for group in groups])
         places = places[first]
+    said = _evidence_of(model, members)[nodes]
     own = counts[np.arange(len(places)), places]
     confidence = own / counts.sum(axis=1)
     factors = _confidence_factors(own, confidence, places)
@@ -372,9 +383,34 @@ def _extract(model: Any, domain: Domain, min_confidence: float, min_support: flo
             float(factors[place]),
             tuple(nodes[groups[place]].tolist()),
             tuple(np.unique(holders[nodes[groups[place]]]).tolist()),
+            _evidence_together(said[groups[place]], holders[nodes[groups[place]]], classes),
         )
         for place, conditions in zip(kept, domain.conditions(lower[kept], upper[kept]), strict=True)
     ]
+
+
+def _evidence_of(model: Any, members: list[Any]) -> FloatArray:
+    """Return what each node of all members says for each class of a sample inside it; NaN where it is silent."""
+    said = np.full((sum(member.n_nodes_ for member in members), len(model.classes_)), np.nan)
+    if not speaks(model):
+        return said
+    start = 0
+    for member in members:
+        landmarks = member._landmarks()
+        full = member._heard().readout.at_full_strength(len(landmarks))
+        every = np.where(np.isnan(full[:, :1]), np.nan, np.zeros((len(full), said.shape[1])))
+        every[:, member._table.sorted_codes()] = full
+        said[start + landmarks] = every
+        start += member.n_nodes_
+    return said
+
+
+def _evidence_together(said: FloatArray, holders: IntArray, classes: list[Any]) -> dict[Label, float] | None:
+    """Return what the nodes of a rule say together, the mean over its members; None where all are silent."""
+    if np.isnan(said).all():
+        return None
+    total = np.nansum(said, axis=0) / len(np.unique(holders))
+    return dict(zip(classes, total.tolist(), strict=True))
 
 
 def _confidence_factors(own: IntArray, confidence: FloatArray, places: IntArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from sslart.experiments import _paper
+from sslart.experiments import _models, _paper
 from sslart.experiments._experiment import Check, Results, Summary, Table
 from sslart.experiments._paper import Printed
 from sslart.experiments._protocol import VIGILANCES
@@ -49,6 +49,11 @@ def agree(printed: Printed, summary: Summary) -> bool:
     return abs(printed.mean - summary.mean) <= 2 * error
 
 
+def of_evidence(results: Results, dataset: str, measure: str = "accuracy") -> Summary | None:
+    """Return what evidence mapping reached."""
+    return results.summary(dataset, _models.EVIDENCE, measure, _models.EVIDENCE_VIGILANCE)
+
+
 def side_by_side(
     results: Results,
     table: str,
@@ -58,7 +63,7 @@ def side_by_side(
     measure: str = "accuracy",
     vigilances: Sequence[float] = VIGILANCES,
 ) -> Table:
-    """Return one row per data set: what the paper prints for each of its methods, and what we measured.
+    """Return one row per data set: what the paper prints for each of its methods, what we measured, and AutoSSLART.
 
     Parameters
     ----------
@@ -69,12 +74,14 @@ def side_by_side(
     for name, _ in ours:
         quoted.add(len(header))
         header += [f"{name}, printed", *(f"{name}, ρ={rho:g}" for rho in vigilances)]
+    header.append(_models.EVIDENCE)
     rows = []
     for dataset in datasets:
         cells = [dataset]
         for name, their_name in ours:
             cells.append(as_text(_paper.value(table, dataset, their_name, measure)))
             cells += [measured(results.summary(dataset, name, measure, rho)) for rho in vigilances]
+        cells.append(measured(of_evidence(results, dataset, measure)))
         rows.append(cells)
     return Table(title, header, rows, frozenset(quoted))
 

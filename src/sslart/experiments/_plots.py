@@ -112,6 +112,5 @@ def dots(
             linewidth=1,
             label=name,
         )
-    axis.set(yticks=range(len(names)), yticklabels=names, xlabel=label, title=title)
-    axis.invert_yaxis()
+    axis.set(yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5), xlabel=label, title=title)
     return finish(figure, axes)

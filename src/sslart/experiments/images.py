@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from sslart.experiments import _competitors, _models, _plots
-from sslart.experiments._compare import agreement, others, side_by_side, spread_of
-from sslart.experiments._experiment import Check, Experiment, Results, Table
+from sslart.experiments._compare import agreement, of_evidence, others, side_by_side, spread_of
+from sslart.experiments._experiment import Check, Experiment, Results, Summary, Table
 from sslart.experiments._paper import value
 from sslart.experiments._protocol import VIGILANCES, Record, Split, records, task_and_exam
 from sslart.experiments._sets import IMAGES, load
@@ -32,6 +32,8 @@ def _work(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
         model = _models.single(task, rho)
         found = {**exam.scores(model.predict(task.X_test)), **_models.node_counts(model)}
         yield from records(dataset, OURS[0][0], found, vigilance=rho)
+    answers = _models.evidence(task).predict(task.X_test)
+    yield from records(dataset, _models.EVIDENCE, exam.scores(answers), vigilance=_models.EVIDENCE_VIGILANCE)
     for name, method in COMPETITORS.items():
         yield from records(dataset, name, exam.scores(method(task)))
 
@@ -53,7 +55,7 @@ def _figure(results: Results) -> Any:
 
 
 def printed_and_measured(results: Results, table: str, datasets: list[str], ours: tuple[tuple[str, str], ...]) -> Any:
-    """Draw what the paper prints beside what was measured at both vigilances."""
+    """Draw what the paper prints beside what was measured at both vigilances, and with evidence mapping."""
     series: dict[str, list[tuple[float, float, float] | None]] = {}
     for name, their_name in ours:
         points: list[tuple[float, float, float] | None] = []
@@ -66,9 +68,13 @@ def printed_and_measured(results: Results, table: str, datasets: list[str], ours
                 points.append((one.mean, one.mean - sd, one.mean + sd))
         series[f"{name}, printed"] = points
         for rho in VIGILANCES:
-            found = [results.summary(dataset, name, "accuracy", rho) for dataset in datasets]
-            series[f"{name}, ρ={rho:g}"] = [None if one is None else (one.mean, one.low, one.high) for one in found]
+            series[f"{name}, ρ={rho:g}"] = _points(results.summary(data, name, "accuracy", rho) for data in datasets)
+    series[_models.EVIDENCE] = _points(of_evidence(results, dataset) for dataset in datasets)
     return _plots.dots("Accuracy: printed (± sd) and measured (95 % interval)", datasets, series, "accuracy, %")
+
+
+def _points(found: Iterable[Summary | None]) -> list[tuple[float, float, float] | None]:
+    return [None if one is None else (one.mean, one.low, one.high) for one in found]
 
 
 EXPERIMENT = Experiment(
@@ -76,7 +82,7 @@ EXPERIMENT = Experiment(
     title="USPS, NORB and MNIST with 500 labels",
     question=(
         "How accurate is SSL-ART on images with few labels? 9298 samples are drawn at random: 500 labelled, 8500 "
-        "unlabelled, 298 for the test."
+        "unlabelled, 298 for the test." + _models.ABOUT_EVIDENCE
     ),
     datasets=tuple(IMAGES),
     work=_work,

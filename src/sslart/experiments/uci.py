@@ -40,6 +40,8 @@ def _work(
             yield from records(dataset, vote, exam.scores(answers), vigilance=rho)
         ceiling = _models.ensemble(told_all, rho).predict(task.X_test)
         yield from records(dataset, ALL_LABELS, exam.scores(ceiling), vigilance=rho)
+    answers = _models.evidence(task).predict(task.X_test)
+    yield from records(dataset, _models.EVIDENCE, exam.scores(answers), vigilance=_models.EVIDENCE_VIGILANCE)
     for name, method in competitors.items():
         if quick and dataset == "KVK" and name.startswith("SemiBoost"):
             continue  # a minute each
@@ -70,6 +72,8 @@ def _win_tie_loss(results: Results, datasets: dict[str, str]) -> Table:
     for rho in VIGILANCES:
         for name, _ in OURS:
             columns[f"{name}, ρ={rho:g}"] = [results.mean(data, name, "accuracy", rho) for data in datasets]
+    found = _models.EVIDENCE, "accuracy", _models.EVIDENCE_VIGILANCE
+    columns[_models.EVIDENCE] = [results.mean(data, *found) for data in datasets]
     for name in results.distinct("method"):
         if results.summary_exists(name, None):
             columns[name] = [results.mean(data, name, "accuracy") for data in datasets]
@@ -119,7 +123,7 @@ def _experiment(name: str, title: str, table: str, datasets: dict[str, str], lab
             f"labelled, "
             "20 % for the test, class by class. Missing values stay missing for our models; the others get means, "
             "learnt "
-            "from training samples."
+            "from training samples." + _models.ABOUT_EVIDENCE
         ),
         datasets=tuple(datasets),
         work=partial(_work, labelled=labelled, competitors=competitors),
