@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,3 +170,50 @@ def test_interrupt_after_learning_takes_the_members_back(monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         ensemble.partial_fit(random.rand(40, 2) * 3, ["alpha"] * 40)
     assert (fingerprint(ensemble), ensemble.predict(X).tolist()) == before
+
+
+SPEAKING = {"mapping": "evidence", "families": ["box"], "width": 0.25, "ridge": 0.01, "random_state": 0}
+
+
+def test_members_that_speak_add_up_their_probabilities_with_their_weights(few_labels: Any) -> None:
+    X, y = few_labels
+    model = WESSLART(3, **SPEAKING).fit(X, y)
+    said = np.array([member.predict_proba(X) for member in model.estimators_])
+    expected = np.einsum("mnc,mc->nc", said, model.class_weights_)
+    np.testing.assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True))
+    np.testing.assert_array_equal(model.predict(X), model.classes_[expected.argmax(axis=1)])
+    model.voting = "majority"
+    np.testing.assert_allclose(model.predict_proba(X), said.mean(axis=0))
+
+
+def test_weights_of_members_that_speak_are_their_left_out_success_per_class(few_labels: Any) -> None:
+    X, y = few_labels
+    noisy = np.where((np.arange(len(y)) % 3 == 0) & (y >= 0), 1 - np.minimum(y, 1), y)
+    model = WESSLART(2, **SPEAKING).fit(X, noisy)
+    for member, weights in zip(model.estimators_, model.class_weights_, strict=True):
+        learnt = member._heard()
+        right = learnt.left_out.argmax(axis=1) == learnt.places
+        codes = member._table.sorted_codes()
+        expected = [right[codes[learnt.places] == place].mean() for place in range(len(model.classes_))]
+        np.testing.assert_allclose(weights, expected)
+    assert model.class_weights_.min() < 1
+
+
+def test_an_ensemble_that_speaks_streams_saves_and_abstains(few_labels: Any, tmp_path: Path) -> None:
+    X, y = few_labels
+    model = WESSLART(2, **SPEAKING).fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
+    sslart.save(model, tmp_path / "model")
+    again = sslart.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    best = model.predict_proba(X).max(axis=1)
+    limit = float(np.median(best))
+    np.testing.assert_array_equal(model.set_params(abstain_below=limit).predict(X) == -1, best < limit)
+    strict = model.set_params(abstain_below=None, search_depth=1).predict(X) == -1
+    votes = np.array([member.set_params(search_depth=1).predict(X) for member in model.estimators_])
+    np.testing.assert_array_equal(strict, (votes == -1).all(axis=0))
+
+
+@pytest.mark.parametrize("wrong", [{"validation": 0.3}, {"abstain_below": 2}, {"families": ["boxes"]}])
+def test_an_ensemble_that_speaks_refuses_what_makes_no_sense(wrong: dict[str, Any], few_labels: Any) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        WESSLART(2, **{**SPEAKING, **wrong}).fit(*few_labels)

@@ -47,8 +47,8 @@ class AutoSSLART(SSLART):
     >>> few = y.copy()
     >>> few[[i for i in range(len(y)) if i % 20]] = -1  # keep one label in twenty
     >>> model = AutoSSLART(random_state=0).fit(X, few)
-    >>> round(model.score(X, y), 2)
-    0.95
+    >>> model.score(X, y) > 0.93
+    True
     """
 
     choice = 1e-3

@@ -34,6 +34,7 @@ class EvidenceMapping:
     _n_at_choice: int
     _seed: int
     _learnt: Learnt | None
+    _turn: int = 0
 
     def _wishes(self) -> Wishes:
         """Return what the user has fixed, after checking it."""
@@ -62,7 +63,7 @@ class EvidenceMapping:
             self._memory, self._seed, self._chosen, self._n_at_choice = LabelMemory(), seed, (), 0
         known = codes != UNLABELLED
         self._memory = self._memory.adding(table[known], codes[known], self.label_memory, self._seed)
-        self._learnt = None
+        self._learnt, self._turn = None, self._turn + 1
         if known.any() and self._memory.n_seen >= GROWTH * self._n_at_choice:
             if len(self._table.seen) == 1 or len(self._memory) == 1:
                 self._chosen = (PLAIN,)  # until there is something to choose by
@@ -109,10 +110,12 @@ class EvidenceMapping:
     def _heard(self) -> Learnt:
         """Return what follows from the labels kept and the boxes as they are."""
         self._readable()
-        learnt = self._learnt
+        learnt, turn = self._learnt, self._turn
         if learnt is None:
             with ONE_THREAD:
-                learnt = self._learnt = learn(self._lesson(), self._chosen)
+                learnt = learn(self._lesson(), self._chosen)
+            if turn == self._turn:  # no other thread has learnt on meanwhile
+                self._learnt = learnt
         return learnt
 
     @property

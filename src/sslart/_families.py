@@ -20,7 +20,7 @@ from sslart._validate import BoolArray, FloatArray, IntArray, SingleArray
 N_SUBSPACES = 24
 BOXES_IN_SUBSPACE = 128
 BOXES_IN_WEB = 1500
-BOXES_PER_FEATURE = 20  # that speak, or FEWEST_SPEAKING if those are more
+BOXES_PER_FEATURE = 15  # that speak, or FEWEST_SPEAKING if those are more
 FEWEST_SPEAKING = 500
 LEAST_SPREAD = 0.02
 

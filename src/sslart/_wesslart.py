@@ -293,6 +293,7 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         check_option("WESSLART", "voting", self.voting, VOTINGS)
         check_flag("WESSLART", "shuffle", self.shuffle)
         check_jobs("WESSLART", self.n_jobs)
+        self._least_probability()
         if not (isinstance(self.validation, Real) and not isinstance(self.validation, bool)):
             if self.validation != "labelled":
                 raise ValueError(
