@@ -21,7 +21,7 @@ help:
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make accuracy         accuracy against the classics on 49 data sets; writes docs/accuracy.md (an hour or more; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
-	@echo "make reproduce-quick  the same with fewer repeats, in under five minutes; writes reproduction/quick"
+	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
 	@echo "make lint             ruff, mypy --strict, import-linter"
