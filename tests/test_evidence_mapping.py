@@ -17,7 +17,6 @@ import sslart
 from conftest import EVIDENCE, name_of, running_on
 from sslart import SSLART, AutoSSLART, FuzzyARTMAP
 from sslart._evidence import FAMILIES
-from sslart._evidence_mapping import GROWTH
 from test_persist import at, forged
 from test_stream import Interrupting, fingerprint
 
@@ -238,14 +237,25 @@ def test_with_settings_fixed_and_bounds_the_cut_does_not_matter(few_labels: Any)
         np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
-def test_settings_are_chosen_anew_as_labels_grow(blobs: Any) -> None:
+def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any) -> None:
     X, y = blobs
-    model = AutoSSLART(random_state=0).partial_fit(X[:40], y[:40])
-    assert model._n_at_choice == 40
-    model.partial_fit(X[40:45], y[40:45])
-    assert model._n_at_choice == 40
-    model.partial_fit(X[45:50], y[45:50])
-    assert model._n_at_choice == 50 == GROWTH * 40
+    model = AutoSSLART(random_state=0).fit(X[:30], y[:30])
+    chosen = []
+    for start in range(30, 100):
+        model.partial_fit(X[start : start + 1], y[start : start + 1])
+        chosen.append(model._n_at_choice)
+    assert sorted(set(chosen)) == [30, 32, 48, 64, 96]
+
+
+@pytest.mark.parametrize("length", [1, 7, 30])
+def test_a_model_that_chooses_all_does_not_depend_on_how_its_stream_is_cut(length: int, few_labels: Any) -> None:
+    X, y = few_labels
+    y = np.where(np.cumsum(y >= 0) <= 5, np.minimum(y, 0), y)  # one class at first
+    whole = AutoSSLART(bounds=(-3, 12), random_state=0).partial_fit(X, y)
+    model = AutoSSLART(bounds=(-3, 12), random_state=0)
+    for start in range(0, len(X), length):
+        model.partial_fit(X[start : start + length], y[start : start + length])
+    assert everything(model, X) == everything(whole, X)
 
 
 def test_the_users_settings_hold_as_soon_as_there_is_a_second_class() -> None:

@@ -12,9 +12,8 @@ from sslart._families import Boxes, Key
 from sslart._label_memory import LabelMemory
 from sslart._network import Network
 from sslart._threads import ONE_THREAD
-from sslart._validate import UNLABELLED, FloatArray, IntArray, Table, check_number, check_option, check_whole
+from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table, check_number, check_option, check_whole
 
-GROWTH = 1.25  # settings are chosen anew when there are so many times the labels
 LEAST, MOST = 1e-6, 1e6  # of τ and λ: beyond, single precision can say no more
 
 
@@ -53,25 +52,41 @@ class EvidenceMapping:
             None if self.rank_share is None else check_number(name, "rank_share", self.rank_share, 0, 1),
         )
 
-    def _remember(self, table: Table, codes: IntArray, seed: int | None = None) -> None:
-        """Keep labelled samples; a seed starts afresh. Choose settings where there are enough more labels than before.
+    def _start(self, seed: int) -> None:
+        """Keep no labelled sample yet."""
+        self._memory, self._seed, self._chosen, self._n_at_choice = LabelMemory(), seed, (), 0
 
-        What follows from labels and boxes is worked out when it is asked for.
-        """
-        wishes = self._wishes()
-        if seed is not None:
-            self._memory, self._seed, self._chosen, self._n_at_choice = LabelMemory(), seed, (), 0
+    def _remember(self, table: Table, codes: IntArray) -> None:
+        """Keep labelled samples. What follows from them and the boxes is worked out when it is asked for."""
         known = codes != UNLABELLED
         self._memory = self._memory.adding(table[known], codes[known], self.label_memory, self._seed)
         self._learnt, self._turn = None, self._turn + 1
-        if known.any() and self._memory.n_seen >= GROWTH * self._n_at_choice:
-            if len(self._table.seen) == 1 or len(self._memory) == 1:
-                self._chosen = (PLAIN,)  # until there is something to choose by
-                return
+        if not self._chosen and len(self._memory):
+            self._chosen = (PLAIN,)  # until there is something to choose by
+
+    def _choose(self) -> None:
+        """Choose settings by the labels kept, if they are of two classes."""
+        if len(self._table.seen) > 1:
             self._n_at_choice = self._memory.n_seen
             with ONE_THREAD:
-                self._learnt = choose(self._lesson(), wishes)
+                self._learnt = choose(self._lesson(), self._wishes())
             self._chosen = self._learnt.chosen
+
+    def _stretches(self, codes: IntArray, n_classes: int) -> list[tuple[slice, bool]]:
+        """Cut samples of a stream where settings are to be chosen anew: however it came in calls, at the same labels.
+
+        That is where the second class comes, given how many there are, and where labels are 2, 3, 4, 6, 8, 12, 16, ...
+        """
+        known = np.flatnonzero(codes != UNLABELLED)
+        numbers = self._memory.n_seen + 1 + np.arange(len(known))
+        is_time = _is_time_to_choose(numbers)
+        if n_classes < 2:
+            others = codes[known] != (0 if n_classes or not len(known) else codes[known[0]])
+            is_time[np.flatnonzero(others)[:1]] = True
+        ends = (known[is_time] + 1).tolist()
+        stretches = [(slice(start, end), True) for start, end in zip([0, *ends], ends, strict=False)]
+        rest = slice(ends[-1] if ends else 0, len(codes))
+        return stretches if rest.start == len(codes) else [*stretches, (rest, False)]
 
     def _forget(self) -> None:
         """Keep no labelled samples: what is learnt with another mapping does not come with them."""
@@ -201,3 +216,10 @@ def _candidate(state: dict[str, Any]) -> Candidate:
         least, most = (0, 0.999) if key.family in MEMBERS else (0 if key.family == "linear" else LEAST, MOST)
         check_number("a candidate", "width", key.width, least, most)
     return Candidate(keys, state["ridge"], state["weight"])
+
+
+def _is_time_to_choose(numbers: IntArray) -> BoolArray:
+    """Tell which numbers are two or more and a power of two, or half as much more."""
+    thirds = numbers // 3
+    power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
+    return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sslart._classes import ClassTable
 from sslart._classifier import ARTClassifier, check_has_label, read_training
 from sslart._estimator import unchanged_on_failure
 from sslart._evidence_mapping import EvidenceMapping
@@ -176,7 +178,9 @@ class SSLART(EvidenceMapping, ARTClassifier):
     def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> None:
         super()._fit_table(table, labels, order, stop)
         if self._speaks:
-            self._remember(table, self._table.codes(labels), seed_of(self.random_state))
+            self._start(seed_of(self.random_state))
+            self._remember(table, self._table.codes(labels))
+            self._choose()
         else:
             self._forget()
 
@@ -191,15 +195,25 @@ class SSLART(EvidenceMapping, ARTClassifier):
         foresee: bool = False,
         stop: Any = None,
     ) -> Learnt:
-        first = not self.__sklearn_is_fitted__()
-        learnt = super()._partial_fit_table(table, labels, declared, undo, order, foresee=foresee, stop=stop)
-        if self._speaks:
-            if not first:
-                self._readable()
-            self._remember(table, self._table.codes(labels), seed_of(self.random_state) if first else None)
-        else:
+        learn = partial(super()._partial_fit_table, table, labels, declared, undo, foresee=foresee, stop=stop)
+        if not self._speaks:
             self._forget()
-        return learnt
+            return learn(order)
+        known = self._table if self.__sklearn_is_fitted__() else ClassTable()
+        if self.__sklearn_is_fitted__():
+            self._readable()
+        else:
+            self._start(seed_of(self.random_state))
+        rows = np.arange(len(table))[order]
+        codes = known.learning(labels[rows]).codes(labels)[rows]
+        parts = []
+        for stretch, is_time_to_choose in self._stretches(codes, len(known.seen)):
+            parts.append(learn(rows[stretch]))
+            self._remember(table[rows[stretch]], codes[stretch])
+            if is_time_to_choose:
+                self._choose()
+        nodes, foreseen = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "foreseen"))
+        return Learnt(nodes, foreseen)
 
     def _answer_places(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
         """Return the place in `classes_` of the answer to each sample, -1 where the model abstains."""
