@@ -80,7 +80,7 @@ sanitize:
 	$(VENV)-sanitize/bin/python -m pip install --quiet -C cmake.define.SSLART_SANITIZE=ON '.[test]'
 	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
-		-p no:cacheprovider --tb=short test_kernel.py test_prototypes.py test_stream.py
+		-p no:cacheprovider --tb=short test_kernel.py test_prototypes.py test_speakers.py test_stream.py
 
 $(VENV)/package: $(BUILD_INPUTS)
 	$(PYTHON) -m venv $(VENV)
