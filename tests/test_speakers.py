@@ -149,6 +149,7 @@ def test_what_is_said_is_added_to_what_was_said_before() -> None:
     assert scores.tolist() == [[8.0]]
 
 
+@needs_kernel
 def test_samples_two_by_two_or_alone_are_heard_alike() -> None:
     random = np.random.RandomState(0)
     ends = random.rand(2, 37, 5)
