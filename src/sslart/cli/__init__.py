@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
+import importlib
 import sys
-
-from sslart.cli import data, reproduce
+import warnings
+from typing import Any
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0, or 1 for an error that the user can cure.
+
+    Wrong usage ends the program with 2.
 
     Examples
     --------
@@ -18,15 +20,26 @@ def main(argv: list[str] | None = None) -> int:
     iris: scikit-learn
     0
     """
-    parser = argparse.ArgumentParser(
-        prog="sslart", description="Semi-supervised Adaptive Resonance Theory: many samples, few labels."
-    )
-    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (data, reproduce):
-        command.add_to(subparsers)
-    arguments = parser.parse_args(argv)
     try:
-        return int(arguments.run(arguments))
-    except (OSError, ValueError, ImportError) as error:
-        print("sslart:", " ".join(str(error).split()), file=sys.stderr)
+        command = importlib.import_module("sslart.cli._app").command()
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("typer", "click", "rich"):
+            raise
+        print('sslart: the command line needs typer and rich: pip install "sslart[cli]".', file=sys.stderr)
         return 1
+    with warnings.catch_warnings():
+        warnings.showwarning = _say_warning
+        try:
+            command.main(args=argv, prog_name="sslart")
+        except SystemExit as stop:
+            if stop.code == 2:
+                raise
+            return int(stop.code or 0)
+        except (OSError, ValueError, ImportError) as error:
+            print("sslart:", " ".join(str(error).split()), file=sys.stderr)
+            return 1
+    return 0
+
+
+def _say_warning(message: Any, *_: Any, **__: Any) -> None:
+    print("sslart: note:", " ".join(str(message).split()), file=sys.stderr)

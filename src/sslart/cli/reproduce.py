@@ -2,76 +2,64 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 
-def add_to(subparsers: Any) -> None:
-    """Add the command `reproduce`."""
-    parser = subparsers.add_parser(
-        "reproduce",
-        help="run the paper's experiments and write a report",
-        description="Run the paper's experiments and write a report. An interrupted run goes on where it stopped.",
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="experiments; without any, they are listed")
-    parser.add_argument("--all", action="store_true", help="all experiments")
-    parser.add_argument("--quick", action="store_true", help="fewer repeats and smaller samples, to try it out")
-    parser.add_argument("--repeats", type=_count, metavar="N", help="how often each experiment is repeated")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of everything that is random (default 0)")
-    parser.add_argument("--jobs", type=_count, default=1, metavar="J", help="how many processes share the work")
-    parser.add_argument("--out", type=Path, default=Path("reproduction"), metavar="DIR", help="where results go")
-    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
-    parser.set_defaults(run=run, parser=parser)
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return number
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Do what the command line asks for."""
+def run(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="experiments; without any, they are listed")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="all experiments")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repeats and smaller samples, to try it out")] = False,
+    repeats: Annotated[int | None, typer.Option(min=1, help="how often each is repeated", metavar="N")] = None,
+    seed: Annotated[int, typer.Option(help="of everything that is random", metavar="S")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="how many processes share the work", metavar="J")] = 1,
+    out: Annotated[Path, typer.Option(help="where results go", metavar="DIR")] = Path("reproduction"),
+    as_json: Annotated[bool, typer.Option("--json", help="print the verdicts as JSON")] = False,
+) -> None:
+    """Run the paper's experiments and write a report. An interrupted run goes on where it stopped."""
     from sslart import experiments
     from sslart.experiments import _report
 
-    if not arguments.names and not arguments.all:
+    if not names and not every:
         for name, experiment in experiments.EXPERIMENTS.items():
             print(f"{name:13} {experiment.title}")
-        return 0
-    unknown = [name for name in arguments.names if name not in experiments.EXPERIMENTS]
+        return
+    unknown = [name for name in names or () if name not in experiments.EXPERIMENTS]
     if unknown:
-        arguments.parser.error(f"no experiment {unknown[0]!r}; there are {', '.join(experiments.EXPERIMENTS)}")
-    names = list(experiments.EXPERIMENTS) if arguments.all else arguments.names
+        raise typer.BadParameter(
+            f"no experiment {unknown[0]!r}; there are {', '.join(experiments.EXPERIMENTS)}", ctx=context
+        )
     start = time.perf_counter()
     done = experiments.run(
-        names,
-        arguments.out,
-        experiments.Settings(arguments.seed, arguments.quick),
-        repeats=arguments.repeats,
-        jobs=arguments.jobs,
+        list(experiments.EXPERIMENTS) if every else names or [],
+        out,
+        experiments.Settings(seed, quick),
+        repeats=repeats,
+        jobs=jobs,
         progress=_Progress(),
     )
-    experiments.write_records(done, arguments.out)
-    experiments.write_report(done, arguments.out)
+    experiments.write_records(done, out)
+    experiments.write_report(done, out)
     judged = _report.verdicts(done)
-    if arguments.json:
+    if as_json:
         print(json.dumps({name: _as_data(word, checks) for name, (word, checks) in judged.items()}, indent=2))
-        return 0
+        return
     for name, (word, checks) in judged.items():
         print(
             f"{name:13} {_report.WORDS[word]}: {sum(check.holds for check in checks)} of {len(checks)} statements hold"
         )
     for (name, dataset), reason in done.missing.items():
         print(f"{name}: not run on {dataset}. {reason}", file=sys.stderr)
-    print(f"{arguments.out / 'report.html'} written, after {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    return 0
+    print(f"{out / 'report.html'} written, after {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
 def _as_data(word: str, checks: Any) -> dict[str, Any]:

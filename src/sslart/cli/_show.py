@@ -1,0 +1,72 @@
+"""How commands print: tables for people, JSON for programs, answers to files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sslart._report_quality import Estimate
+from sslart.persist import _write_atomically
+
+STANDARD = "-"  # standard input or output, in the place of a file
+
+
+def note(text: str) -> None:
+    """Tell what is worth knowing, beside the output."""
+    print("sslart: note:", text, file=sys.stderr)
+
+
+def print_json(values: Any) -> None:
+    """Print values for programs."""
+    print(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows below a header, as wide as they are unless a terminal sets a limit."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 500, highlight=False).print(table)
+
+
+def percent(estimate: Estimate) -> str:
+    """Return a share with its interval."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "nothing to count"
+    return f"{100 * estimate.value:.1f} % (95 % interval {100 * estimate.low:.1f} to {100 * estimate.high:.1f} %)"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names in quotes, the first few of many."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def check_target(target: str) -> None:
+    """Raise an OSError where a file cannot be written, before work is done for it."""
+    path = Path(target)
+    if target == STANDARD:
+        return
+    if path.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent}: make it first, or give another path.")
+
+
+def write(target: str, content: str | bytes) -> None:
+    """Write to a file, whole or not at all, or to standard output."""
+    if target != STANDARD:
+        _write_atomically(Path(target), [content.encode() if isinstance(content, str) else content])
+    elif isinstance(content, bytes):
+        sys.stdout.buffer.write(content)
+    else:
+        print(content, end="" if content.endswith("\n") else "\n")

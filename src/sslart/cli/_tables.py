@@ -1,0 +1,263 @@
+"""Tables of the user: read as text where they are text, and what each column is."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import re
+import shlex
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sslart.cli._show import STANDARD, listed, note
+
+MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "<NA>"})
+DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([T ].*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
+WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
+COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+FEW = 50  # categories
+
+
+class Column(NamedTuple):
+    """What was understood of a column: its name, what it is taken for, how many values are missing, and more."""
+
+    name: str
+    kind: str
+    missing: int
+    detail: str
+
+
+def pandas() -> Any:
+    """Return pandas, or say how to get it."""
+    try:
+        return importlib.import_module("pandas")
+    except ImportError as error:
+        raise ImportError('Tables are read with pandas: pip install "sslart[cli]".') from error
+
+
+def read_table(source: str) -> Any:
+    """Return a CSV, TSV or Parquet file, or what comes from standard input, as a frame with at least one row.
+
+    Parameters
+    ----------
+    source : str
+        A path, or ``-``. Of text, the header decides what separates the cells: comma, tab or semicolon.
+    """
+    if source == STANDARD:
+        frame = _read_text(sys.stdin.buffer.read(), "standard input")
+    else:
+        path = Path(source)
+        if not path.is_file():
+            raise FileNotFoundError(f"There is no file {source}: check the name, or give - for standard input.")
+        kind = path.suffix.lower()
+        if kind in (".xlsx", ".xls", ".ods"):
+            raise ValueError(f"{source} is a spreadsheet: save it as CSV (UTF-8) and give that.")
+        frame = _read_parquet(path) if kind in (".parquet", ".pq") else _read_text(path.read_bytes(), source)
+    frame.columns = [str(name) for name in frame.columns]
+    if frame.empty:
+        raise ValueError(f"{source} has no rows below its header: give at least one sample.")
+    return frame
+
+
+def _read_parquet(path: Path) -> Any:
+    try:
+        return pandas().read_parquet(path)
+    except ImportError as error:
+        raise ImportError('Parquet is read with pyarrow: pip install "sslart[cli]".') from error
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read as Parquet: {error} Write it again, or give a CSV file.") from error
+
+
+def _read_text(content: bytes, name: str) -> Any:
+    pd = pandas()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
+    header = text.lstrip("\r\n").partition("\n")[0]
+    separator = max(",\t;", key=header.count)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_values=[""], index_col=False
+            )
+    except pd.errors.EmptyDataError as error:
+        raise ValueError(f"{name} is empty: give a table with a header and rows.") from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        raise ValueError(
+            f"{name} is not an even table: {str(error).strip().rstrip('.')}. Give every row as many cells as the "
+            "header, and put cells that hold a separator in quotes."
+        ) from error
+
+
+def split_names(options: Sequence[str] | None, frame: Any) -> list[str]:
+    """Return the columns named in an option that may be given often, or once with commas."""
+    names: list[str] = []
+    for text in options or ():
+        names += [text] if text in frame.columns else [name.strip() for name in text.split(",") if name.strip()]
+    return names
+
+
+def check_columns(frame: Any, names: Iterable[str | None], source: str) -> None:
+    """Raise a ValueError where a column that the user named is not there."""
+    for name in names:
+        if name is not None and name not in frame.columns:
+            raise ValueError(f"{source} has no column {name!r}; it has {listed(list(frame.columns), 12)}.")
+
+
+def texts(column: Any) -> list[str | None]:
+    """Return the cells of a column as text, None where blank; whole numbers without a point."""
+    blank = column.isna().tolist()
+    values = column.tolist()
+    if column.dtype.kind == "f":
+        values = [value if empty or value % 1 else int(value) for value, empty in zip(values, blank, strict=True)]
+    cells = [None if empty else str(value).strip() for value, empty in zip(values, blank, strict=True)]
+    if all(not cell or cell in MISSING or WHOLE.fullmatch(cell) for cell in cells):
+        cells = [cell and cell.partition(".")[0] for cell in cells]  # pandas writes 1.0 for 1 beside a blank
+    return [cell or None for cell in cells]
+
+
+def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[Any]:
+    """Return the classes in a column, None where blank: as text, or of the kind that a model's classes have."""
+    check_columns(frame, [name], source)
+    labels = texts(frame[name])
+    known = [label for label in labels if label is not None]
+    if classes is not None and len(classes) and classes.dtype.kind in "ib":
+        read = int if classes.dtype.kind == "i" else {"true": True, "1": True, "false": False, "0": False}.__getitem__
+        try:
+            return [None if label is None else read(label.lower()) for label in labels]
+        except (ValueError, KeyError) as error:
+            raise ValueError(
+                f"Column {name!r} of {source} has a label that is not of the kind of the model's classes, which are "
+                f"{listed([str(one) for one in classes.tolist()], 12)}: correct it, or leave the cell blank."
+            ) from error
+    numbers = pandas().to_numeric(pandas().Series(known, dtype=object), errors="coerce")
+    if known and numbers.notna().all() and (numbers % 1 != 0).any():
+        raise ValueError(
+            f"Column {name!r} of {source} holds measurements such as {known[0]}, not classes: name the column with "
+            "the classes, or cut the measurements into classes first."
+        )
+    if "-1" in known:
+        note(f"-1 in column {name!r} is taken for a class. Leave a cell blank where the class is not known.")
+    return list(labels)
+
+
+def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
+    """Return the columns to learn from: numbers as numbers, all others and those named as categories."""
+    if not len(frame.columns):
+        raise ValueError(f"{source} has no column left to learn from: ignore fewer columns.")
+    return _checked(
+        {name: _feature(name, frame[name], source, categorical=name in categories or None) for name in frame.columns},
+        source,
+    )
+
+
+def samples_for(model: Any, frame: Any, source: str) -> Any:
+    """Return the columns that a model has learnt from, in its order and of its kinds; others are left out."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        if len(frame.columns) != model.n_features_in_:
+            raise ValueError(
+                f"The model has learnt from {model.n_features_in_} columns without names, and {source} has "
+                f"{len(frame.columns)}: give these columns alone, in the order they were learnt in."
+            )
+        known = {name: _feature(name, frame[name], source, categorical=False) for name in frame.columns}
+        return _checked(known, source).to_numpy()
+    missing = [str(name) for name in names if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"{source} lacks {listed(missing)}, which the model has learnt from: add a column of this name, blank "
+            f"where not known, or fit a model without it: sslart fit ... --ignore {shlex.quote(','.join(missing[:5]))}"
+        )
+    coding = getattr(model, "estimators_", [model])[0]._network.coding
+    columns = {}
+    for place, name in enumerate(names):
+        categories = {str(one.category): one.category for one in coding.features if one.column == place}
+        is_category = place in coding.categorical
+        columns[name] = _feature(name, frame[name], source, categorical=is_category, categories=categories)
+    return _checked(columns, source)
+
+
+def _checked(columns: Mapping[str, Any], source: str) -> Any:
+    frame = pandas().DataFrame(columns)
+    empty = frame.isna().all(axis=1).to_numpy().nonzero()[0]
+    if len(empty):
+        raise ValueError(
+            f"{len(empty)} row(s) of {source} have no value at all (the first is row {empty[0] + 1} below the header): "
+            "delete them."
+        )
+    return frame
+
+
+def _feature(
+    name: str, column: Any, source: str, *, categorical: bool | None = None, categories: Mapping[str, Any] | None = None
+) -> Any:
+    """Return a column as numbers or as categories; without being told, as categories where it is not all numbers."""
+    pd = pandas()
+    where = f"Column {name!r} of {source}"
+    if column.dtype.kind in "mM":
+        raise ValueError(f"{where} holds dates or durations. {_DATE_CURE.format(name)}")
+    if column.dtype.kind in "iuf" and not categorical:
+        return column.astype("float64").to_numpy()
+    cells = [None if cell in MISSING else cell for cell in texts(column)]
+    numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
+    others = [cell for cell, number in zip(cells, numbers, strict=True) if cell is not None and number != number]
+    if categorical is None:
+        categorical = bool(others)
+        if categorical:
+            _refuse_other_kinds(name, where, others, sum(cell is not None for cell in cells))
+    if not categorical:
+        if others:
+            row = cells.index(others[0]) + 1
+            raise ValueError(
+                f"{where} holds numbers in the model, and {others[0]!r} in row {row} is none: correct it, or leave the "
+                "cell blank."
+            )
+        return numbers
+    known = categories or {}
+    return pd.Series([None if cell is None else known.get(cell, cell) for cell in cells], dtype=object).to_numpy()
+
+
+_DATE_CURE = (
+    "Turn it into numbers first, such as days since a fixed date, or the hour of the day, or leave it out: "
+    "--ignore '{}'."
+)
+
+
+def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) -> None:
+    """Raise a ValueError where text is a date, a number with a comma, or a slip among numbers."""
+    if all(DATE.fullmatch(cell) for cell in others) and len(others) == n_known:
+        raise ValueError(f"{where} holds dates or times such as {others[0]!r}. {_DATE_CURE.format(name)}")
+    if all(COMMA_NUMBER.fullmatch(cell) for cell in others):
+        raise ValueError(
+            f"{where} has numbers with a comma, such as {others[0]!r}: write 1.5 for one"
+            " and a half, and thousands without a mark."
+        )
+    if len(others) <= 0.2 * n_known:
+        raise ValueError(
+            f"{where} holds numbers, but for {len(others)} of {n_known} values: {listed(sorted(set(others)))}. Correct "
+            f"them, leave their cells blank, or take all for categories: --category '{name}'."
+        )
+
+
+def understood(samples: Any) -> list[Column]:
+    """Say what each column to learn from was taken for."""
+    described = []
+    for name in samples.columns:
+        column = samples[name]
+        missing, known = int(column.isna().sum()), column.dropna()
+        if column.dtype.kind == "f":
+            detail = f"{known.min():g} to {known.max():g}" if len(known) else "no value"
+            described.append(Column(name, "number", missing, detail))
+            continue
+        counts = known.value_counts()
+        if len(counts) > FEW and len(counts) > len(known) / 2:
+            note(f"column {name!r} has {len(counts)} categories. If it names samples, use --id '{name}'.")
+        described.append(
+            Column(name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}")
+        )
+    return described

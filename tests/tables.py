@@ -1,0 +1,57 @@
+"""Files as users have them, for the tests of the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_iris
+
+from sslart.cli import main
+
+
+def iris(folder: Path, name: str = "iris.csv") -> Path:
+    """Write iris with a name for each flower, and a species for one in five."""
+    data = load_iris(as_frame=True)
+    frame = data.data.assign(flower=[f"flower {i}" for i in range(150)], species=data.target_names[data.target])
+    frame.loc[[i for i in range(150) if i % 5], "species"] = None
+    return write(frame, folder / name)
+
+
+def mixed(folder: Path, name: str = "mixed.csv", *, labels: bool = True) -> Path:
+    """Write numbers, categories, codes and gaps, with a class for one row in three."""
+    random = np.random.default_rng(0)
+    size = random.normal(5, 2, 120).round(2)
+    frame = pd.DataFrame({"size": size.astype(object), "colour": random.choice(["red", "blue", "NA"], 120)})
+    frame["code"] = random.integers(1, 4, 120)
+    frame.loc[::7, "size"] = None
+    frame.loc[3::11, "colour"] = None
+    if labels:
+        frame["kind"] = np.where(size > 5, "large", "small").astype(object)
+        frame.loc[[i for i in range(120) if i % 3], "kind"] = None
+    return write(frame, folder / name)
+
+
+def write(frame: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".parquet":
+        frame.infer_objects().to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+def iris_model(folder: Path) -> Path:
+    """Fit a model to iris by the command line."""
+    return fitted(iris(folder), "--label", "species", "--id", "flower")
+
+
+def mixed_model(folder: Path) -> Path:
+    """Fit a model to the mixed table by the command line."""
+    return fitted(mixed(folder), "--label", "kind", "--category", "code")
+
+
+def fitted(data: Path, *options: str) -> Path:
+    path = data.with_suffix(".sslart")
+    assert main(["fit", str(data), *options, "--out", str(path), "--quiet"]) == 0
+    return path

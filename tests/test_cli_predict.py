@@ -1,0 +1,83 @@
+"""`sslart predict` answers each row as the library does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import sslart
+from sslart.cli import main
+from tables import iris_model, mixed, mixed_model
+
+COLUMNS = ["class", "probability", "abstained", "novelty", "novel"]
+Captured = pytest.CaptureFixture[str]
+
+
+def test_answers_are_those_of_the_library(tmp_path: Path) -> None:
+    model, out = iris_model(tmp_path), tmp_path / "answers.csv"
+    assert main(["predict", str(model), str(tmp_path / "iris.csv"), "--id", "flower", "--out", str(out)]) == 0
+    answers = pd.read_csv(out)
+    assert list(answers) == ["flower", *COLUMNS]
+    X, loaded = load_iris(as_frame=True).data, sslart.load(model)
+    assert answers["class"].tolist() == loaded.predict(X).tolist()
+    np.testing.assert_allclose(answers["probability"], loaded.predict_proba(X).max(axis=1), atol=1e-6)
+    np.testing.assert_allclose(answers["novelty"], 1 - loaded.score_samples(X), atol=1e-6)
+    assert not answers["abstained"].any()
+
+
+def test_categories_and_gaps_are_read_as_they_were_learnt(tmp_path: Path, capsys: Captured) -> None:
+    model = mixed_model(tmp_path)
+    printed = []
+    for name in ("new.csv", "new.tsv", "new.parquet"):
+        assert main(["predict", str(model), str(mixed(tmp_path, name, labels=False))]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] == printed[2]
+    assert len(printed[0].splitlines()) == 121
+
+
+def test_abstention_leaves_the_class_blank(tmp_path: Path, capsys: Captured) -> None:
+    model = str(iris_model(tmp_path))
+    assert main(["predict", model, str(tmp_path / "iris.csv"), "--abstain-below", "1", "--json"]) == 0
+    answers = json.loads(capsys.readouterr().out)
+    assert all(answer["abstained"] and answer["class"] is None for answer in answers)
+
+
+def test_what_is_unlike_all_is_novel(tmp_path: Path) -> None:
+    model, new, out = iris_model(tmp_path), tmp_path / "new.csv", tmp_path / "answers.parquet"
+    names = ",".join(sslart.load(model).feature_names_in_)
+    new.write_text(f"{names},remark\n90,90,90,90,odd\n5.1,3.5,1.4,0.2,usual\n")
+    assert main(["predict", str(model), str(new), "--out", str(out), "--quiet"]) == 0
+    assert pd.read_parquet(out)["novel"].tolist() == [True, False]
+
+
+def test_errors_name_cause_and_cure(tmp_path: Path, capsys: Captured) -> None:
+    model, new = str(mixed_model(tmp_path)), tmp_path / "new.csv"
+    for content, words in {
+        "size,colour\n1,red\n": ["lacks 'code'", "--ignore code"],
+        "size,colour,code\n1,red,1\nbig,red,2\n": ["'big' in row 2"],
+    }.items():
+        new.write_text(content)
+        assert main(["predict", model, str(new)]) == 1
+        error = capsys.readouterr().err
+        assert len(error.splitlines()) == 1
+        assert all(word in error for word in words)
+    assert main(["predict", str(new), str(new)]) == 1
+    assert "not a sslart model" in capsys.readouterr().err
+    assert main(["predict", "none.sslart", str(new)]) == 1
+    assert "sslart fit" in capsys.readouterr().err
+
+
+def test_models_of_the_library_answer_too(tmp_path: Path, capsys: Captured) -> None:
+    path, new = tmp_path / "model.sslart", tmp_path / "new.csv"
+    new.write_text("a,b\n0,0\n1,1\n")
+    sslart.save(sslart.FuzzyARTMAP().fit([[0, 0], [1, 1]], [3, 4]), path)
+    assert main(["predict", str(path), str(new)]) == 0
+    assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()] == ["class", "3", "4"]
+    sslart.save(sslart.FuzzyART().fit([[0, 0], [1, 1]]), path)
+    assert main(["predict", str(path), str(new)]) == 1
+    assert "FuzzyART" in capsys.readouterr().err
