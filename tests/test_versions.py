@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import sslart
@@ -13,3 +16,9 @@ def test_versions_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("sslart", "kernel", "python", "numpy", "scipy", "scikit-learn"):
         assert f"{name}: " in shown
     assert f"sslart: {sslart.__version__}\n" in shown
+
+
+def test_importing_sslart_loads_nothing_that_only_some_of_it_needs() -> None:
+    program = "import sys, sslart; print([name for name in sys.argv[1:] if name in sys.modules])"
+    heavy = ["sklearn.neighbors", "matplotlib", "jinja2", "typer", "sslart.plotting", "sslart.explain", "sslart.rules"]
+    assert subprocess.check_output([sys.executable, "-c", program, *heavy], text=True).strip() == "[]"

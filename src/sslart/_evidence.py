@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from sslart._families import Bent, Block, Boxes, Carried, Ground, Key, Spoken, Straight
 from sslart._readout import Curves, Line, Part, Readout, Web
@@ -340,6 +339,8 @@ def _one_each(those: list[Any], name: str) -> tuple[Any, ...]:
 
 def calibration(left_out: FloatArray, places: IntArray) -> tuple[float, float]:
     """Return by how much to sharpen scores, and how much doubt to keep, so that probabilities are honest."""
+    from scipy.optimize import minimize_scalar  # slow to import, and wanted here alone
+
     n, n_classes = left_out.shape
     doubt = 1.0 / (n + 2.0)
     each = np.arange(n)

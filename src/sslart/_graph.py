@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from sklearn.neighbors import NearestNeighbors
 
 from sslart._validate import FloatArray, IntArray
 
@@ -15,6 +14,8 @@ FEWEST_BOXES = 4
 
 def similarity(centres: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return S and the nearest boxes of each: S is how alike they are, self-tuned, symmetric, and of norm one."""
+    from sklearn.neighbors import NearestNeighbors  # slow to import, and wanted by evidence mapping alone
+
     n_boxes = len(centres)
     n_neighbours = min(N_NEIGHBOURS, n_boxes - 1)
     search = NearestNeighbors(n_neighbors=n_neighbours, algorithm="brute").fit(centres)
