@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from sklearn.datasets import load_iris
 
 from sslart.cli import main
@@ -36,22 +39,39 @@ def mixed(folder: Path, name: str = "mixed.csv", *, labels: bool = True) -> Path
 def write(frame: pd.DataFrame, path: Path) -> Path:
     if path.suffix == ".parquet":
         frame.infer_objects().to_parquet(path)
+    elif path.suffix == ".feather":
+        frame.infer_objects().to_feather(path, compression="uncompressed")
+    elif path.suffix == ".arrow":
+        table = pa.Table.from_pandas(frame)
+        with pa.ipc.new_stream(path, table.schema) as stream:
+            stream.write_table(table, max_chunksize=40)
+    elif path.suffix == ".xlsx":
+        frame.to_excel(path, index=False)
     else:
         frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
     return path
 
 
 def iris_model(folder: Path) -> Path:
-    """Fit a model to iris by the command line."""
+    """Give a model that the command line has fitted to iris."""
     return fitted(iris(folder), "--label", "species", "--id", "flower")
 
 
 def mixed_model(folder: Path) -> Path:
-    """Fit a model to the mixed table by the command line."""
+    """Give a model that the command line has fitted to the mixed table."""
     return fitted(mixed(folder), "--label", "kind", "--category", "code")
 
 
 def fitted(data: Path, *options: str) -> Path:
     path = data.with_suffix(".sslart")
-    assert main(["fit", str(data), *options, "--out", str(path), "--quiet"]) == 0
+    path.write_bytes(_fitted_once(data.read_bytes(), options))
     return path
+
+
+@cache
+def _fitted_once(data: bytes, options: tuple[str, ...]) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        source, model = Path(folder) / "data.csv", Path(folder) / "model.sslart"
+        source.write_bytes(data)
+        assert main(["fit", str(source), *options, "--out", str(model), "--quiet"]) == 0
+        return model.read_bytes()

@@ -7,12 +7,13 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 import sslart
-from sslart.cli import main
+from sslart.cli import _files, main
 from tables import iris, mixed
 
 Captured = pytest.CaptureFixture[str]
@@ -45,7 +46,7 @@ def test_it_says_what_it_understood(tmp_path: Path, capsys: Captured) -> None:
     assert "AutoSSLART" in printed
 
 
-@pytest.mark.parametrize("name", ["iris.tsv", "iris.parquet"])
+@pytest.mark.parametrize("name", ["iris.tsv", "iris.parquet", "iris.arrow", "iris.feather", "iris.xlsx", "iris.csv.gz"])
 def test_every_format_gives_the_same_model(name: str, tmp_path: Path) -> None:
     models = [tmp_path / "csv.sslart", tmp_path / "other.sslart"]
     for data, model in zip(("iris.csv", name), models, strict=True):
@@ -62,26 +63,66 @@ def test_standard_input_and_json(tmp_path: Path, capsys: Captured, monkeypatch: 
     told = json.loads(capsys.readouterr().out)
     assert told["labels"] == {"setosa": 10, "versicolor": 10, "virginica": 10}
     assert told["unlabelled"] == 120
-    assert told["left_out_accuracy"]["low"] < told["left_out_accuracy"]["value"] <= 1
+    assert told["quality"] == "leave-one-out"
+    assert told["accuracy"]["low"] < told["accuracy"]["value"] <= 1
     assert [column["kind"] for column in told["columns"]] == ["number"] * 4
 
 
 @pytest.mark.parametrize(
-    ("options", "kind", "measured"),
+    ("options", "kind", "how"),
     [
-        (["--mapping", "one-to-one"], sslart.SSLART, False),
-        (["--members", "2"], sslart.WESSLART, True),
-        (["--members", "2", "--mapping", "one-to-many", "--vigilance", "0.7", "--seed", "3"], sslart.WESSLART, False),
+        (["--mapping", "one-to-one"], sslart.SSLART, "held out"),
+        (["--members", "2"], sslart.WESSLART, "leave-one-out"),
+        (["--members", "2", "--mapping", "one-to-many", "--vigilance", "0.7"], sslart.WESSLART, "held out"),
     ],
 )
-def test_settings_reach_the_model(
-    options: list[str], kind: type, measured: bool, tmp_path: Path, capsys: Captured
-) -> None:
+def test_settings_reach_the_model(options: list[str], kind: type, how: str, tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "model.sslart"
     arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--ignore", "flower", "--out", str(out)]
-    assert main([*arguments, *options]) == 0
+    assert main([*arguments, *options, "--seed", "3", "--json"]) == 0
     assert type(sslart.load(out)) is kind
-    assert ("not measured" in capsys.readouterr().out) is not measured
+    told = json.loads(capsys.readouterr().out)
+    assert told["quality"] == how
+    assert told["settings"]["random_state"] == 3
+    assert told["accuracy"]["total"] == 30
+    assert told["accuracy"]["value"] > 0.7
+
+
+def test_held_out_quality_comes_from_models_that_had_not_met_the_samples(tmp_path: Path, capsys: Captured) -> None:
+    data = tmp_path / "noise.csv"
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.random((200, 3)), columns=["a", "b", "c"]).assign(kind=random.choice(["x", "y"], 200))
+    frame.to_csv(data, index=False)
+    out = str(tmp_path / "model.sslart")
+    assert main(["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert sslart.load(out).score(frame[["a", "b", "c"]], frame["kind"]) > 0.9
+    assert 0.3 < told["accuracy"]["value"] < 0.7
+    frame["kind"] = ["x", *["y"] * 5, *[None] * 194]
+    frame.to_csv(data, index=False)
+    assert main(["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out]) == 0
+    assert "a class has one label only" in capsys.readouterr().out
+
+
+def test_of_a_long_file_a_fair_draw_is_learnt(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_files, "BYTES_PER_PIECE", 1000)
+    out = tmp_path / "model.sslart"
+    arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--id", "flower", "--out", str(out), "--json"]
+    assert main([*arguments, "--most-rows", "60"]) == 0
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert (told["samples"], told["unlabelled"]) == (60, 30)
+    assert "has 150 rows: learnt from 60 of them" in printed.err
+    assert main([*arguments, "--most-rows", "20"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["samples"], told["unlabelled"]) == (20, 0)
+    assert main([*arguments, "--most-rows", "150"]) == 0
+    in_pieces = out.read_bytes()
+    monkeypatch.undo()
+    assert main(arguments) == 0
+    assert out.read_bytes() == in_pieces
 
 
 REFUSED = {

@@ -14,7 +14,7 @@ import sslart
 from sslart.cli import main
 from tables import iris_model, mixed, mixed_model
 
-COLUMNS = ["class", "probability", "abstained", "novelty", "novel"]
+COLUMNS = ["class", "probability", "abstained", "rule", "novelty", "novel"]
 Captured = pytest.CaptureFixture[str]
 
 

@@ -24,6 +24,7 @@ import math
 import os
 import struct
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -222,7 +223,7 @@ def _random_state(state: dict[str, Any]) -> np.random.RandomState:
     return random_state
 
 
-def _write_atomically(path: Path, contents: list[Any]) -> None:
+def _write_atomically(path: Path, contents: Iterable[Any]) -> None:
     """Write to a file beside the target, flush it to the disk, and put it in the target's place."""
     target = path.resolve()
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)

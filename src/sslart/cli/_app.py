@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
 
-from sslart.cli import data, explain, fit, predict, report, reproduce, rules, update
+from sslart import __version__
+from sslart.cli import data, explain, fit, label, predict, report, reproduce, rules, update, watch
 
 app = typer.Typer(
     name="sslart",
-    help="Semi-supervised Adaptive Resonance Theory: many samples, few labels, and a reason for every answer.",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for one in (fit, predict, explain, rules, report, update, reproduce):
+for one in (fit, predict, explain, rules, report, update, label, watch, reproduce):
     app.command(one.__name__.rpartition(".")[2])(one.run)
 app.add_typer(data.app, name="data")
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        print(f"sslart {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", help="say which version this is", callback=_say_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Semi-supervised Adaptive Resonance Theory: many samples, few labels, and a reason for every answer."""
 
 
 def command() -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from sslart._report_quality import Estimate
 from sslart.persist import _write_atomically
 
 STANDARD = "-"  # standard input or output, in the place of a file
+DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
 
 
 def note(text: str) -> None:
@@ -62,11 +63,17 @@ def check_target(target: str) -> None:
         raise FileNotFoundError(f"There is no folder {path.parent}: make it first, or give another path.")
 
 
-def write(target: str, content: str | bytes) -> None:
+def write(target: str, content: str) -> None:
     """Write to a file, whole or not at all, or to standard output."""
+    write_pieces(target, [(content if content.endswith("\n") else content + "\n").encode()])
+
+
+def write_pieces(target: str, pieces: Iterable[bytes]) -> None:
+    """Write to a file as the pieces come, whole or not at all, or to standard output."""
     if target != STANDARD:
-        _write_atomically(Path(target), [content.encode() if isinstance(content, str) else content])
-    elif isinstance(content, bytes):
-        sys.stdout.buffer.write(content)
-    else:
-        print(content, end="" if content.endswith("\n") else "\n")
+        _write_atomically(Path(target), pieces)
+        return
+    sys.stdout.flush()
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()

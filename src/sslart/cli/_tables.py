@@ -1,18 +1,15 @@
-"""Tables of the user: read as text where they are text, and what each column is."""
+"""What the columns of a table are: labels, numbers, categories, or something that cannot be learnt from."""
 
 from __future__ import annotations
 
-import importlib
-import io
 import re
 import shlex
-import sys
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sslart.cli._show import STANDARD, listed, note
+from sslart.cli._files import arrow, pandas
+from sslart.cli._show import listed, note
 
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "<NA>"})
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([T ].*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
@@ -30,70 +27,6 @@ class Column(NamedTuple):
     detail: str
 
 
-def pandas() -> Any:
-    """Return pandas, or say how to get it."""
-    try:
-        return importlib.import_module("pandas")
-    except ImportError as error:
-        raise ImportError('Tables are read with pandas: pip install "sslart[cli]".') from error
-
-
-def read_table(source: str) -> Any:
-    """Return a CSV, TSV or Parquet file, or what comes from standard input, as a frame with at least one row.
-
-    Parameters
-    ----------
-    source : str
-        A path, or ``-``. Of text, the header decides what separates the cells: comma, tab or semicolon.
-    """
-    if source == STANDARD:
-        frame = _read_text(sys.stdin.buffer.read(), "standard input")
-    else:
-        path = Path(source)
-        if not path.is_file():
-            raise FileNotFoundError(f"There is no file {source}: check the name, or give - for standard input.")
-        kind = path.suffix.lower()
-        if kind in (".xlsx", ".xls", ".ods"):
-            raise ValueError(f"{source} is a spreadsheet: save it as CSV (UTF-8) and give that.")
-        frame = _read_parquet(path) if kind in (".parquet", ".pq") else _read_text(path.read_bytes(), source)
-    frame.columns = [str(name) for name in frame.columns]
-    if frame.empty:
-        raise ValueError(f"{source} has no rows below its header: give at least one sample.")
-    return frame
-
-
-def _read_parquet(path: Path) -> Any:
-    try:
-        return pandas().read_parquet(path)
-    except ImportError as error:
-        raise ImportError('Parquet is read with pyarrow: pip install "sslart[cli]".') from error
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {error} Write it again, or give a CSV file.") from error
-
-
-def _read_text(content: bytes, name: str) -> Any:
-    pd = pandas()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
-    header = text.lstrip("\r\n").partition("\n")[0]
-    separator = max(",\t;", key=header.count)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_values=[""], index_col=False
-            )
-    except pd.errors.EmptyDataError as error:
-        raise ValueError(f"{name} is empty: give a table with a header and rows.") from error
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        raise ValueError(
-            f"{name} is not an even table: {str(error).strip().rstrip('.')}. Give every row as many cells as the "
-            "header, and put cells that hold a separator in quotes."
-        ) from error
-
-
 def split_names(options: Sequence[str] | None, frame: Any) -> list[str]:
     """Return the columns named in an option that may be given often, or once with commas."""
     names: list[str] = []
@@ -102,11 +35,12 @@ def split_names(options: Sequence[str] | None, frame: Any) -> list[str]:
     return names
 
 
-def check_columns(frame: Any, names: Iterable[str | None], source: str) -> None:
+def check_columns(present: Iterable[str], names: Iterable[str | None], source: str) -> None:
     """Raise a ValueError where a column that the user named is not there."""
+    known = list(present)
     for name in names:
-        if name is not None and name not in frame.columns:
-            raise ValueError(f"{source} has no column {name!r}; it has {listed(list(frame.columns), 12)}.")
+        if name is not None and name not in known:
+            raise ValueError(f"{source} has no column {name!r}; it has {listed(known, 12)}.")
 
 
 def texts(column: Any) -> list[str | None]:
@@ -123,7 +57,7 @@ def texts(column: Any) -> list[str | None]:
 
 def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[Any]:
     """Return the classes in a column, None where blank: as text, or of the kind that a model's classes have."""
-    check_columns(frame, [name], source)
+    check_columns(frame.columns, [name], source)
     labels = texts(frame[name])
     known = [label for label in labels if label is not None]
     if classes is not None and len(classes) and classes.dtype.kind in "ib":
@@ -153,42 +87,54 @@ def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
     return _checked(
         {name: _feature(name, frame[name], source, categorical=name in categories or None) for name in frame.columns},
         source,
+        frame.index,
     )
 
 
-def samples_for(model: Any, frame: Any, source: str) -> Any:
-    """Return the columns that a model has learnt from, in its order and of its kinds; others are left out."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        if len(frame.columns) != model.n_features_in_:
-            raise ValueError(
-                f"The model has learnt from {model.n_features_in_} columns without names, and {source} has "
-                f"{len(frame.columns)}: give these columns alone, in the order they were learnt in."
-            )
-        known = {name: _feature(name, frame[name], source, categorical=False) for name in frame.columns}
-        return _checked(known, source).to_numpy()
-    missing = [str(name) for name in names if name not in frame.columns]
+def learnt_columns(model: Any) -> list[str]:
+    """Return the names of the columns that a model has learnt from; none where they had no names."""
+    return [str(name) for name in getattr(model, "feature_names_in_", ())]
+
+
+def check_learnt_columns(model: Any, present: Iterable[str], source: str) -> None:
+    """Raise a ValueError where a column that a model has learnt from is not there."""
+    known, names = list(present), learnt_columns(model)
+    if not names and len(known) != model.n_features_in_:
+        raise ValueError(
+            f"The model has learnt from {model.n_features_in_} columns without names, and {source} has {len(known)}: "
+            "give these columns alone, in the order they were learnt in."
+        )
+    missing = [name for name in names if name not in known]
     if missing:
         raise ValueError(
             f"{source} lacks {listed(missing)}, which the model has learnt from: add a column of this name, blank "
             f"where not known, or fit a model without it: sslart fit ... --ignore {shlex.quote(','.join(missing[:5]))}"
         )
+
+
+def samples_for(model: Any, frame: Any, source: str) -> Any:
+    """Return the columns that a model has learnt from, in its order and of its kinds; others are left out."""
+    check_learnt_columns(model, frame.columns, source)
+    names = learnt_columns(model)
+    if not names:
+        known = {name: _feature(name, frame[name], source, categorical=False) for name in frame.columns}
+        return _checked(known, source, frame.index).to_numpy()
     coding = getattr(model, "estimators_", [model])[0]._network.coding
     columns = {}
     for place, name in enumerate(names):
         categories = {str(one.category): one.category for one in coding.features if one.column == place}
         is_category = place in coding.categorical
         columns[name] = _feature(name, frame[name], source, categorical=is_category, categories=categories)
-    return _checked(columns, source)
+    return _checked(columns, source, frame.index)
 
 
-def _checked(columns: Mapping[str, Any], source: str) -> Any:
+def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
     frame = pandas().DataFrame(columns)
     empty = frame.isna().all(axis=1).to_numpy().nonzero()[0]
     if len(empty):
         raise ValueError(
-            f"{len(empty)} row(s) of {source} have no value at all (the first is row {empty[0] + 1} below the header): "
-            "delete them."
+            f"{len(empty)} row(s) of {source} have no value at all (the first is row {index[empty[0]] + 1} below the "
+            "header): delete them."
         )
     return frame
 
@@ -203,6 +149,9 @@ def _feature(
         raise ValueError(f"{where} holds dates or durations. {_DATE_CURE.format(name)}")
     if column.dtype.kind in "iuf" and not categorical:
         return column.astype("float64").to_numpy()
+    if not categorical:
+        with suppress(arrow("").ArrowInvalid, arrow("").ArrowNotImplementedError):  # most columns, and at once
+            return arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
     cells = [None if cell in MISSING else cell for cell in texts(column)]
     numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
     others = [cell for cell, number in zip(cells, numbers, strict=True) if cell is not None and number != number]
@@ -212,7 +161,7 @@ def _feature(
             _refuse_other_kinds(name, where, others, sum(cell is not None for cell in cells))
     if not categorical:
         if others:
-            row = cells.index(others[0]) + 1
+            row = column.index[cells.index(others[0])] + 1
             raise ValueError(
                 f"{where} holds numbers in the model, and {others[0]!r} in row {row} is none: correct it, or leave the "
                 "cell blank."

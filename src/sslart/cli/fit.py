@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from sslart import SSLART, WESSLART, AutoSSLART, save
-from sslart._report_quality import Estimate, share
-from sslart.cli import _show, _tables
+from sslart._report_quality import Estimate
+from sslart.cli import _files, _quality, _rows, _show, _tables
 
 
 class Mapping(StrEnum):
@@ -23,7 +24,7 @@ class Mapping(StrEnum):
 
 
 def run(
-    data: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input")],
+    data: Annotated[str, typer.Argument(help=_show.DATA_HELP)],
     label: Annotated[str, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")],
     out: Annotated[str, typer.Option(help="where the model goes", metavar="FILE")] = "model.sslart",
     id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
@@ -37,6 +38,9 @@ def run(
     vigilance: Annotated[float, typer.Option(min=0, max=1, help="how alike the samples of a box must be")] = 0.9,
     members: Annotated[int | None, typer.Option(min=1, help="an ensemble of so many", metavar="M")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of everything that is random")] = 0,
+    most_rows: Annotated[
+        int, typer.Option(min=1, help="of a longer file, learn from a fair draw: labelled rows first", metavar="N")
+    ] = 1_000_000,
     as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="print nothing")] = False,
 ) -> None:
@@ -44,10 +48,15 @@ def run(
     if out == _show.STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
     _show.check_target(out)
-    frame = _tables.read_table(data)
+    frame, n_rows = _rows.keep(_labelled_pieces(data, label, quiet), label, most_rows, seed)
+    if len(frame) < n_rows:
+        _show.note(
+            f"{data} has {n_rows} rows: learnt from {most_rows} of them, labelled ones first. --most-rows sets how "
+            f"many; sslart update {out} {data} goes on with all."
+        )
     left_out = [name for name in (id_column, *_tables.split_names(ignore, frame)) if name is not None]
     categories = _tables.split_names(category, frame)
-    _tables.check_columns(frame, [label, *left_out, *categories], data)
+    _tables.check_columns(frame.columns, [label, *left_out, *categories], data)
     if label in left_out:
         raise ValueError(f"Column {label!r} cannot be the label and be left out: name another column.")
     labels = _tables.labels_of(frame, label, data)
@@ -65,11 +74,18 @@ def run(
     if quiet:
         return
     counts = Counter(one for one in labels if one is not None)
-    told = _told(model, counts, len(labels), seconds, out)
+    quality = _quality.measured(model, samples, labels, seed)
+    told = _told(model, counts, len(labels), quality, seconds, out)
     if as_json:
         _show.print_json({**told, "columns": [column._asdict() for column in columns]})
     else:
         _print(told, columns, label, left_out)
+
+
+def _labelled_pieces(data: str, label: str, quiet: bool) -> Iterator[Any]:
+    for frame in _files.read_pieces(data, progress=not quiet):
+        _tables.check_columns(frame.columns, [label], data)
+        yield frame
 
 
 def _model(mapping: Mapping | None, vigilance: float, members: int | None, seed: int) -> Any:
@@ -80,8 +96,9 @@ def _model(mapping: Mapping | None, vigilance: float, members: int | None, seed:
     return SSLART(vigilance, mapping=str(mapping), random_state=seed)
 
 
-def _told(model: Any, counts: Counter[str], n_samples: int, seconds: float, out: str) -> dict[str, Any]:
-    quality = _left_out(model, sum(counts.values()))
+def _told(
+    model: Any, counts: Counter[str], n_samples: int, quality: _quality.Measured, seconds: float, out: str
+) -> dict[str, Any]:
     return {
         "model": out,
         "estimator": type(model).__name__,
@@ -90,33 +107,20 @@ def _told(model: Any, counts: Counter[str], n_samples: int, seconds: float, out:
         "labels": dict(sorted(counts.items())),
         "settings": {name: value for name, value in model.get_params().items() if value is not None},
         "evidence": _evidence(model),
-        "left_out_accuracy": None if quality is None else vars(quality),
+        "quality": quality.how,
+        "accuracy": None if quality.accuracy is None else vars(quality.accuracy),
         "boxes": int(model.n_nodes_),
         "seconds": round(seconds, 3),
     }
 
 
-def _members_that_speak(model: Any) -> list[Any]:
-    return list(getattr(model, "estimators_", [model])) if model.mapping == "evidence" else []
-
-
 def _evidence(model: Any) -> dict[str, float] | None:
     """Return how much each family of evidence counts, over all members."""
-    members = _members_that_speak(model)
+    members = _quality.members_that_speak(model)
     weights: Counter[str] = Counter()
     for member in members:
         weights.update({name: weight / len(members) for name, weight in member.evidence_weights_.items()})
     return {name: round(weight, 4) for name, weight in weights.most_common()} or None
-
-
-def _left_out(model: Any, n_labels: int) -> Estimate | None:
-    """Return the accuracy on samples left out one by one, of an ensemble the mean of its members; None if unknown."""
-    members = _members_that_speak(model)
-    if not members:
-        return None
-    n_kept = min(n_labels, model.label_memory)
-    accuracy = sum(member.left_out_accuracy_ for member in members) / len(members)
-    return share(round(accuracy * n_kept), n_kept)
 
 
 def _print(told: dict[str, Any], columns: list[_tables.Column], label: str, left_out: list[str]) -> None:
@@ -125,7 +129,7 @@ def _print(told: dict[str, Any], columns: list[_tables.Column], label: str, left
     classes = ", ".join(f"{name}: {count}" for name, count in told["labels"].items())
     rows.append((label, "label", str(told["unlabelled"]), classes))
     _show.print_table(("column", "taken for", "missing", "values"), rows)
-    quality = told["left_out_accuracy"]
+    accuracy = told["accuracy"]
     lines = [
         ("samples", f"{told['samples']}, of which {told['samples'] - told['unlabelled']} labelled"),
         ("settings", ", ".join(f"{name}={value}" for name, value in told["settings"].items())),
@@ -133,9 +137,9 @@ def _print(told: dict[str, Any], columns: list[_tables.Column], label: str, left
     if told["evidence"]:
         weights = [f"{name} {100 * weight:.0f} %" for name, weight in told["evidence"].items()]
         lines.append(("evidence", ", ".join(weights)))
-    measured = "not measured with this mapping" if quality is None else _show.percent(Estimate(**quality))
+    measured = "not measured: a class has one label only" if accuracy is None else _show.percent(Estimate(**accuracy))
     lines += [
-        ("leave-one-out", measured),
+        (told["quality"], measured),
         ("boxes", str(told["boxes"])),
         ("time", f"{told['seconds']:.2f} s"),
         ("written", told["model"]),

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sslart._report_summary import _answers
-from sslart.cli import _models, _show, _tables
+from sslart.cli import _answers, _files, _models, _show, _tables
+from sslart.cli._rule_numbers import RuleNumbers
 
 
 def run(
     model_file: Annotated[str, typer.Argument(metavar="MODEL", help="a file that sslart fit wrote")],
-    data: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input")],
+    data: Annotated[str, typer.Argument(help=_show.DATA_HELP)],
     out: Annotated[
-        str, typer.Option(help="CSV, TSV, Parquet or JSON by its name; - for standard output", metavar="FILE")
+        str, typer.Option(help="CSV, TSV, Parquet, JSON or JSONL by its name; - for standard output", metavar="FILE")
     ] = _show.STANDARD,
     id_column: Annotated[str | None, typer.Option("--id", help="column to repeat first", metavar="COLUMN")] = None,
     abstain_below: Annotated[
@@ -25,45 +25,35 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="do not say what was written")] = False,
 ) -> None:
-    """Answer each row: class, probability, whether the model abstained, novelty (0 to 1), and whether it is novel."""
+    """Answer each row: class, probability, whether the model abstained, rule, novelty (0 to 1), whether it is novel.
+
+    The rule is the number that sslart rules gives it: the one that answered, or, where many boxes speak, the nearest
+    of those that name the answer. The file is read piece by piece and may be larger than memory.
+    """
     _show.check_target(out)
     model = _models.read_model(model_file)
-    frame = _tables.read_table(data)
-    _tables.check_columns(frame, [id_column], data)
-    samples = _tables.samples_for(model, frame, data)
     if abstain_below is not None:
         model.set_params(abstain_below=abstain_below)
-    answers = _answered(model, samples)
-    if id_column is not None:
-        answers.insert(0, id_column if id_column not in answers else f"id {id_column}", _tables.texts(frame[id_column]))
-    _show.write(out, _written(answers, ".json" if as_json else Path(out).suffix.lower()))
+    total = {"rows": 0, "abstained": 0, "novel": 0}
+    kind = ".json" if as_json else Path(out).suffix.lower()
+    pieces = _pieces(model, data, id_column, total, progress=out != _show.STANDARD and not quiet)
+    _show.write_pieces(out, _answers.written(pieces, kind))
     if out != _show.STANDARD and not quiet:
         _show.note(
-            f"{len(answers)} rows written to {out}: {int(answers['abstained'].sum())} without an answer, "
-            f"{int(answers['novel'].sum())} novel."
+            f"{total['rows']} rows written to {out}: {total['abstained']} without an answer, {total['novel']} novel."
         )
 
 
-def _answered(model: Any, samples: Any) -> Any:
-    pd = _tables.pandas()
-    answers = _answers(model, samples)
-    familiarity = model.score_samples(samples)
-    return pd.DataFrame(
-        {
-            "class": pd.Series(answers, dtype=object),
-            "probability": model.predict_proba(samples).max(axis=1).round(6),
-            "abstained": [answer is None for answer in answers],
-            "novelty": (1 - familiarity).round(6),
-            "novel": familiarity < model.vigilance,
-        }
-    )
-
-
-def _written(answers: Any, kind: str) -> str | bytes:
-    if kind in (".parquet", ".pq"):
-        stream = io.BytesIO()
-        answers.to_parquet(stream, index=False)
-        return stream.getvalue()
-    if kind == ".json":
-        return str(answers.to_json(orient="records", indent=2, force_ascii=False, double_precision=6)) + "\n"
-    return str(answers.to_csv(index=False, sep="\t" if kind in (".tsv", ".tab") else ",", lineterminator="\n"))
+def _pieces(model: Any, data: str, id_column: str | None, total: dict[str, int], *, progress: bool) -> Iterator[Any]:
+    """Yield the answers piece by piece, and count them."""
+    numbers = RuleNumbers(model)
+    for frame in _files.read_pieces(data, progress=progress):
+        _tables.check_columns(frame.columns, [id_column], data)
+        answers = _answers.answered(model, _tables.samples_for(model, frame, data), numbers)
+        if id_column is not None:
+            name = id_column if id_column not in answers else f"id {id_column}"
+            answers.insert(0, name, _tables.texts(frame[id_column]))
+        total["rows"] += len(answers)
+        total["abstained"] += int(answers["abstained"].sum())
+        total["novel"] += int(answers["novel"].sum())
+        yield answers

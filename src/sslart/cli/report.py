@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from sslart.cli import _models, _show, _tables
+from sslart.cli import _files, _models, _show, _tables
 
 
 def run(
     model_file: Annotated[str, typer.Argument(metavar="MODEL", help="a file that sslart fit wrote")],
-    data: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input")],
+    data: Annotated[str, typer.Argument(help=_show.DATA_HELP)],
     label: Annotated[str | None, typer.Option(help="column with the true classes, blank where not known")] = None,
     out: Annotated[str, typer.Option(help="where the page goes", metavar="FILE")] = "report.html",
     id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
@@ -26,8 +26,8 @@ def run(
     if out == _show.STANDARD:
         raise ValueError("The page goes to a file: give its name with --out.")
     model = _models.read_model(model_file)
-    frame = _tables.read_table(data)
-    _tables.check_columns(frame, [label, id_column], data)
+    frame = _files.read_table(data)
+    _tables.check_columns(frame.columns, [label, id_column], data)
     truth = None if label is None else _tables.labels_of(frame, label, data, model.classes_)
     names = None if id_column is None else [text or "" for text in _tables.texts(frame[id_column])]
     rest = frame.drop(columns=[name for name in (label, id_column) if name is not None])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sslart import save
-from sslart.cli import _models, _show, _tables
+from sslart.cli import _files, _models, _show, _tables
 
 
 def run(
     model_file: Annotated[str, typer.Argument(metavar="MODEL", help="a file that sslart fit wrote")],
-    data: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input")],
+    data: Annotated[str, typer.Argument(help=_show.DATA_HELP)],
     label: Annotated[
         str | None, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")
     ] = None,
@@ -20,20 +20,25 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="print nothing")] = False,
 ) -> None:
-    """Learn on from new rows and replace the model, whole or not at all. Without --label they are unlabelled."""
+    """Learn on from new rows and replace the model, whole or not at all. Without --label they are unlabelled.
+
+    The file is read piece by piece and may be larger than memory.
+    """
     target = out or model_file
     _show.check_target(target)
     model = _models.read_model(model_file)
-    frame = _tables.read_table(data)
-    labels = None if label is None else _tables.labels_of(frame, label, data, model.classes_)
-    samples = _tables.samples_for(model, frame if label is None else frame.drop(columns=label), data)
     boxes, known = int(model.n_nodes_), set(model.classes_.tolist())
-    model.partial_fit(samples, labels)
+    n_samples = n_labelled = 0
+    for frame in _files.read_pieces(data, progress=not quiet):
+        labels = None if label is None else _tables.labels_of(frame, label, data, model.classes_)
+        model.partial_fit(_tables.samples_for(model, frame.drop(columns=label or []), data), labels)
+        n_samples += len(frame)
+        n_labelled += sum(one is not None for one in labels or ())
     save(model, target)
-    told = {
+    told: dict[str, Any] = {
         "model": target,
-        "samples": len(samples),
-        "labelled": sum(one is not None for one in labels or ()),
+        "samples": n_samples,
+        "labelled": n_labelled,
         "new_classes": [one for one in model.classes_.tolist() if one not in known],
         "boxes_before": boxes,
         "boxes": int(model.n_nodes_),
@@ -41,4 +46,5 @@ def run(
     if as_json:
         _show.print_json(told)
     elif not quiet:
+        told["new_classes"] = ", ".join(map(str, told["new_classes"])) or "none"
         _show.print_table(("learnt", ""), [(name.replace("_", " "), str(value)) for name, value in told.items()])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import sklearn.datasets
-
 from sslart.datasets._bunch import to_bunch
 from sslart.datasets._catalogue import source_of
 from sslart.datasets._content import check_content, check_counts
 from sslart.datasets._files import SHIPPED
 
 
-def _load(name: str, original: Any, as_frame: bool, return_X_y: bool) -> Any:
+def _load(name: str, loader: str, as_frame: bool, return_X_y: bool) -> Any:
+    import sklearn.datasets  # slow to import, and no command but this needs it
+
+    original = getattr(sklearn.datasets, loader)()
     source = source_of(name)
     target = original.target_names[original.target].astype(str)
     check_counts(source, original.data, target, SHIPPED)
@@ -40,7 +41,7 @@ def load_wdbc(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     >>> wdbc.data.shape, str(wdbc.target[0])
     ((569, 30), 'malignant')
     """
-    return _load("wdbc", sklearn.datasets.load_breast_cancer(), as_frame, return_X_y)
+    return _load("wdbc", "load_breast_cancer", as_frame, return_X_y)
 
 
 def load_wine(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
@@ -62,7 +63,7 @@ def load_wine(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     >>> X.shape, sorted(set(y.tolist()))
     ((178, 13), ['class_0', 'class_1', 'class_2'])
     """
-    return _load("wine", sklearn.datasets.load_wine(), as_frame, return_X_y)
+    return _load("wine", "load_wine", as_frame, return_X_y)
 
 
 def load_iris(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
@@ -86,4 +87,4 @@ def load_iris(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     >>> iris.data[34].tolist()  # 0.2 in the last place; UCI has 0.1
     [4.9, 3.1, 1.5, 0.2]
     """
-    return _load("iris", sklearn.datasets.load_iris(), as_frame, return_X_y)
+    return _load("iris", "load_iris", as_frame, return_X_y)

@@ -1,0 +1,102 @@
+"""What a model says of rows, as a frame, and frames of answers as files that are written piece by piece."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sslart._report_summary import _answers
+from sslart.cli._files import arrow, pandas
+from sslart.cli._rule_numbers import NO_RULE, RuleNumbers
+
+
+def answered(model: Any, samples: Any, numbers: RuleNumbers) -> Any:
+    """Return class, probability, whether the model abstained, rule, novelty, and whether a row is novel."""
+    pd = pandas()
+    answers = _answers(model, samples)
+    familiarity = model.score_samples(samples)
+    rules = numbers(samples, answers)
+    return pd.DataFrame(
+        {
+            "class": pd.Series(answers, dtype=object),
+            "probability": model.predict_proba(samples).max(axis=1).round(6),
+            "abstained": [answer is None for answer in answers],
+            "rule": pd.Series(np.where(rules == NO_RULE, -1, rules), dtype="Int64").replace(-1, pd.NA),
+            "novelty": (1 - familiarity).round(6),
+            "novel": familiarity < model.vigilance,
+        }
+    )
+
+
+def records(answers: Any) -> list[dict[str, Any]]:
+    """Return answers as plain values, None where there is none."""
+    columns = {name: [None if pandas().isna(one) else one for one in answers[name].tolist()] for name in answers}
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def written(frames: Iterable[Any], kind: str) -> Iterator[bytes]:
+    """Yield answers as a file of the kind that the end of a name tells: CSV, TSV, Parquet, JSON or JSON lines."""
+    if kind in (".parquet", ".pq"):
+        yield from _parquet(frames)
+    elif kind == ".json":
+        yield from _json(frames)
+    elif kind in (".jsonl", ".ndjson"):
+        yield from (f"{json.dumps(one, ensure_ascii=False)}\n".encode() for frame in frames for one in records(frame))
+    else:
+        separator = "\t" if kind in (".tsv", ".tab") else ","
+        for place, frame in enumerate(frames):
+            yield frame.to_csv(index=False, header=place == 0, sep=separator, lineterminator="\n").encode()
+
+
+def _json(frames: Iterable[Any]) -> Iterator[bytes]:
+    start = "[\n"
+    for frame in frames:
+        for one in records(frame):
+            yield f"{start}  {json.dumps(one, ensure_ascii=False)}".encode()
+            start = ",\n"
+    yield b"\n]\n"
+
+
+def _parquet(frames: Iterable[Any]) -> Iterator[bytes]:
+    pyarrow, sink, writer = arrow(""), _Drain(), None
+    for frame in frames:
+        if writer is None:
+            types = {"class": pyarrow.string(), "rule": pyarrow.int64()}
+            answers = [one for one in frame["class"] if one is not None]
+            if answers and not isinstance(answers[0], str):
+                types["class"] = pyarrow.array(answers).type
+            table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+            schema = pyarrow.schema([field.with_type(types.get(field.name, field.type)) for field in table.schema])
+            writer = arrow(".parquet").ParquetWriter(sink, schema)
+        writer.write_table(pyarrow.Table.from_pandas(frame, schema, preserve_index=False))
+        yield sink.taken()
+    if writer is not None:
+        writer.close()
+    yield sink.taken()
+
+
+class _Drain(io.RawIOBase):
+    """A file from which what was written can be taken away."""
+
+    def __init__(self) -> None:
+        self._written, self._position = bytearray(), 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def write(self, content: Any) -> int:
+        self._written += content
+        self._position += len(content)
+        return len(content)
+
+    def taken(self) -> bytes:
+        """Return what was written since the last time."""
+        taken, self._written = bytes(self._written), bytearray()
+        return taken

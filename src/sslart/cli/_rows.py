@@ -1,0 +1,40 @@
+"""A fair sample of the rows of a file that may be too long to hold: all its labelled rows first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart.cli._files import pandas
+
+
+class Kept(NamedTuple):
+    """The rows that were kept, in their order, and how many there were."""
+
+    frame: Any
+    n_rows: int
+
+
+def keep(pieces: Iterable[Any], label: str, most: int, seed: int) -> Kept:
+    """Return at most so many rows: labelled before unlabelled ones, and of the last that fit in a fair draw."""
+    random = np.random.default_rng(seed)
+    frames: list[Any] = []
+    lots: list[Any] = []
+    n_rows = 0
+    for piece in pieces:
+        n_rows += len(piece)
+        frames.append(piece)
+        lots.append(random.random(len(piece)) + piece[label].isna().to_numpy())
+        if sum(map(len, lots)) > 2 * most:
+            frames, lots = _fewer(frames, lots, most)
+    if n_rows > most:
+        frames, lots = _fewer(frames, lots, most)
+    return Kept(pandas().concat(frames), n_rows)
+
+
+def _fewer(frames: list[Any], lots: list[Any], most: int) -> tuple[list[Any], list[Any]]:
+    drawn = np.concatenate(lots)
+    kept = np.sort(np.argpartition(drawn, most)[:most])
+    return [pandas().concat(frames).iloc[kept]], [drawn[kept]]

@@ -1,0 +1,64 @@
+"""The command as a whole: help, version, completion, exit codes, and no traceback for a user's mistake."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sslart
+from sslart.cli import main
+from tables import iris
+
+COMMANDS = ("fit", "predict", "explain", "rules", "report", "update", "label", "watch", "data", "reproduce")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"sslart {command}" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"sslart {sslart.__version__}\n"
+
+
+def test_wrong_usage_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["fit"], ["fit", "x.csv"], ["watch", "m", "--every", "0"], ["nothing"]):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 2
+    assert "Usage" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands_and_options(shell: str) -> None:
+    words = {"COMP_WORDS": "sslart wa", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "sslart wa"}
+    environment = {
+        **os.environ,
+        **words,
+        "_SSLART_COMPLETE": f"complete_{shell}",
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    run = [sys.executable, "-W", "ignore", "-c", "from sslart.cli import main; main()"]
+    assert "watch" in subprocess.run(run, env=environment, capture_output=True, text=True, check=False).stdout
+
+
+def test_mistakes_make_one_line_and_no_traceback(tmp_path: Path) -> None:
+    data = str(iris(tmp_path))
+    for arguments in (
+        ["fit", data, "--label", "spezies"],
+        ["fit", data, "--label", "species", "--out", str(tmp_path / "none" / "model")],
+        ["predict", data, data],
+        ["update", str(tmp_path / "none"), data],
+    ):
+        run = [sys.executable, "-W", "ignore", "-m", "sslart", *arguments]
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.startswith("sslart: ")

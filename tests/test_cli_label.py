@@ -1,0 +1,123 @@
+"""`sslart label` asks, learns each answer at once, and shows the quality moving."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+import sslart
+from sslart.cli import main
+from tables import fitted, iris, iris_model, mixed_model, write
+
+Captured = pytest.CaptureFixture[str]
+NAMES = load_iris().target_names[load_iris().target]
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+
+def test_each_answer_labels_a_box_and_is_saved(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, data, record = iris_model(tmp_path), str(tmp_path / "iris.csv"), tmp_path / "record.csv"
+    before = sslart.load(model)
+    answers(monkeypatch, "virginica", "3", "q")
+    arguments = ["label", str(model), data, "--label", "species", "--id", "flower", "--record", str(record)]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    states = [line for line in printed.replace(": ", ":\n").splitlines() if " labels; " in line]
+    assert [int(state.split()[0]) for state in states] == [30, 31, 32]
+    assert all("leave-one-out" in state for state in states)
+    after = sslart.load(model)
+    assert after.n_labelled_nodes_ == before.n_labelled_nodes_ + 2
+    assert after.support_.sum() == before.support_.sum() + 2
+    header, *rows = [line.split(",") for line in record.read_text().splitlines()]
+    assert header == ["row", "id", "class"]
+    for row, name, label in rows:
+        assert f"flower {int(row) - 1}" == name
+        assert f"Question {rows.index([row, name, label]) + 1}: row {row}, {name}" in printed
+        assert label == "virginica"
+        assert int(row) % 5 != 1  # rows that have a label are not asked about
+
+
+def test_right_answers_make_a_better_model(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = iris(tmp_path)
+    frame = load_iris(as_frame=True).data
+    few = write(frame.assign(species=["setosa", "versicolor", *[None] * 148]), tmp_path / "few.csv")
+    model = fitted(few, "--label", "species")
+    before = sslart.load(model).score(frame, NAMES)
+    for _ in range(10):
+        asked = tmp_path / "asked.csv"
+        answers(monkeypatch)
+        assert main(["label", str(model), str(data)]) == 0
+        row = int(capsys.readouterr().out.partition("Question 1: row ")[2].partition(";")[0])
+        answers(monkeypatch, NAMES[row - 1], "y")
+        assert main(["label", str(model), str(data), "--questions", "1", "--record", str(asked)]) == 0
+        capsys.readouterr()
+    assert len(asked.read_text().splitlines()) == 11
+    assert sslart.load(model).score(frame, NAMES) > max(before, 0.9)
+
+
+def test_new_classes_are_confirmed_and_others_refused(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, out = iris_model(tmp_path), tmp_path / "other.sslart"
+    content = model.read_bytes()
+    answers(monkeypatch, "rose", "n", "", "rose", "y")
+    assert main(["label", str(model), str(tmp_path / "iris.csv"), "--out", str(out)]) == 0
+    assert sslart.load(out).classes_.tolist() == ["rose", "setosa", "versicolor", "virginica"]
+    assert model.read_bytes() == content
+    capsys.readouterr()
+    numbers, data = tmp_path / "numbers.sslart", tmp_path / "numbers.csv"
+    sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1], [0, 1]], [3, 4, None]), numbers)
+    data.write_text("a,b\n0,1\n1,0\n")
+    answers(monkeypatch, "many", "5", "y")
+    assert main(["label", str(numbers), str(data), "--questions", "1"]) == 0
+    assert "'many' is not of the kind" in capsys.readouterr().out
+    assert sslart.load(numbers).classes_.tolist() == [3, 4, 5]
+
+
+def test_samples_are_shown_in_words(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = mixed_model(tmp_path)
+    answers(monkeypatch, "q")
+    assert main(["label", str(model), str(tmp_path / "mixed.csv")]) == 0
+    printed = capsys.readouterr().out
+    assert "code    “" in printed
+    assert "The model would say" in printed
+    digits = load_digits(as_frame=True)
+    few = digits.data.assign(digit=digits.target.where(digits.target.index % 100 == 0).astype("Int64"))[:300]
+    wide = fitted(write(few, tmp_path / "digits.csv"), "--label", "digit")
+    answers(monkeypatch, "q")
+    assert main(["label", str(wide), str(tmp_path / "digits.csv")]) == 0
+    printed = capsys.readouterr().out
+    assert "and 44 columns nearer to the middle" in printed
+    assert printed.count("“Very Large”") + printed.count("“Very Small”") == 20
+
+
+def test_json_goes_to_standard_output_alone(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = iris_model(tmp_path)
+    answers(monkeypatch, "setosa")
+    assert main(["label", str(model), str(tmp_path / "iris.csv"), "--json"]) == 0
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert told["answers"] == 1
+    assert [state["labels"] for state in told["states"]] == [30, 31]
+    assert told["states"][1]["rows_in_them"] >= told["states"][0]["rows_in_them"]
+    assert "Question 1" in printed.err
+    assert main(["label", str(model), "-"]) == 1
+    assert "as a file" in capsys.readouterr().err
+
+
+def test_questions_come_to_an_end(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, data = tmp_path / "model.sslart", tmp_path / "data.csv"
+    sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1]], ["a", "b"]), model)
+    data.write_text("x,y\n0,0\n1,1\n")
+    answers(monkeypatch, "", "", "")
+    assert main(["label", str(model), str(data)]) == 0
+    assert "nothing more to ask" in capsys.readouterr().out
