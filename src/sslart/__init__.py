@@ -11,6 +11,7 @@ from sslart._wesslart import WESSLART
 from sslart.persist import load, save
 
 if TYPE_CHECKING:
+    from sslart._to_onnx import to_onnx
     from sslart.reporting import report
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "report",
     "save",
     "show_versions",
+    "to_onnx",
 ]
 
 
@@ -34,8 +36,12 @@ def __getattr__(name: str) -> Any:
         from sslart.reporting import report
 
         return report
+    if name == "to_onnx":
+        from sslart._to_onnx import to_onnx
+
+        return to_onnx
     raise AttributeError(f"module 'sslart' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "report"})
+    return sorted({*globals(), "report", "to_onnx"})

@@ -1,0 +1,227 @@
+"""A small builder of ONNX graphs: values that add and multiply as arrays do, and work on some samples at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+
+BOOL, INT64, FLOAT, DOUBLE, STRING = (
+    TensorProto.BOOL,
+    TensorProto.INT64,
+    TensorProto.FLOAT,
+    TensorProto.DOUBLE,
+    TensorProto.STRING,
+)
+CATEGORIES_DOMAIN = "ai.onnx.ml"
+ELEMENTS_PER_PIECE = 1 << 18
+MOST_ROWS_PER_PIECE = 256
+
+Kind = tuple[int, ...]  # a type, and lengths
+Operand = Any  # a Value, or what becomes a constant: a float (double precision), or an array of any type
+
+
+class Value:
+    """What a node of the graph gives. Operators broadcast as NumPy's do."""
+
+    __array_ufunc__ = None  # array − value is asked of the value
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph, self.name = graph, name
+
+    def __add__(self, other: Operand) -> Value:
+        return self.graph.op("Add", self, other)
+
+    def __sub__(self, other: Operand) -> Value:
+        return self.graph.op("Sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Value:
+        return self.graph.op("Sub", other, self)
+
+    def __mul__(self, other: Operand) -> Value:
+        return self.graph.op("Mul", self, other)
+
+    def __truediv__(self, other: Operand) -> Value:
+        return self.graph.op("Div", self, other)
+
+    def __matmul__(self, other: Operand) -> Value:
+        return self.graph.op("MatMul", self, other)
+
+    def __lt__(self, other: Operand) -> Value:
+        return self.graph.op("Less", self, other)
+
+    def __gt__(self, other: Operand) -> Value:
+        return self.graph.op("Greater", self, other)
+
+    def __ge__(self, other: Operand) -> Value:
+        return self.graph.op("GreaterOrEqual", self, other)
+
+    def __and__(self, other: Operand) -> Value:
+        return self.graph.op("And", self, other)
+
+    def __or__(self, other: Operand) -> Value:
+        return self.graph.op("Or", self, other)
+
+    def __invert__(self) -> Value:
+        return self.graph.op("Not", self)
+
+    def equals(self, other: Operand) -> Value:
+        """Tell where two values are equal."""
+        return self.graph.op("Equal", self, other)
+
+    def cast(self, kind: int) -> Value:
+        """Return the value as another type."""
+        return self.graph.op("Cast", self, to=kind)
+
+    def reshape(self, *shape: int) -> Value:
+        """Return the value in another shape; -1 stands for what is left."""
+        return self.graph.op("Reshape", self, np.array(shape, dtype=np.int64))
+
+    def sum(self, axis: int) -> Value:
+        """Return the sum over an axis, which is dropped."""
+        return self.graph.op("ReduceSum", self, np.array([axis]), keepdims=0)
+
+    def max(self, axis: int) -> Value:
+        """Return the maximum over an axis, which is dropped."""
+        return self.graph.op("ReduceMax", self, axes=[axis], keepdims=0)
+
+    def argmax(self, axis: int) -> Value:
+        """Return the place of the first maximum over an axis, which is dropped."""
+        return self.graph.op("ArgMax", self, axis=axis, keepdims=0)
+
+    def argmin(self, axis: int) -> Value:
+        """Return the place of the first minimum over an axis, which is dropped."""
+        return self.graph.op("ArgMin", self, axis=axis, keepdims=0)
+
+
+class Graph:
+    """A graph in the making.
+
+    Attributes
+    ----------
+    nodes : list of NodeProto
+        Of the graph, or of the work on one piece while that is described.
+    initializers : list of TensorProto
+        The constants, of that work as well.
+    inputs, outputs : list of ValueInfoProto
+    n_bytes : int
+        How much the constants hold.
+    """
+
+    def __init__(self, reserved: Sequence[str] = ()) -> None:
+        self.nodes: list[NodeProto] = []
+        self.initializers: list[TensorProto] = []
+        self.inputs: list[ValueInfoProto] = []
+        self.outputs: list[ValueInfoProto] = []
+        self.n_bytes = 0
+        self._taken = set(reserved)
+        self._n_names = 0
+
+    def input(self, name: str, kind: int, n_columns: int) -> Value:
+        """Declare an input with a row per sample. A name that is taken, or empty, gets an underscore."""
+        while not name or name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        self.inputs.append(helper.make_tensor_value_info(name, kind, ["N", n_columns]))
+        return Value(self, name)
+
+    def output(self, value: Value, name: str, kind: int, *shape: int) -> None:
+        """Declare an output with a row per sample."""
+        self.nodes.append(helper.make_node("Identity", [value.name], [name]))
+        self.outputs.append(helper.make_tensor_value_info(name, kind, ["N", *shape]))
+
+    def op(self, operator: str, *operands: Operand, domain: str = "", **attributes: Any) -> Value:
+        """Add a node."""
+        inputs = [self._named(operand) for operand in operands]
+        name = self._new_name()
+        self.nodes.append(helper.make_node(operator, inputs, [name], domain=domain, **attributes))
+        return Value(self, name)
+
+    def where(self, condition: Operand, if_true: Operand, if_false: Operand) -> Value:
+        """Return the one or the other value."""
+        return self.op("Where", condition, if_true, if_false)
+
+    def take(self, array: Operand, places: Operand, axis: int = 0) -> Value:
+        """Return the rows, or columns, at places."""
+        return self.op("Gather", array, places, axis=axis)
+
+    def join(self, values: Sequence[Value], axis: int) -> Value:
+        """Return values one after the other along an axis."""
+        return values[0] if len(values) == 1 else self.op("Concat", *values, axis=axis)
+
+    def in_pieces(
+        self, rows: Sequence[Value], cost: int, body: Callable[..., Sequence[Value]], kinds: Sequence[Kind]
+    ) -> list[Value]:
+        """Return what a body makes of some rows of matrices at a time, one below the other.
+
+        Memory is that of one piece, however many rows there are.
+
+        Parameters
+        ----------
+        rows : values of shape (n_samples, n_columns)
+            In double precision.
+        cost : int
+            How many elements the body holds at once for one row: a piece has as many rows as keep the sum small.
+        body : callable
+            Takes some rows of each, and gives values with as many rows.
+        kinds : of these values
+            The type of each, and its shape without the rows.
+        """
+        most = np.array([min(max(ELEMENTS_PER_PIECE // max(cost, 1), 1), MOST_ROWS_PER_PIECE)])
+        n_rows = self.op("Shape", rows[0], start=0, end=1)
+        at_least_one = self.op("Max", n_rows, np.array([1]))
+        n_at_once = self.op("Min", at_least_one, most)
+        missing = at_least_one + self.op("Mod", np.array([0]) - at_least_one, n_at_once) - n_rows
+        pads = self.op("Concat", np.array([0, 0]), missing, np.array([0]), axis=0)
+
+        def in_shape(value: Value, *lengths: Operand) -> Value:
+            return self.op("Reshape", value, self.op("Concat", np.array([-1]), *lengths, axis=0))
+
+        pieces = [in_shape(self.op("Pad", one, pads), n_at_once, self.op("Shape", one, start=1, end=2)) for one in rows]
+        stacked = self._scan(pieces, body, kinds)
+        joined = [in_shape(one, self.op("Shape", one, start=2)) for one in stacked]
+        return [self.op("Slice", one, np.array([0]), n_rows, np.array([0])) for one in joined]
+
+    def _scan(
+        self, pieces: Sequence[Value], body: Callable[..., Sequence[Value]], kinds: Sequence[Kind]
+    ) -> list[Value]:
+        """Return what a body makes of each piece, stacked."""
+        outer, self.nodes = self.nodes, []
+        taken = [Value(self, self._new_name()) for _ in pieces]
+        # as a node of its own, so that the body gives nothing that it was given
+        ends = [self.op("Identity", value) for value in body(*taken)]
+        inner = helper.make_graph(
+            self.nodes,
+            self._new_name(),
+            [helper.make_tensor_value_info(value.name, DOUBLE, None) for value in taken],
+            # ONNX Runtime 1.18 wants to know the shapes
+            [
+                helper.make_tensor_value_info(end.name, kind, ["rows", *shape])
+                for end, (kind, *shape) in zip(ends, kinds, strict=True)
+            ],
+        )
+        self.nodes = outer
+        found = [Value(self, self._new_name()) for _ in ends]
+        names = [value.name for value in pieces], [value.name for value in found]
+        self.nodes.append(helper.make_node("Scan", *names, body=inner, num_scan_inputs=len(pieces)))
+        return found
+
+    def _named(self, operand: Operand) -> str:
+        if isinstance(operand, Value):
+            return operand.name
+        array: NDArray[Any] = np.asarray(operand)
+        if array.dtype.kind == "i":
+            array = array.astype(np.int64)  # NumPy before 2 has 32 bits on Windows
+        name = self._new_name()
+        self.n_bytes += array.nbytes
+        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        return name
+
+    def _new_name(self) -> str:
+        while (name := f"v{self._n_names}") in self._taken:
+            self._n_names += 1
+        self._taken.add(name)
+        return name
