@@ -10,26 +10,38 @@ from typing import Any
 import numpy as np
 
 from sslart._report_summary import _answers
+from sslart._validate import FloatArray
 from sslart.cli._files import arrow, pandas
+from sslart.cli._quality import members_that_speak
 from sslart.cli._rule_numbers import NO_RULE, RuleNumbers
 
 
 def answered(model: Any, samples: Any, numbers: RuleNumbers) -> Any:
     """Return class, probability, whether the model abstained, rule, novelty, and whether a row is novel."""
     pd = pandas()
-    answers = _answers(model, samples)
+    shares = model.predict_proba(samples)
+    answers = _named(model, samples, shares)
     familiarity = model.score_samples(samples)
     rules = numbers(samples, answers)
     return pd.DataFrame(
         {
             "class": pd.Series(answers, dtype=object),
-            "probability": model.predict_proba(samples).max(axis=1).round(6),
+            "probability": shares.max(axis=1).round(6),
             "abstained": [answer is None for answer in answers],
             "rule": pd.Series(np.where(rules == NO_RULE, -1, rules), dtype="Int64").replace(-1, pd.NA),
             "novelty": (1 - familiarity).round(6),
             "novel": familiarity < model.vigilance,
         }
     )
+
+
+def _named(model: Any, samples: Any, shares: FloatArray) -> list[Any]:
+    """Return the class of each row, None where the model abstains."""
+    if not members_that_speak(model) or hasattr(model, "estimators_") or model.search_depth is not None:
+        return _answers(model, samples)
+    sure = shares.max(axis=1) >= (model.abstain_below or 0.0)  # as predict does, without asking all boxes twice
+    names = model.classes_[shares.argmax(axis=1)].tolist()
+    return [name if is_sure else None for name, is_sure in zip(names, sure, strict=True)]
 
 
 def records(answers: Any) -> list[dict[str, Any]]:
