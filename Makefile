@@ -9,8 +9,8 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback bench bench-quick accuracy reproduce reproduce-quick fuzz sanitize \
-	lint clean
+.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long accuracy reproduce reproduce-quick fuzz sanitize \
+	docs docs-links lint clean
 
 help:
 	@echo "make demo             WESSL-ART on breast-cancer data with 5 % of the labels"
@@ -19,11 +19,14 @@ help:
 	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
 	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
+	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
 	@echo "make accuracy         accuracy against the classics on 49 data sets; writes docs/accuracy.md (an hour or more; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
 	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
+	@echo "make docs             the documentation as a site, in docs/_build/html; runs the gallery (a few minutes the first time)"
+	@echo "make docs-links       whether the links of the docs to other sites still work (needs the internet)"
 	@echo "make lint             ruff, mypy --strict, import-linter"
 	@echo "make clean            remove everything that the targets made"
 
@@ -57,6 +60,10 @@ bench: $(VENV)/bench
 bench-quick: $(VENV)/bench
 	$(BIN)/python -W ignore benchmarks/run.py --quick
 
+# memory and speed of the command line on files of up to five million rows
+bench-long: $(VENV)/tools
+	$(BIN)/python -W ignore benchmarks/long_file.py
+
 # accuracy against the classics; results are kept in reproduction/accuracy, so that a stopped run goes on
 accuracy: $(VENV)/accuracy
 	$(BIN)/python -W ignore benchmarks/accuracy_speed.py
@@ -82,6 +89,15 @@ sanitize:
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
 		-p no:cacheprovider --tb=short test_kernel.py test_prototypes.py test_speakers.py test_stream.py
 
+# the site; any warning is an error. Links inside the site and the repository are checked by tests/test_docs.py.
+docs: $(VENV)/docs
+	rm -rf docs/generated
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# links to other sites; without the internet all of them fail
+docs-links: $(VENV)/docs
+	$(BIN)/sphinx-build -b linkcheck docs docs/_build/linkcheck
+
 $(VENV)/package: $(BUILD_INPUTS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
@@ -97,6 +113,11 @@ $(VENV)/experiments: $(VENV)/package
 
 $(VENV)/bench: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+# with what the optional pages of the reference need
+$(VENV)/docs: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[docs,onnx,river]'
 	touch $@
 
 # KEEL's data sets; the package that has them asks for an old NumPy, which its files do not need

@@ -7,19 +7,16 @@ import io
 import re
 from pathlib import Path
 
+from pages import examples_of, printed_by
+
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
 
 def test_example_prints_what_the_readme_says() -> None:
-    text = README.read_text()
-    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    expected = re.findall(r"```text\n(.*?)```", text, re.DOTALL)[0]
-    assert len([line for line in example.splitlines() if line]) <= 10
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(example, "README.md", "exec"), {})
-    assert printed.getvalue() == expected
+    (example,) = examples_of(README.read_text())
+    assert len([line for line in example.code.splitlines() if line]) <= 10
+    assert printed_by(example, {}, "README.md") == example.shown
 
 
 def test_the_page_on_explanations_shows_what_its_examples_print() -> None:

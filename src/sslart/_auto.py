@@ -11,7 +11,8 @@ class AutoSSLART(SSLART):
     """SSL-ART with evidence mapping, where leave-one-out on the labelled samples chooses all settings.
 
     Boxes are learnt in one pass, unlabelled samples first. All of them then speak about a sample, each as loudly as it
-    is near, and ridge regression on the labelled samples says what they mean. Nothing needs tuning.
+    is near, and ridge regression on the labelled samples says what they mean. Nothing needs tuning. It has all
+    attributes of `SSLART`, and those below.
 
     Parameters
     ----------
@@ -32,8 +33,6 @@ class AutoSSLART(SSLART):
 
     Attributes
     ----------
-    As those of `SSLART`, and:
-
     evidence_weights_ : dict from str to float
         How much each family of evidence counts; they sum to one.
     left_out_accuracy_ : float
