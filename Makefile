@@ -9,11 +9,11 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long accuracy reproduce reproduce-quick fuzz sanitize \
-	docs docs-links lint clean
+.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long accuracy reproduce reproduce-quick fuzz \
+	sanitize docs docs-links lint clean
 
 help:
-	@echo "make demo             WESSL-ART on breast-cancer data with 5 % of the labels"
+	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
 	@echo "make test             style, types, layout, and all tests (about two minutes)"
 	@echo "make test-slow        the checks that take minutes"
 	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
@@ -30,7 +30,7 @@ help:
 	@echo "make lint             ruff, mypy --strict, import-linter"
 	@echo "make clean            remove everything that the targets made"
 
-demo: $(VENV)/package
+demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
 test: lint
@@ -103,6 +103,10 @@ $(VENV)/package: $(BUILD_INPUTS)
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
+$(VENV)/demo: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[cli,report]'
+	touch $@
+
 $(VENV)/tools: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@
@@ -126,4 +130,4 @@ $(VENV)/accuracy: $(VENV)/experiments
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-pure $(VENV)-sanitize build dist reproduction .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize build dist reproduction .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,36 +1,40 @@
-"""WESSL-ART on breast-cancer data with 5 % of the labels, against two classics; abstention; one answer explained."""
+"""The tour: breast-cancer data with one label in twenty, from the fit to a page that explains every answer."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.tree import DecisionTreeClassifier
 
-from sslart import WESSLART, show_versions
+import sslart
+from sslart import WESSLART, AutoSSLART
 
 SEEDS = range(10)
+SHOWN = 5
 
 
 def split(seed: int):
     """80 % to learn from, of which one sample in twenty keeps its label; 20 % to test on."""
-    data = load_breast_cancer()
+    data = load_breast_cancer(as_frame=True)
     names = data.target_names[data.target]
     X, X_test, y, y_test = train_test_split(data.data, names, test_size=0.2, stratify=names, random_state=seed)
     labelled, _ = train_test_split(np.arange(len(y)), train_size=0.05, stratify=y, random_state=seed)
-    few = y.astype(object)
-    few[~np.isin(np.arange(len(y)), labelled)] = None
+    few = np.full(len(y), None)
+    few[labelled] = y[labelled]
     return X, few, y, X_test, y_test
 
 
-def ours(seed: int, few: np.ndarray, X, **parameters) -> WESSLART:
-    return WESSLART(random_state=seed, **parameters).fit(X, few)
-
-
 def compare() -> None:
+    """Print how many test samples each model gets right; all have the same splits."""
     rows: dict[str, list[float]] = {}
 
     def note(name: str, value: float) -> None:
@@ -39,54 +43,63 @@ def compare() -> None:
     for seed in SEEDS:
         X, few, y, X_test, y_test = split(seed)
         known = np.array([label is not None for label in few])
-        note("WESSL-ART, 5 % labelled", ours(seed, few, X).score(X_test, y_test))
+        X_known, y_known = X[known], few[known].astype(str)
+        note("AutoSSLART", AutoSSLART(random_state=seed).fit(X, few).score(X_test, y_test))
+        note("WESSL-ART, the paper's ensemble", WESSLART(random_state=seed).fit(X, few).score(X_test, y_test))
         codes = np.where(known, few == "benign", -1).astype(int)
         spreading = make_pipeline(StandardScaler(), LabelSpreading(kernel="knn")).fit(X, codes)
-        note("label spreading, 5 % labelled", spreading.score(X_test, y_test == "benign"))
-        note(
-            "decision tree, 5 % labelled",
-            DecisionTreeClassifier(random_state=seed).fit(X[known], few[known].astype(str)).score(X_test, y_test),
-        )
-        note(
-            "decision tree, all labelled",
-            DecisionTreeClassifier(random_state=seed).fit(X, y).score(X_test, y_test),
-        )
-        for depth in (2, 3):
-            answers = ours(seed, few, X, search_depth=depth).predict(X_test)
-            answered = np.array([answer is not None for answer in answers])
-            note(f"T = {depth}: samples answered", answered.mean())
-            note(f"T = {depth}: right among them", (answers == y_test)[answered].mean())
+        note("label spreading", spreading.score(X_test, y_test == "benign"))
+        regression = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_known, y_known)
+        note("logistic regression, labelled alone", regression.score(X_test, y_test))
+        forest = RandomForestClassifier(random_state=seed).fit(X_known, y_known)
+        note("random forest, labelled alone", forest.score(X_test, y_test))
+        tree = DecisionTreeClassifier(random_state=seed).fit(X, y)
+        note("decision tree, with all labels", tree.score(X_test, y_test))
 
-    print(f"Breast cancer, {len(known)} training samples, {known.sum()} of them labelled; {len(y_test)} test samples.")
-    print(f"Accuracy in per cent, mean of {len(SEEDS)} splits (standard deviation):\n")
+    print(f"1. {len(known)} training samples, {known.sum()} of them labelled; {len(y_test)} test samples.")
+    print(f"   Right answers in per cent, mean of {len(SEEDS)} splits (standard deviation):\n")
     for name, values in rows.items():
-        print(f"  {name:32s} {np.mean(values):5.1f}  ({np.std(values):.1f})")
+        print(f"   {name:36s} {np.mean(values):5.1f}  ({np.std(values):.1f})")
 
 
-def explain() -> None:
+def abstain(model: AutoSSLART, X_test, y_test) -> None:
+    print("\n2. It can say that it does not know (first split):\n")
+    for least in (None, 0.8, 0.9, 0.95):
+        answers = model.set_params(abstain_below=least).predict(X_test)
+        answered = np.array([answer is not None for answer in answers])
+        right = (answers == y_test)[answered].mean()
+        asked = "always answers" if least is None else f"abstain_below={least}"
+        print(f"   {asked:20s} answers {100 * answered.mean():5.1f} %, and {100 * right:5.1f} % of these are right")
+    model.set_params(abstain_below=None)
+
+
+def show_rules(model: AutoSSLART) -> None:
+    rules = model.rules()
+    print(f"\n3. What it has learnt are {model.n_nodes_} boxes. {len(rules)} of them have met a label, and are rules.")
+    lines = rules[:1].to_text().splitlines()
+    conditions = [line for line in lines if not line.lstrip().startswith(("Then", "("))]
+    print("   The first begins:\n")
+    for line in [*conditions[:SHOWN], f"   ... ({len(conditions) - SHOWN} more)", *lines[len(conditions) :]]:
+        print("   " + line)
+
+
+def explain(model: AutoSSLART, X_test, y_test) -> None:
+    print(f"\n4. Why the sixth test sample gets its answer (in truth it is {y_test[5]}):\n")
+    (explanation,) = model.explain(X_test.iloc[[5]])
+    for line in str(explanation).splitlines():
+        print("   " + line)
+
+
+def main() -> None:
+    compare()
     X, few, _, X_test, y_test = split(0)
-    model = ours(0, few, X)
-    sample, truth = X_test[:1], y_test[0]
-    names = load_breast_cancer().feature_names
-    answer, shares = model.predict(sample)[0], model.predict_proba(sample)[0]
-    share = shares[list(model.classes_).index(answer)]
-    print(f"\nOne answer explained: the first test sample is {answer} ({share:.0%} of the vote; in truth {truth}).")
-    nodes = model.apply(sample)[0]
-    votes = [member.predict(sample)[0] for member in model.estimators_]
-    member, node = next(
-        (one, node) for one, node, vote in zip(model.estimators_, nodes, votes, strict=True) if vote == answer
-    )
-    counts = ", ".join(f"{count} {name}" for name, count in zip(member.classes_, member.counts_[node], strict=True))
-    print(f"{votes.count(answer)} of {len(votes)} members say so. The first of them answers by its box {node}, which")
-    print(f"holds {member.support_[node]} training samples; labelled among them: {counts}. The box, and the sample:\n")
-    print(f"  {'feature':26s} {'from':>9s} {'to':>9s} {'sample':>9s}")
-    for name, low, high, value in zip(names, member.lower_[node], member.upper_[node], sample[0], strict=True):
-        outside = "" if low - 1e-9 <= value <= high + 1e-9 else "  outside"
-        print(f"  {name:26s} {low:9.4g} {high:9.4g} {value:9.4g}{outside}")
+    model = AutoSSLART(random_state=0).fit(X, few)
+    abstain(model, X_test, y_test)
+    show_rules(model)
+    explain(model, X_test, y_test)
+    page = sslart.report(model, X_test, y_test, Path(sys.argv[1] if len(sys.argv) > 1 else "report.html"))
+    print(f"\n5. All of this, for every test sample, is on one page. Open {page} in a browser.")
 
 
 if __name__ == "__main__":
-    compare()
-    explain()
-    print()
-    show_versions()
+    main()
