@@ -11,22 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sslart._evidence
-from sslart._evidence import (
-    FAMILIES,
-    MEMBERS,
-    MOST_CANDIDATES,
-    RIDGES,
-    SHARES,
-    Candidate,
-    Lesson,
-    Wishes,
-    calibration,
-    candidates,
-    choose,
-    learn,
-)
-from sslart._families import Boxes, Key
+from sslart._evidence import MOST_CANDIDATES, RIDGES, SHARES, Lesson, calibration, candidates, choose, learn
+from sslart._families import Boxes
 from sslart._readout import NEGLIGIBLE
+from sslart._settings import FAMILIES, MEMBERS, Candidate, Key, Wishes
 from test_families import lesson_of
 
 LEARNABLE = Wishes(("box", "linear", "feature"))

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sslart
 from conftest import EVIDENCE, name_of, running_on
 from sslart import SSLART, AutoSSLART, FuzzyARTMAP
-from sslart._evidence import FAMILIES
+from sslart._settings import FAMILIES
 from test_persist import at, forged
 from test_stream import Interrupting, fingerprint
 
@@ -313,7 +313,7 @@ def test_a_choice_that_fails_takes_the_boxes_back_too(few_labels: Any, monkeypat
     def out_of_memory(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sslart._evidence_mapping.choose", out_of_memory)
+    monkeypatch.setattr("sslart._evidence.choose", out_of_memory)
     for learn in (model.partial_fit, model.fit):
         with pytest.raises(MemoryError):
             learn(np.vstack([X, X * 1.5]), np.append(y, y))

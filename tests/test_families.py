@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sslart._evidence import Lesson, _Said
-from sslart._families import BOXES_IN_SUBSPACE, BOXES_IN_WEB, N_SUBSPACES, Boxes, Ground, Key
+from sslart._families import BOXES_IN_SUBSPACE, BOXES_IN_WEB, N_SUBSPACES, Boxes, Ground
 from sslart._readout import NEGLIGIBLE, Readout
+from sslart._settings import Key
 
 TOLERANCE = 1e-4  # relative to the largest score: boxes are heard in float32
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sslart._families import Bent, Block, Boxes, Carried, Ground, Key, Spoken, Straight
+from sslart._families import Bent, Block, Boxes, Carried, Ground, Spoken, Straight
+from sslart._label_memory import LabelMemory
+from sslart._network import Network
 from sslart._readout import Curves, Line, Part, Readout, Web
 from sslart._ridge import Fit, dual, primal
+from sslart._settings import MEMBERS, PLAIN, Candidate, Key, Wishes
 from sslart._validate import BoolArray, FloatArray, IntArray
 
-MEMBERS = {"spread": "propagated", "carried": "propagated"}
-FAMILIES = ("box", "relevant", "feature", "linear", "subspace", "propagated")
 WIDTHS = tuple(2.0**-level for level in range(6))
 SHARES = (0.0, 0.5, 1.0)
 RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -24,31 +25,9 @@ TEMPERATURE = 2.0
 MOST_LABELS = 1000
 MOST_CANDIDATES = 200
 MOST_CANDIDATES_OF_MANY = 2
-MOST_BOXES = 4000
 MOST_BOXES_OF_MANY = 1000
 LEAST_WEIGHT = 0.001
 MOST_UNHEARD = 0.25
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user has fixed: families, τ, λ, and the share of rank in the scale; None where labels shall decide."""
-
-    families: tuple[str, ...] = FAMILIES
-    width: float | None = None
-    ridge: float | None = None
-    share: float | None = None
-
-
-class Candidate(NamedTuple):
-    """One mixture of ways to speak, its λ, and its weight among the chosen."""
-
-    keys: tuple[Key, ...]
-    ridge: float
-    weight: float = 1.0
-
-
-PLAIN = Candidate((Key("box", 0.5, 0.25),), 0.01)
 
 
 @dataclass(frozen=True)
@@ -73,6 +52,20 @@ class Lesson:
     boxes: Boxes
     indicator: BoolArray
     seed: int
+
+    @classmethod
+    def of(cls, network: Network, nodes: IntArray, memory: LabelMemory, n_classes: int, seed: int) -> Lesson:
+        """Return what a network has to learn from: the labels kept, and the nodes that may speak."""
+        lower, upper = network.prototypes.boxes()
+        held = memory.whole()
+        return cls(
+            network._encode(held.table)[0],
+            held.codes,
+            n_classes,
+            Boxes(lower[nodes], upper[nodes], network.prototypes.support[nodes]),
+            np.array([feature.category is not None for feature in network.coding.features]),
+            seed,
+        )
 
     @property
     def targets(self) -> FloatArray:
@@ -147,7 +140,7 @@ def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
     tried: list[Candidate] = []
     fits: list[Fit] = []
     ridges = RIDGES if wishes.ridge is None else (wishes.ridge,)
-    boxes_only = replace(wishes, families=("box",))  # where none of the families asked for can speak
+    boxes_only = wishes._replace(families=("box",))  # where none of the families asked for can speak
     for keys in candidates(trial.ground, wishes) or candidates(trial.ground, boxes_only):
         for fit in trial.fits(keys, ridges):
             tried.append(Candidate(keys, fit.ridge))

@@ -1,18 +1,23 @@
-"""Evidence mapping in a network: which labels it keeps, when settings are chosen, and what it says of samples."""
+"""Evidence mapping in a network: which labels it keeps, when settings are chosen, and what it says of samples.
+
+The rooms where that is worked out are entered when they are first needed, so that importing sslart stays quick.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sslart._classes import ClassTable
-from sslart._evidence import FAMILIES, MEMBERS, MOST_BOXES, PLAIN, Candidate, Learnt, Lesson, Wishes, choose, learn
-from sslart._families import Boxes, Key
-from sslart._label_memory import LabelMemory
 from sslart._network import Network
+from sslart._settings import FAMILIES, MEMBERS, MOST_BOXES, PLAIN, Candidate, Key, Wishes
 from sslart._threads import ONE_THREAD
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table, check_number, check_option, check_whole
+
+if TYPE_CHECKING:
+    from sslart._evidence import Learnt
+    from sslart._label_memory import LabelMemory
 
 LEAST, MOST = 1e-6, 1e6  # of τ and λ: beyond, single precision can say no more
 
@@ -54,6 +59,8 @@ class EvidenceMapping:
 
     def _start(self, seed: int) -> None:
         """Keep no labelled sample yet."""
+        from sslart._label_memory import LabelMemory
+
         self._memory, self._seed, self._chosen, self._n_at_choice = LabelMemory(), seed, (), 0
 
     def _remember(self, table: Table, codes: IntArray) -> None:
@@ -68,8 +75,7 @@ class EvidenceMapping:
         """Choose settings by the labels kept, if they are of two classes."""
         if len(self._table.seen) > 1:
             self._n_at_choice = self._memory.n_seen
-            with ONE_THREAD:
-                self._learnt = choose(self._lesson(), self._wishes())
+            self._learnt = self._work_out(self._wishes())
             self._chosen = self._learnt.chosen
 
     def _stretches(self, codes: IntArray, n_classes: int) -> list[tuple[slice, bool]]:
@@ -100,19 +106,13 @@ class EvidenceMapping:
         without = prototypes.labels[:n] == UNLABELLED
         return np.lexsort((np.arange(n), -prototypes.support[:n], without))[:MOST_BOXES]
 
-    def _lesson(self) -> Lesson:
-        prototypes, coding = self._network.prototypes, self._network.coding
-        nodes = self._landmarks()
-        lower, upper = prototypes.boxes()
-        held = self._memory.whole()
-        return Lesson(
-            self._network._encode(held.table)[0],
-            held.codes,
-            len(self._table.seen),
-            Boxes(lower[nodes], upper[nodes], prototypes.support[nodes]),
-            np.array([feature.category is not None for feature in coding.features]),
-            self._seed,
-        )
+    def _work_out(self, wishes: Wishes | None = None) -> Learnt:
+        """Return what follows from the labels kept and the boxes as they are; given wishes, choose settings anew."""
+        from sslart._evidence import Lesson, choose, learn
+
+        with ONE_THREAD:
+            lesson = Lesson.of(self._network, self._landmarks(), self._memory, len(self._table.seen), self._seed)
+            return learn(lesson, self._chosen) if wishes is None else choose(lesson, wishes)
 
     def _readable(self) -> None:
         """Raise a ValueError where no labelled samples were kept."""
@@ -127,8 +127,7 @@ class EvidenceMapping:
         self._readable()
         learnt, turn = self._learnt, self._turn
         if learnt is None:
-            with ONE_THREAD:
-                learnt = learn(self._lesson(), self._chosen)
+            learnt = self._work_out()
             if turn == self._turn:  # no other thread has learnt on meanwhile
                 self._learnt = learnt
         return learnt
@@ -185,10 +184,11 @@ class EvidenceMapping:
 
     def _set_evidence_state(self, state: dict[str, Any]) -> None:
         n_columns, n_classes = self.n_features_in_, len(self._table.seen)  # type: ignore[attr-defined]
-        memory = state["memory"]
-        self._memory = LabelMemory() if memory is None else LabelMemory.from_state(memory, n_columns, n_classes)
+        self._start(state["seed"])
+        if state["memory"] is not None:
+            self._memory = self._memory.from_state(state["memory"], n_columns, n_classes)
         self._chosen = tuple(_candidate(one) for one in state["chosen"])
-        self._n_at_choice, self._seed, self._learnt = state["n_at_choice"], state["seed"], None
+        self._n_at_choice, self._learnt = state["n_at_choice"], None
         fits = (
             bool(len(self._memory)) == bool(self._chosen) == bool(n_classes)
             and type(self._n_at_choice) is int
