@@ -35,7 +35,6 @@ class EvidenceMapping:
     _table: ClassTable
     _memory: LabelMemory
     _chosen: tuple[Candidate, ...]
-    _n_at_choice: int
     _seed: int
     _learnt: Learnt | None
     _turn: int = 0
@@ -61,7 +60,7 @@ class EvidenceMapping:
         """Keep no labelled sample yet."""
         from sslart._label_memory import LabelMemory
 
-        self._memory, self._seed, self._chosen, self._n_at_choice = LabelMemory(), seed, (), 0
+        self._memory, self._seed, self._chosen, self._learnt = LabelMemory(), seed, (), None
 
     def _remember(self, table: Table, codes: IntArray) -> None:
         """Keep labelled samples. What follows from them and the boxes is worked out when it is asked for."""
@@ -74,7 +73,6 @@ class EvidenceMapping:
     def _choose(self) -> None:
         """Choose settings by the labels kept, if they are of two classes."""
         if len(self._table.seen) > 1:
-            self._n_at_choice = self._memory.n_seen
             self._learnt = self._work_out(self._wishes())
             self._chosen = self._learnt.chosen
 
@@ -96,7 +94,7 @@ class EvidenceMapping:
 
     def _forget(self) -> None:
         """Keep no labelled samples: what is learnt with another mapping does not come with them."""
-        for name in ("_memory", "_seed", "_chosen", "_n_at_choice", "_learnt"):
+        for name in ("_memory", "_seed", "_chosen", "_learnt"):
             vars(self).pop(name, None)
 
     def _landmarks(self) -> IntArray:
@@ -178,7 +176,6 @@ class EvidenceMapping:
         return {
             "memory": self._memory.to_state() if len(self._memory) else None,
             "chosen": chosen,
-            "n_at_choice": self._n_at_choice,
             "seed": self._seed,
         }
 
@@ -188,11 +185,8 @@ class EvidenceMapping:
         if state["memory"] is not None:
             self._memory = self._memory.from_state(state["memory"], n_columns, n_classes)
         self._chosen = tuple(_candidate(one) for one in state["chosen"])
-        self._n_at_choice, self._learnt = state["n_at_choice"], None
         fits = (
             bool(len(self._memory)) == bool(self._chosen) == bool(n_classes)
-            and type(self._n_at_choice) is int
-            and 0 <= self._n_at_choice <= self._memory.n_seen
             and type(self._seed) is int
             and 0 <= self._seed < 2**32
         )
