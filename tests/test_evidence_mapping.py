@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sslart
 from conftest import EVIDENCE, name_of, running_on
 from sslart import SSLART, AutoSSLART, FuzzyARTMAP
-from sslart._evidence import choose
+from sslart._evidence import _learn_many, choose
 from sslart._settings import FAMILIES
 from test_persist import at, forged
 from test_stream import Interrupting, fingerprint
@@ -262,6 +262,27 @@ def test_a_model_that_chooses_all_does_not_depend_on_how_its_stream_is_cut(lengt
     for start in range(0, len(X), length):
         model.partial_fit(X[start : start + length], y[start : start + length])
     assert everything(model, X) == everything(whole, X)
+
+
+@pytest.mark.parametrize("length", [1, 60, 120])
+def test_many_labels_are_learnt_once_however_often_settings_are_chosen(
+    length: int, blobs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = blobs
+    monkeypatch.setattr("sslart._evidence.MOST_LABELS", 20)
+    whole = AutoSSLART(bounds=(-3, 12), random_state=0).partial_fit(X, y)
+    model, n_learnt = AutoSSLART(bounds=(-3, 12), random_state=0), []
+
+    def counted(lesson: Any, few: Any) -> Any:
+        n_learnt.append(len(lesson.places))
+        return _learn_many(lesson, few)
+
+    monkeypatch.setattr("sslart._evidence._learn_many", counted)
+    for start in range(0, len(X), length):
+        model.partial_fit(X[start : start + length], y[start : start + length])
+    assert n_learnt == ([24, 32, 48, 64, 96] if length == 1 else [])  # where a call ends with a choice
+    assert everything(model, X) == everything(whole, X)
+    assert n_learnt[-1] == 120
 
 
 def test_the_users_settings_hold_as_soon_as_there_is_a_second_class() -> None:

@@ -134,7 +134,10 @@ def candidates(ground: Ground, wishes: Wishes) -> list[tuple[Key, ...]]:
 
 
 def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
-    """Try all candidates, weigh them by their leave-one-out score, and learn with those that matter."""
+    """Try all candidates, weigh them by their leave-one-out score, and learn with those that matter.
+
+    Of many labels a sample is learnt from: `learn_all` goes on with all of them.
+    """
     sample = lesson.sample(MOST_LABELS)
     trial = _Trial(sample)
     tried: list[Candidate] = []
@@ -153,20 +156,22 @@ def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
     kept = _audible([(tried[place].keys, weights[place]) for place in kept], kept)
     weights = weights[kept] / weights[kept].sum()
     chosen = tuple(tried[place]._replace(weight=float(weight)) for place, weight in zip(kept, weights, strict=True))
-    learnt = trial.learnt(chosen, [fits[place] for place in kept])
-    return learnt if sample is lesson else _learn_many(lesson, learnt)
+    return trial.learnt(chosen, [fits[place] for place in kept])
 
 
 def learn(lesson: Lesson, chosen: Sequence[Candidate]) -> Learnt:
     """Learn with candidates that were chosen before."""
-    sample = lesson.sample(MOST_LABELS)
-    trial = _Trial(sample)
+    trial = _Trial(lesson.sample(MOST_LABELS))
     ridges: dict[tuple[Key, ...], list[float]] = {}
     for one in chosen:
         ridges.setdefault(one.keys, []).append(one.ridge)
     fits = {(keys, fit.ridge): fit for keys, those in ridges.items() for fit in trial.fits(keys, those)}
-    learnt = trial.learnt(chosen, [fits[one.keys, one.ridge] for one in chosen])
-    return learnt if sample is lesson else _learn_many(lesson, learnt)
+    return learn_all(lesson, trial.learnt(chosen, [fits[one.keys, one.ridge] for one in chosen]))
+
+
+def learn_all(lesson: Lesson, few: Learnt) -> Learnt:
+    """Return what was learnt from a sample of the labels as learnt from all of them."""
+    return few if len(few.places) == len(lesson.places) else _learn_many(lesson, few)
 
 
 def _audible(those: list[tuple[tuple[Key, ...], float]], places: IntArray) -> IntArray:

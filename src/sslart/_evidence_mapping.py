@@ -16,7 +16,7 @@ from sslart._threads import ONE_THREAD
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table, check_number, check_option, check_whole
 
 if TYPE_CHECKING:
-    from sslart._evidence import Learnt
+    from sslart._evidence import Learnt, Lesson
     from sslart._label_memory import LabelMemory
 
 LEAST, MOST = 1e-6, 1e6  # of τ and λ: beyond, single precision can say no more
@@ -70,11 +70,16 @@ class EvidenceMapping:
         if not self._chosen and len(self._memory):
             self._chosen = (PLAIN,)  # until there is something to choose by
 
-    def _choose(self) -> None:
-        """Choose settings by the labels kept, if they are of two classes."""
+    def _choose(self, *, more_follow: bool = False) -> None:
+        """Choose settings by the labels kept, if they are of two classes; if more samples follow, do no more."""
+        from sslart._evidence import choose, learn_all
+
         if len(self._table.seen) > 1:
-            self._learnt = self._work_out(self._wishes())
-            self._chosen = self._learnt.chosen
+            with ONE_THREAD:
+                lesson = self._lesson()
+                learnt = choose(lesson, self._wishes())
+                self._learnt = None if more_follow else learn_all(lesson, learnt)
+            self._chosen = learnt.chosen
 
     def _stretches(self, codes: IntArray, n_classes: int) -> list[tuple[slice, bool]]:
         """Cut samples of a stream where settings are to be chosen anew: however it came in calls, at the same labels.
@@ -104,13 +109,10 @@ class EvidenceMapping:
         without = prototypes.labels[:n] == UNLABELLED
         return np.lexsort((np.arange(n), -prototypes.support[:n], without))[:MOST_BOXES]
 
-    def _work_out(self, wishes: Wishes | None = None) -> Learnt:
-        """Return what follows from the labels kept and the boxes as they are; given wishes, choose settings anew."""
-        from sslart._evidence import Lesson, choose, learn
+    def _lesson(self) -> Lesson:
+        from sslart._evidence import Lesson
 
-        with ONE_THREAD:
-            lesson = Lesson.of(self._network, self._landmarks(), self._memory, len(self._table.seen), self._seed)
-            return learn(lesson, self._chosen) if wishes is None else choose(lesson, wishes)
+        return Lesson.of(self._network, self._landmarks(), self._memory, len(self._table.seen), self._seed)
 
     def _readable(self) -> None:
         """Raise a ValueError where no labelled samples were kept."""
@@ -122,10 +124,13 @@ class EvidenceMapping:
 
     def _heard(self) -> Learnt:
         """Return what follows from the labels kept and the boxes as they are."""
+        from sslart._evidence import learn
+
         self._readable()
         learnt, turn = self._learnt, self._turn
         if learnt is None:
-            learnt = self._work_out()
+            with ONE_THREAD:
+                learnt = learn(self._lesson(), self._chosen)
             if turn == self._turn:  # no other thread has learnt on meanwhile
                 self._learnt = learnt
         return learnt

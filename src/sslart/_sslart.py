@@ -211,7 +211,7 @@ class SSLART(EvidenceMapping, ARTClassifier):
             parts.append(learn(rows[stretch]))
             self._remember(table[rows[stretch]], codes[stretch])
             if is_time_to_choose:
-                self._choose()
+                self._choose(more_follow=stretch.stop < len(rows))
         nodes, foreseen = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "foreseen"))
         return Learnt(nodes, foreseen)
 
