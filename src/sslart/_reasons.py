@@ -158,8 +158,7 @@ def cast(model: WESSLART, table: Table, depth: int) -> Ballot:
 
 def _cast_evidence(model: WESSLART, table: Table, depth: int) -> Ballot:
     """Let an ensemble vote in which members have a probability for every class; no node answers alone."""
-    votes = model._votes(table, depth)
-    shares = model._evidence_shares(table, votes)
+    votes, shares = model._evidence_poll(table, depth)
     scores = shares.sum(axis=0)
     elected = _elected(votes, scores)
     own, given = (

@@ -219,11 +219,15 @@ class SSLART(EvidenceMapping, ARTClassifier):
         """Return the place in `classes_` of the answer to each sample, -1 where the model abstains."""
         if not self._speaks:
             return self._places(self._answering_nodes(table, depth, stop))
-        check_has_label(self._table)
-        places: IntArray = self._probabilities(table, self.n_jobs).argmax(axis=1)
+        return self._told(table, depth, stop)[0]
+
+    def _told(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> tuple[IntArray, FloatArray]:
+        """Return where all boxes speak the place of the answer to each sample, and the probability of each class."""
+        probabilities = self._class_probabilities(table)
+        places: IntArray = probabilities.argmax(axis=1)
         if depth != NO_LIMIT:
             places[self._answering_nodes(table, depth, stop) == UNLABELLED] = UNLABELLED
-        return places
+        return places, probabilities
 
     def _class_probabilities(self, table: Table) -> FloatArray:
         if not self._speaks:

@@ -384,21 +384,29 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
 
     def _answer_places(self, table: Table, depth: int) -> IntArray:
         """Return the place in `classes_` of the answer to each sample, -1 where the ensemble abstains."""
-        votes = self._votes(table, depth)
-        scores = self._evidence_scores(table, votes) if self._speaks else self._scores(votes)
+        votes, scores = self._poll(table, depth)
         return np.where((votes != UNLABELLED).any(axis=0), scores.argmax(axis=1), UNLABELLED)
 
-    def _evidence_scores(self, table: Table, votes: IntArray) -> FloatArray:
-        """Return the probabilities of the members that vote, added up with their weights."""
-        return np.asarray(self._evidence_shares(table, votes).sum(axis=0))
+    def _poll(self, table: Table, depth: int = NO_LIMIT) -> tuple[IntArray, FloatArray]:
+        """Return what each member votes for, and the score of each class."""
+        if self._speaks:
+            votes, shares = self._evidence_poll(table, depth)
+            return votes, shares.sum(axis=0)
+        votes = self._votes(table, depth)
+        return votes, self._scores(votes)
 
-    def _evidence_shares(self, table: Table, votes: IntArray) -> FloatArray:
-        """Return what each member adds to the score of each class, shape (n_members, n_samples, n_classes)."""
-        said = np.array(self._ask(lambda member, stop: member._probabilities(table)))
+    def _evidence_poll(self, table: Table, depth: int) -> tuple[IntArray, FloatArray]:
+        """Return what each member votes for where all boxes speak, and what it adds to the score of each class.
+
+        That is the probabilities of the members that vote times their weights, shape (n_members, n_samples, n_classes).
+        """
+        check_has_label(self._table)
+        told = self._ask(lambda member, stop: member._told(table, depth, stop))
+        votes, said = (np.array(those) for those in zip(*told, strict=True))
         said[votes == UNLABELLED] = 0.0
         if check_option("WESSLART", "voting", self.voting, VOTINGS) == "weighted":
             said *= np.maximum(self.class_weights_, LEAST_WEIGHT)[:, None]
-        return said
+        return votes, said
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the share of each class in the score of each sample.
@@ -417,8 +425,7 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         return self._class_probabilities(self._read(X))
 
     def _class_probabilities(self, table: Table) -> FloatArray:
-        votes = self._votes(table)
-        shares = self._evidence_scores(table, votes) if self._speaks else self._scores(votes)
+        shares = self._poll(table)[1]
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def apply(self, X: Any) -> IntArray:
