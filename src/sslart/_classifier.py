@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from sslart.rules import RuleSet
 
 
-class AbstainingClassifier(ClassifierMixin):
+class AbstainingClassifier(ClassifierMixin, ABC):
     """A classifier that may leave a sample without an answer, and learns from labels with gaps."""
 
     search_depth: int | None = None
@@ -74,9 +75,9 @@ class AbstainingClassifier(ClassifierMixin):
             return 0.0
         return check_number(type(self).__name__, "abstain_below", self.abstain_below, 0, 1)
 
+    @abstractmethod
     def _class_probabilities(self, table: Table) -> FloatArray:
         """Return the probability of each class, in the order of `classes_`."""
-        raise NotImplementedError
 
     def _search_depth(self) -> int:
         depth = check_whole(type(self).__name__, "search_depth", self.search_depth, or_none=True)
