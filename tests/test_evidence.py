@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sslart._evidence
-from sslart._evidence import MOST_CANDIDATES, RIDGES, SHARES, Lesson, calibration, candidates, choose, learn, learn_all
+from sslart._evidence import MOST_CANDIDATES, RIDGES, SHARES, Lesson, candidates, choose, learn, learn_all
 from sslart._families import Boxes
 from sslart._readout import NEGLIGIBLE
+from sslart._said import calibration
 from sslart._settings import FAMILIES, MEMBERS, Candidate, Key, Wishes
 from test_families import lesson_of
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from sslart._classifier import ARTClassifier
 from sslart._conditions import NO_NODE, Boxes, Sight, look
-from sslart._explanation import Ballot, Ranking, Trails
+from sslart._explanation import Ballot
 from sslart._network import NO_LIMIT, Network
 from sslart._prototypes import Prototypes
 from sslart._testimony import Speaking
+from sslart._trails import Ranking, Trails
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table
 from sslart._wesslart import WESSLART
 

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._classes import ClassTable
-from sslart._classifier import ARTClassifier, check_has_label, read_training
+from sslart._classifier import ARTClassifier
 from sslart._estimator import unchanged_on_failure
 from sslart._evidence_mapping import EvidenceMapping
+from sslart._labelling import check_has_label, read_training
 from sslart._network import NO_LIMIT, Learnt, Rule, Undo
 from sslart._validate import UNLABELLED, FloatArray, IntArray, Labels, Table, check_number, check_option
 
