@@ -11,22 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sslart._evidence
-from sslart._evidence import (
-    FAMILIES,
-    MEMBERS,
-    MOST_CANDIDATES,
-    RIDGES,
-    SHARES,
-    Candidate,
-    Lesson,
-    Wishes,
-    calibration,
-    candidates,
-    choose,
-    learn,
-)
-from sslart._families import Boxes, Key
+from sslart._evidence import MOST_CANDIDATES, RIDGES, SHARES, Lesson, candidates, choose, learn, learn_all
+from sslart._families import Boxes
 from sslart._readout import NEGLIGIBLE
+from sslart._said import calibration
+from sslart._settings import FAMILIES, MEMBERS, Candidate, Key, Wishes
 from test_families import lesson_of
 
 LEARNABLE = Wishes(("box", "linear", "feature"))
@@ -273,7 +262,7 @@ def test_two_thousand_five_hundred_labels_take_the_primal(monkeypatch: pytest.Mo
     lesson = taught(n_labels=2500, n_boxes=30)
     wishes = Wishes(("box",), 0.25, 0.1, 0.5)
     samples = np.random.RandomState(1).rand(50, 4)
-    primal = choose(lesson, wishes)
+    primal = learn_all(lesson, choose(lesson, wishes))
     assert len(primal.places) == sslart._evidence.MOST_LABELS
     monkeypatch.setattr(sslart._evidence, "MOST_LABELS", 3000)
     dual = choose(lesson, wishes)
@@ -288,6 +277,18 @@ def test_what_is_carried_over_the_graph_gives_its_place_when_labels_are_many(mon
     learnt = learn(taught(n_labels=120), [Candidate((Key("carried", 0.0, 0.9),), 0.1)])
     assert len(learnt.readout.parts) == 1
     assert np.isfinite(learnt.readout.scores(np.random.RandomState(0).rand(9, 4))).all()
+
+
+def test_what_a_sample_of_the_labels_chose_is_learnt_from_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = taught(n_labels=120)
+    few = choose(lesson, Wishes(("box",)))
+    assert learn_all(lesson, few) is few
+    monkeypatch.setattr(sslart._evidence, "MOST_LABELS", 50)
+    few = choose(lesson, Wishes(("box",)))
+    every, samples = learn_all(lesson, few), np.random.RandomState(0).rand(9, 4)
+    assert every.chosen == few.chosen
+    np.testing.assert_array_equal(every.readout.scores(samples), learn(lesson, few.chosen).readout.scores(samples))
+    assert not np.allclose(every.readout.scores(samples), few.readout.scores(samples))
 
 
 @given(size=st.integers(1, 60), seed=st.integers(0, 99))
@@ -310,6 +311,6 @@ def test_a_sample_of_labels_has_every_class_in_its_share(size: int, seed: int) -
 def test_fifty_thousand_labels() -> None:
     lesson = taught(n_labels=50_000, n_boxes=4000, n_features=10)
     samples = np.random.RandomState(1).rand(2000, 10)
-    readout = choose(lesson, Wishes()).readout
+    readout = learn_all(lesson, choose(lesson, Wishes())).readout
     right = readout.scores(samples).argmax(axis=1) == (samples[:, 0] * 3).astype(int)
     assert right.mean() > 0.9

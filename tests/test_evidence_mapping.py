@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sslart
 from conftest import EVIDENCE, name_of, running_on
 from sslart import SSLART, AutoSSLART, FuzzyARTMAP
-from sslart._evidence import FAMILIES
+from sslart._evidence import _learn_many, choose
+from sslart._settings import FAMILIES
 from test_persist import at, forged
 from test_stream import Interrupting, fingerprint
 
@@ -237,14 +238,19 @@ def test_with_settings_fixed_and_bounds_the_cut_does_not_matter(few_labels: Any)
         np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
-def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any) -> None:
+def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = blobs
-    model = AutoSSLART(random_state=0).fit(X[:30], y[:30])
     chosen = []
+
+    def noted(lesson: Any, wishes: Any) -> Any:
+        chosen.append(len(lesson.places))
+        return choose(lesson, wishes)
+
+    monkeypatch.setattr("sslart._evidence.choose", noted)
+    model = AutoSSLART(random_state=0).fit(X[:30], y[:30])
     for start in range(30, 100):
         model.partial_fit(X[start : start + 1], y[start : start + 1])
-        chosen.append(model._n_at_choice)
-    assert sorted(set(chosen)) == [30, 32, 48, 64, 96]
+    assert chosen == [30, 32, 48, 64, 96]
 
 
 @pytest.mark.parametrize("length", [1, 7, 30])
@@ -256,6 +262,27 @@ def test_a_model_that_chooses_all_does_not_depend_on_how_its_stream_is_cut(lengt
     for start in range(0, len(X), length):
         model.partial_fit(X[start : start + length], y[start : start + length])
     assert everything(model, X) == everything(whole, X)
+
+
+@pytest.mark.parametrize("length", [1, 60, 120])
+def test_many_labels_are_learnt_once_however_often_settings_are_chosen(
+    length: int, blobs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = blobs
+    monkeypatch.setattr("sslart._evidence.MOST_LABELS", 20)
+    whole = AutoSSLART(bounds=(-3, 12), random_state=0).partial_fit(X, y)
+    model, n_learnt = AutoSSLART(bounds=(-3, 12), random_state=0), []
+
+    def counted(lesson: Any, few: Any) -> Any:
+        n_learnt.append(len(lesson.places))
+        return _learn_many(lesson, few)
+
+    monkeypatch.setattr("sslart._evidence._learn_many", counted)
+    for start in range(0, len(X), length):
+        model.partial_fit(X[start : start + length], y[start : start + length])
+    assert n_learnt == ([24, 32, 48, 64, 96] if length == 1 else [])  # where a call ends with a choice
+    assert everything(model, X) == everything(whole, X)
+    assert n_learnt[-1] == 120
 
 
 def test_the_users_settings_hold_as_soon_as_there_is_a_second_class() -> None:
@@ -313,7 +340,7 @@ def test_a_choice_that_fails_takes_the_boxes_back_too(few_labels: Any, monkeypat
     def out_of_memory(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sslart._evidence_mapping.choose", out_of_memory)
+    monkeypatch.setattr("sslart._evidence.choose", out_of_memory)
     for learn in (model.partial_fit, model.fit):
         with pytest.raises(MemoryError):
             learn(np.vstack([X, X * 1.5]), np.append(y, y))
@@ -440,7 +467,6 @@ HOSTILE = {
     "rank beyond": at("state", "evidence", "chosen", 0, "keys")([["box", 7.0, 0.25]]),
     "ridge below zero": at("state", "evidence", "chosen", 0, "ridge")(-1.0),
     "weight not a number": at("state", "evidence", "chosen", 0, "weight")({"$float": "nan"}),
-    "choice of the future": at("state", "evidence", "n_at_choice")(10**6),
     "seed below zero": at("state", "evidence", "seed")(-1),
     "seed of no kind": at("state", "evidence", "seed")("0"),
     "swapped arrays": at("state", "evidence", "memory", "values")({"$array": 0}),
@@ -465,6 +491,15 @@ def test_hostile_file_is_refused(trick: str, saved: bytes, tmp_path: Path) -> No
     assert sslart.load(path).predict([[0.1, 0.2, 0.3]]).shape == (1,)
     with pytest.raises(ValueError, match="model"):
         sslart.load(forged(path, HOSTILE[trick]))
+
+
+def test_a_file_from_when_the_number_of_labels_at_the_choice_was_saved_loads(saved: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(saved)
+    X = np.random.RandomState(1).rand(5, 3)
+    answers = sslart.load(path).predict_proba(X)
+    older = sslart.load(forged(path, at("state", "evidence", "n_at_choice")(30)))
+    np.testing.assert_array_equal(older.predict_proba(X), answers)
 
 
 @each_model

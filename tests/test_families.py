@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._evidence import Lesson, _Said
-from sslart._families import BOXES_IN_SUBSPACE, BOXES_IN_WEB, N_SUBSPACES, Boxes, Ground, Key
+from sslart._evidence import Lesson
+from sslart._families import BOXES_IN_SUBSPACE, BOXES_IN_WEB, N_SUBSPACES, Boxes, Ground
 from sslart._readout import NEGLIGIBLE, Readout
+from sslart._said import Said
+from sslart._settings import Key
 
 TOLERANCE = 1e-4  # relative to the largest score: boxes are heard in float32
 
@@ -61,7 +63,7 @@ def one_of_each(ground: Ground) -> list[Key]:
 def said_by(ground: Ground, spoken: list[tuple[Key, np.ndarray]]) -> Readout:
     """The readout of some ways to speak, each with coefficients of the labelled samples."""
     n_classes = spoken[0][1].shape[1]
-    said = _Said(ground, n_classes)
+    said = Said(ground, n_classes)
     for key, coefficients in spoken:
         block = ground.block(key)
         said.add(block, block.weights(coefficients))
@@ -139,7 +141,7 @@ def test_spread_is_read_as_it_was_left() -> None:
     key = Key("spread", 0.0, 0.9)
     spread, strengths = ground.spread(key, lesson.targets)
     np.testing.assert_allclose(strengths.sum(axis=1), 1.0)
-    said = _Said(ground, 3)
+    said = Said(ground, 3)
     said.add_spread(key, spread.shares())
     found = said.readout(lesson.targets, lesson.places).scores(lesson.labelled)
     np.testing.assert_allclose(found, strengths @ spread.shares(), atol=1e-12)

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 import sslart
 from conftest import lattices
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP, _to_onnx
-from sslart._evidence import FAMILIES
+from sslart._settings import FAMILIES
 
 N_SAMPLES = 10_000
 EVIDENCE = 1e-5  # probabilities may differ by this much where distances are in single precision

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._evidence import FAMILIES
-from sslart._families import Key
 from sslart._ranks import Ranks
 from sslart._readout import N_KNOTS, NEGLIGIBLE, ROWS_PER_PIECE, Curves, Part, Readout, hats
+from sslart._settings import FAMILIES, Key
 from test_families import going, lesson_of, one_of_each, said_by
 
 TOLERANCE = 1e-4  # relative to the largest score: boxes are heard in float32

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import sslart
 from sslart import SSLART, WESSLART
+from sslart._evidence_mapping import EvidenceMapping
 from sslart._voting import Record
 from test_stream import fingerprint
 
@@ -184,6 +185,17 @@ def test_members_that_speak_add_up_their_probabilities_with_their_weights(few_la
     np.testing.assert_array_equal(model.predict(X), model.classes_[expected.argmax(axis=1)])
     model.voting = "majority"
     np.testing.assert_allclose(model.predict_proba(X), said.mean(axis=0))
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_proba"])
+def test_members_that_speak_are_heard_once(ask: str, few_labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = few_labels
+    model, heard = WESSLART(3, **SPEAKING).fit(X, y), []
+    monkeypatch.setattr(
+        SSLART, "_probabilities", lambda *given: heard.append(given[0]) or EvidenceMapping._probabilities(*given)
+    )
+    getattr(model, ask)(X)
+    assert heard == model.estimators_
 
 
 def test_weights_of_members_that_speak_are_their_left_out_success_per_class(few_labels: Any) -> None:

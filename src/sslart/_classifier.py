@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from sslart._classes import ClassTable
 from sslart._estimator import ARTEstimator, unchanged_on_failure
 from sslart._network import NO_LIMIT, Learnt, Network, Undo
+from sslart._training import as_known, check_has_label, read_stream, table_from_state, table_to_state
 from sslart._validate import (
     UNLABELLED,
     BoolArray,
@@ -24,7 +24,6 @@ from sslart._validate import (
     check_number,
     check_whole,
     read_labels,
-    read_samples,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from sslart.rules import RuleSet
 
 
-class AbstainingClassifier(ClassifierMixin):
+class AbstainingClassifier(ClassifierMixin, ABC):
     """A classifier that may leave a sample without an answer, and learns from labels with gaps."""
 
     search_depth: int | None = None
@@ -74,9 +73,9 @@ class AbstainingClassifier(ClassifierMixin):
             return 0.0
         return check_number(type(self).__name__, "abstain_below", self.abstain_below, 0, 1)
 
+    @abstractmethod
     def _class_probabilities(self, table: Table) -> FloatArray:
         """Return the probability of each class, in the order of `classes_`."""
-        raise NotImplementedError
 
     def _search_depth(self) -> int:
         depth = check_whole(type(self).__name__, "search_depth", self.search_depth, or_none=True)
@@ -149,35 +148,6 @@ def _read_weights(sample_weight: Any, labels: Labels) -> FloatArray | None:
     if not (weights >= 0).all() or not 0 < weights[labels.known].sum() < np.inf:
         raise ValueError("sample_weight must be numbers from 0 up, some above 0 among the labelled samples.")
     return np.asarray(weights[labels.known])
-
-
-def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple[Table, Labels]:
-    """Return the samples and labels of a `fit`, of which at least one must be labelled.
-
-    With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the only other label.
-    """
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give labels, with -1 or "
-            "None where unlabelled."
-        )
-    table = read_samples(estimator, X, reset=True)
-    labels = read_labels(y, table)
-    if labels.are_plus_and_minus_one():
-        labels = labels.with_class_minus_one()
-        if gaps:
-            warnings.warn(
-                "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
-                "NaN instead.",
-                UserWarning,
-                stacklevel=3,
-            )
-    if not labels.known.any():
-        raise ValueError(
-            "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
-            "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
-        )
-    return table, labels
 
 
 class ARTClassifier(AbstainingClassifier, ARTEstimator):
@@ -274,7 +244,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
     def _places(self, nodes: IntArray) -> IntArray:
         """Return the place in `classes_` of the label of each node, -1 for no node."""
-        codes = self._network.prototypes.labels[nodes]
+        codes = self._network.prototypes.labels[: self.n_nodes_][nodes]
         return np.where(nodes == UNLABELLED, UNLABELLED, self._table.sorted_codes()[codes])
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -379,46 +349,3 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         self._table = table_from_state(state)
         if len(self._table.seen) != self._network.prototypes.n_classes:
             raise ValueError("the classes of the model do not fit its counts")
-
-
-def read_stream(estimator: Any, X: Any, y: Any, classes: Any) -> tuple[Table, Labels, Labels | None]:
-    """Return the samples, labels and announced classes of a `partial_fit`."""
-    first = not estimator.__sklearn_is_fitted__()
-    table = read_samples(estimator, X, reset=first)
-    known = ClassTable() if first else estimator._table
-    declared = None
-    if classes is not None:
-        announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
-        declared = read_labels(announced, Table(np.empty((len(announced), 1)))).with_class_minus_one()
-        known = known.declaring(declared)
-    labels = Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table))
-    return table, labels, declared
-
-
-def as_known(table: ClassTable, labels: Labels) -> Labels:
-    """Return labels as a model reads them for which -1 may be a class."""
-    return labels.with_class_minus_one() if table.has_minus_one() else labels
-
-
-def check_has_label(table: ClassTable) -> None:
-    """Raise NotFittedError while no labelled sample has been learnt."""
-    if not table.seen:
-        raise NotFittedError(
-            "No labelled sample has been learnt yet, so there is no class to predict. Call partial_fit(X, y) with at "
-            "least one label first; score_samples works without."
-        )
-
-
-def table_to_state(table: ClassTable) -> dict[str, Any]:
-    """Return the classes as plain values."""
-    return {"seen": list(table.seen), "declared": list(table.declared)}
-
-
-def table_from_state(state: dict[str, Any]) -> ClassTable:
-    """Return the class table of a saved state, after checking that it can be one."""
-    table = ClassTable(tuple(state["seen"]), tuple(state["declared"]))
-    kinds = {type(label) for label in table.seen + table.declared}
-    fits = all(abs(label) < 2**63 for label in table.seen + table.declared if isinstance(label, int))
-    if len(kinds) > 1 or not kinds <= {int, bool, str} or len(set(table.seen)) < len(table.seen) or not fits:
-        raise ValueError("the classes of the model are not classes")
-    return table

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sslart._conditions import Boxes
-from sslart._explanation import Flips
+from sslart._flips import Flips
 from sslart._moves import Moves, Path, by_gain, no_moves
 from sslart._rounding import between
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table

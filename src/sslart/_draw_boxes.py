@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sslart import _draw as draw
-from sslart._classifier import as_known
 from sslart._draw_base import LAST_STEP, Display, at_least_one
 from sslart._estimator import ARTEstimator
 from sslart._levels import known
+from sslart._training import as_known
 from sslart._validate import UNLABELLED, FloatArray, IntArray, read_labels
 from sslart._wesslart import WESSLART
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._families import Bent, Block, Boxes, Carried, Ground, Key, Spoken, Straight
-from sslart._readout import Curves, Line, Part, Readout, Web
+from sslart._families import Block, Boxes, Ground
+from sslart._label_memory import LabelMemory
+from sslart._network import Network
+from sslart._readout import Readout
 from sslart._ridge import Fit, dual, primal
+from sslart._said import Said
+from sslart._settings import MEMBERS, PLAIN, Candidate, Key, Wishes
 from sslart._validate import BoolArray, FloatArray, IntArray
 
-MEMBERS = {"spread": "propagated", "carried": "propagated"}
-FAMILIES = ("box", "relevant", "feature", "linear", "subspace", "propagated")
 WIDTHS = tuple(2.0**-level for level in range(6))
 SHARES = (0.0, 0.5, 1.0)
 RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -24,31 +25,9 @@ TEMPERATURE = 2.0
 MOST_LABELS = 1000
 MOST_CANDIDATES = 200
 MOST_CANDIDATES_OF_MANY = 2
-MOST_BOXES = 4000
 MOST_BOXES_OF_MANY = 1000
 LEAST_WEIGHT = 0.001
 MOST_UNHEARD = 0.25
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user has fixed: families, τ, λ, and the share of rank in the scale; None where labels shall decide."""
-
-    families: tuple[str, ...] = FAMILIES
-    width: float | None = None
-    ridge: float | None = None
-    share: float | None = None
-
-
-class Candidate(NamedTuple):
-    """One mixture of ways to speak, its λ, and its weight among the chosen."""
-
-    keys: tuple[Key, ...]
-    ridge: float
-    weight: float = 1.0
-
-
-PLAIN = Candidate((Key("box", 0.5, 0.25),), 0.01)
 
 
 @dataclass(frozen=True)
@@ -73,6 +52,20 @@ class Lesson:
     boxes: Boxes
     indicator: BoolArray
     seed: int
+
+    @classmethod
+    def of(cls, network: Network, nodes: IntArray, memory: LabelMemory, n_classes: int, seed: int) -> Lesson:
+        """Return what a network has to learn from: the labels kept, and the nodes that may speak."""
+        lower, upper = network.prototypes.boxes()
+        held = memory.whole()
+        return cls(
+            network._encode(held.table)[0],
+            held.codes,
+            n_classes,
+            Boxes(lower[nodes], upper[nodes], network.prototypes.support[nodes]),
+            np.array([feature.category is not None for feature in network.coding.features]),
+            seed,
+        )
 
     @property
     def targets(self) -> FloatArray:
@@ -141,13 +134,16 @@ def candidates(ground: Ground, wishes: Wishes) -> list[tuple[Key, ...]]:
 
 
 def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
-    """Try all candidates, weigh them by their leave-one-out score, and learn with those that matter."""
+    """Try all candidates, weigh them by their leave-one-out score, and learn with those that matter.
+
+    Of many labels a sample is learnt from: `learn_all` goes on with all of them.
+    """
     sample = lesson.sample(MOST_LABELS)
     trial = _Trial(sample)
     tried: list[Candidate] = []
     fits: list[Fit] = []
     ridges = RIDGES if wishes.ridge is None else (wishes.ridge,)
-    boxes_only = replace(wishes, families=("box",))  # where none of the families asked for can speak
+    boxes_only = wishes._replace(families=("box",))  # where none of the families asked for can speak
     for keys in candidates(trial.ground, wishes) or candidates(trial.ground, boxes_only):
         for fit in trial.fits(keys, ridges):
             tried.append(Candidate(keys, fit.ridge))
@@ -160,20 +156,22 @@ def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
     kept = _audible([(tried[place].keys, weights[place]) for place in kept], kept)
     weights = weights[kept] / weights[kept].sum()
     chosen = tuple(tried[place]._replace(weight=float(weight)) for place, weight in zip(kept, weights, strict=True))
-    learnt = trial.learnt(chosen, [fits[place] for place in kept])
-    return learnt if sample is lesson else _learn_many(lesson, learnt)
+    return trial.learnt(chosen, [fits[place] for place in kept])
 
 
 def learn(lesson: Lesson, chosen: Sequence[Candidate]) -> Learnt:
     """Learn with candidates that were chosen before."""
-    sample = lesson.sample(MOST_LABELS)
-    trial = _Trial(sample)
+    trial = _Trial(lesson.sample(MOST_LABELS))
     ridges: dict[tuple[Key, ...], list[float]] = {}
     for one in chosen:
         ridges.setdefault(one.keys, []).append(one.ridge)
     fits = {(keys, fit.ridge): fit for keys, those in ridges.items() for fit in trial.fits(keys, those)}
-    learnt = trial.learnt(chosen, [fits[one.keys, one.ridge] for one in chosen])
-    return learnt if sample is lesson else _learn_many(lesson, learnt)
+    return learn_all(lesson, trial.learnt(chosen, [fits[one.keys, one.ridge] for one in chosen]))
+
+
+def learn_all(lesson: Lesson, few: Learnt) -> Learnt:
+    """Return what was learnt from a sample of the labels as learnt from all of them."""
+    return few if len(few.places) == len(lesson.places) else _learn_many(lesson, few)
 
 
 def _audible(those: list[tuple[tuple[Key, ...], float]], places: IntArray) -> IntArray:
@@ -217,7 +215,7 @@ class _Trial:
 
     def learnt(self, chosen: Sequence[Candidate], fits: Sequence[Fit]) -> Learnt:
         """Return what the chosen candidates say together."""
-        said = _Said(self.ground, self.lesson.n_classes)
+        said = Said(self.ground, self.lesson.n_classes)
         coefficients: dict[Key, FloatArray] = {}
         left_out = np.zeros(self.lesson.targets.shape)
         for candidate, fit in zip(chosen, fits, strict=True):
@@ -249,7 +247,7 @@ def _learn_many(lesson: Lesson, few: Learnt) -> Learnt:
     able = [one for one in few.chosen if _suits_many(one)]
     best = sorted(able or [PLAIN], key=lambda one: -one.weight)[:MOST_CANDIDATES_OF_MANY]
     total = sum(one.weight for one in best)
-    said = _Said(ground, lesson.n_classes)
+    said = Said(ground, lesson.n_classes)
     for candidate in best:
         share = candidate.weight / total
         if candidate.keys[0].family == "spread":
@@ -266,41 +264,6 @@ def _learn_many(lesson: Lesson, few: Learnt) -> Learnt:
     return replace(few, readout=said.readout(few.left_out, few.places))
 
 
-class _Said:
-    """Collects what candidates say, and makes one readout of it."""
-
-    def __init__(self, ground: Ground, n_classes: int) -> None:
-        self.ground = ground
-        self.bias = np.zeros(n_classes)
-        self.parts: list[Part] = []
-        self.webs: list[Web] = []
-        self.lines: list[Line] = []
-        self.curves: list[Curves] = []
-
-    def add(self, block: Block, weights: FloatArray) -> None:
-        """Take in what a block says."""
-        if isinstance(block, Spoken):
-            self.parts += block.parts(weights)
-        elif isinstance(block, Carried):
-            self.webs.append(replace(block.web, weights=weights))
-        elif isinstance(block, Straight):
-            self.lines.append(block.line(weights))
-        elif isinstance(block, Bent):
-            self.curves.append(block.curves(weights))
-
-    def add_spread(self, key: Key, weights: FloatArray) -> None:
-        """Take in what the graph says."""
-        self.webs.append(replace(self.ground.web(key.share), weights=weights))
-
-    def readout(self, left_out: FloatArray, places: IntArray) -> Readout:
-        """Return all of it, with probabilities that are honest about the predictions left out."""
-        parts = [part.pruned() for part in _together(self.parts)]
-        spoken = tuple(part for part in parts if len(part.chorus.boxes))
-        webs, lines = _one_each(self.webs, "weights"), _one_each(self.lines, "slopes")
-        curves = _one_each(self.curves, "heights")
-        return Readout(self.ground.ranks, spoken, webs, lines, curves, self.bias, *calibration(left_out, places))
-
-
 def _weights(left_out: FloatArray, lesson: Lesson) -> FloatArray:
     """Return the weight of each candidate: it falls off with its errors and half its squared error, summed."""
     wrong = (left_out.argmax(axis=2) != lesson.places).sum(axis=1)
@@ -308,47 +271,3 @@ def _weights(left_out: FloatArray, lesson: Lesson) -> FloatArray:
     score = wrong + 0.5 * squared
     weights = np.exp(-(score - score.min()) / TEMPERATURE)
     return np.asarray(weights / weights.sum())
-
-
-def _together(parts: list[Part]) -> list[Part]:
-    """Return the parts with those of one chorus joined: a level for each width, halving."""
-    joined: dict[int, list[Part]] = {}
-    for part in parts:
-        joined.setdefault(id(part.chorus), []).append(part)
-    found = []
-    for same in joined.values():
-        widest = max(part.width for part in same)
-        levels = [round(np.log2(widest / part.width)) for part in same]
-        weights = np.zeros((max(levels) + 1, *same[0].weights.shape[1:]))
-        for level, part in zip(levels, same, strict=True):
-            weights[level] += part.weights[0]
-        found.append(Part(same[0].chorus, widest, weights))
-    return found
-
-
-def _one_each(those: list[Any], name: str) -> tuple[Any, ...]:
-    """Return one for each scale, with what they say (an attribute) added up."""
-    joined: dict[float, Any] = {}
-    for one in those:
-        before = joined.get(one.share)
-        if before is not None:
-            one = replace(one, **{name: getattr(before, name) + getattr(one, name)})
-        joined[one.share] = one
-    return tuple(joined.values())
-
-
-def calibration(left_out: FloatArray, places: IntArray) -> tuple[float, float]:
-    """Return by how much to sharpen scores, and how much doubt to keep, so that probabilities are honest."""
-    from scipy.optimize import minimize_scalar  # slow to import, and wanted here alone
-
-    n, n_classes = left_out.shape
-    doubt = 1.0 / (n + 2.0)
-    each = np.arange(n)
-
-    def surprise(log_sharpness: float) -> float:
-        sharp = np.exp(log_sharpness) * (left_out - left_out.max(axis=1, keepdims=True))
-        shares = np.exp(sharp)
-        right = shares[each, places] / shares.sum(axis=1)
-        return -float(np.log((1.0 - doubt) * right + doubt / n_classes).sum())
-
-    return float(np.exp(minimize_scalar(surprise, bounds=(-1.0, 4.0), method="bounded").x)), doubt

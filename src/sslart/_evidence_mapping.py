@@ -1,18 +1,23 @@
-"""Evidence mapping in a network: which labels it keeps, when settings are chosen, and what it says of samples."""
+"""Evidence mapping in a network: which labels it keeps, when settings are chosen, and what it says of samples.
+
+The rooms where that is worked out are entered when they are first needed, so that importing sslart stays quick.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sslart._classes import ClassTable
-from sslart._evidence import FAMILIES, MEMBERS, MOST_BOXES, PLAIN, Candidate, Learnt, Lesson, Wishes, choose, learn
-from sslart._families import Boxes, Key
-from sslart._label_memory import LabelMemory
 from sslart._network import Network
+from sslart._settings import FAMILIES, MEMBERS, MOST_BOXES, PLAIN, Candidate, Key, Wishes
 from sslart._threads import ONE_THREAD
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table, check_number, check_option, check_whole
+
+if TYPE_CHECKING:
+    from sslart._evidence import Learnt, Lesson
+    from sslart._label_memory import LabelMemory
 
 LEAST, MOST = 1e-6, 1e6  # of τ and λ: beyond, single precision can say no more
 
@@ -30,7 +35,6 @@ class EvidenceMapping:
     _table: ClassTable
     _memory: LabelMemory
     _chosen: tuple[Candidate, ...]
-    _n_at_choice: int
     _seed: int
     _learnt: Learnt | None
     _turn: int = 0
@@ -54,7 +58,9 @@ class EvidenceMapping:
 
     def _start(self, seed: int) -> None:
         """Keep no labelled sample yet."""
-        self._memory, self._seed, self._chosen, self._n_at_choice = LabelMemory(), seed, (), 0
+        from sslart._label_memory import LabelMemory
+
+        self._memory, self._seed, self._chosen, self._learnt = LabelMemory(), seed, (), None
 
     def _remember(self, table: Table, codes: IntArray) -> None:
         """Keep labelled samples. What follows from them and the boxes is worked out when it is asked for."""
@@ -64,13 +70,16 @@ class EvidenceMapping:
         if not self._chosen and len(self._memory):
             self._chosen = (PLAIN,)  # until there is something to choose by
 
-    def _choose(self) -> None:
-        """Choose settings by the labels kept, if they are of two classes."""
+    def _choose(self, *, more_follow: bool = False) -> None:
+        """Choose settings by the labels kept, if they are of two classes; if more samples follow, do no more."""
+        from sslart._evidence import choose, learn_all
+
         if len(self._table.seen) > 1:
-            self._n_at_choice = self._memory.n_seen
             with ONE_THREAD:
-                self._learnt = choose(self._lesson(), self._wishes())
-            self._chosen = self._learnt.chosen
+                lesson = self._lesson()
+                learnt = choose(lesson, self._wishes())
+                self._learnt = None if more_follow else learn_all(lesson, learnt)
+            self._chosen = learnt.chosen
 
     def _stretches(self, codes: IntArray, n_classes: int) -> list[tuple[slice, bool]]:
         """Cut samples of a stream where settings are to be chosen anew: however it came in calls, at the same labels.
@@ -90,7 +99,7 @@ class EvidenceMapping:
 
     def _forget(self) -> None:
         """Keep no labelled samples: what is learnt with another mapping does not come with them."""
-        for name in ("_memory", "_seed", "_chosen", "_n_at_choice", "_learnt"):
+        for name in ("_memory", "_seed", "_chosen", "_learnt"):
             vars(self).pop(name, None)
 
     def _landmarks(self) -> IntArray:
@@ -101,18 +110,9 @@ class EvidenceMapping:
         return np.lexsort((np.arange(n), -prototypes.support[:n], without))[:MOST_BOXES]
 
     def _lesson(self) -> Lesson:
-        prototypes, coding = self._network.prototypes, self._network.coding
-        nodes = self._landmarks()
-        lower, upper = prototypes.boxes()
-        held = self._memory.whole()
-        return Lesson(
-            self._network._encode(held.table)[0],
-            held.codes,
-            len(self._table.seen),
-            Boxes(lower[nodes], upper[nodes], prototypes.support[nodes]),
-            np.array([feature.category is not None for feature in coding.features]),
-            self._seed,
-        )
+        from sslart._evidence import Lesson
+
+        return Lesson.of(self._network, self._landmarks(), self._memory, len(self._table.seen), self._seed)
 
     def _readable(self) -> None:
         """Raise a ValueError where no labelled samples were kept."""
@@ -124,6 +124,8 @@ class EvidenceMapping:
 
     def _heard(self) -> Learnt:
         """Return what follows from the labels kept and the boxes as they are."""
+        from sslart._evidence import learn
+
         self._readable()
         learnt, turn = self._learnt, self._turn
         if learnt is None:
@@ -179,20 +181,17 @@ class EvidenceMapping:
         return {
             "memory": self._memory.to_state() if len(self._memory) else None,
             "chosen": chosen,
-            "n_at_choice": self._n_at_choice,
             "seed": self._seed,
         }
 
     def _set_evidence_state(self, state: dict[str, Any]) -> None:
         n_columns, n_classes = self.n_features_in_, len(self._table.seen)  # type: ignore[attr-defined]
-        memory = state["memory"]
-        self._memory = LabelMemory() if memory is None else LabelMemory.from_state(memory, n_columns, n_classes)
+        self._start(state["seed"])
+        if state["memory"] is not None:
+            self._memory = self._memory.from_state(state["memory"], n_columns, n_classes)
         self._chosen = tuple(_candidate(one) for one in state["chosen"])
-        self._n_at_choice, self._seed, self._learnt = state["n_at_choice"], state["seed"], None
         fits = (
             bool(len(self._memory)) == bool(self._chosen) == bool(n_classes)
-            and type(self._n_at_choice) is int
-            and 0 <= self._n_at_choice <= self._memory.n_seen
             and type(self._seed) is int
             and 0 <= self._seed < 2**32
         )

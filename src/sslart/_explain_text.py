@@ -7,7 +7,8 @@ from typing import Any
 
 from sslart._conditions import Box, Condition, broken
 from sslart._evidence_text import amount, doubt, evidence_dict, html_table, text_lines
-from sslart._explanation import Account, Counterfactual
+from sslart._explanation import Account
+from sslart._flips import Counterfactual
 from sslart._value_text import SHOWN, named, number, several, wanted
 
 

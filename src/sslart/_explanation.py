@@ -1,110 +1,18 @@
-"""What an explanation consists of: boxes, nodes asked, votes, changes, advice. Plain data, no search."""
+"""What an explanation consists of: votes, novelty, advice, and all of it together. Plain data, no search."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sslart._conditions import NO_NODE, Box, Boxes, Class, Value
+from sslart._conditions import NO_NODE, Box, Boxes, Class
+from sslart._flips import Counterfactual, Flips
 from sslart._testimony import Evidence, Heard
-from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
-
-
-class AskedNode(NamedTuple):
-    """A node asked for its label, in its turn.
-
-    Attributes
-    ----------
-    node : int
-    choice, match : float
-    label : class or None
-    passed_on : str or None
-        Why the next node was asked; None for the node that answered.
-    """
-
-    node: int
-    choice: float
-    match: float
-    label: Class | None
-    passed_on: str | None
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """The best nodes of several samples, shape (n_samples, depth), best first; labels are codes, -1 for none."""
-
-    nodes: IntArray
-    choices: FloatArray
-    matches: FloatArray
-    labels: IntArray
-    support: IntArray
-
-
-@dataclass(frozen=True)
-class Trails:
-    """The nodes asked for each sample: all of them, the best, and the one that answered (the best, if none did).
-
-    Attributes
-    ----------
-    classes : tuple
-        What the labels stand for.
-    rankings : list of Ranking
-    ranking, places, lengths : arrays of int of length n_samples
-        In which ranking, in which row of it, and how many of that row were asked.
-    best, winners, answers : arrays of int of length n_samples
-        Two nodes, and the label of the second, -1 for none.
-    best_matches, winner_matches : arrays of length n_samples
-    """
-
-    classes: tuple[Class, ...]
-    rankings: list[Ranking]
-    ranking: IntArray
-    places: IntArray
-    lengths: IntArray
-    best: IntArray
-    best_matches: FloatArray
-    winners: IntArray
-    winner_matches: FloatArray
-    answers: IntArray
-
-    @classmethod
-    def none(cls, n: int, classes: tuple[Class, ...]) -> Trails:
-        """Return room for the trails of n samples."""
-        ranking, places, lengths, best, winners, answers = np.zeros((6, n), dtype=np.int64)
-        best_matches, winner_matches = np.zeros((2, n))
-        return cls(classes, [], ranking, places, lengths, best, best_matches, winners, winner_matches, answers)
-
-    def take(self, rows: IntArray, places: IntArray, ranking: Ranking, answering: IntArray, lengths: IntArray) -> None:
-        """Take down rows of a ranking, given where in it the answering nodes stand and how many were asked."""
-        self.ranking[rows], self.places[rows], self.lengths[rows] = len(self.rankings), places, lengths
-        self.rankings.append(ranking)
-        self.best[rows], self.best_matches[rows] = ranking.nodes[places, 0], ranking.matches[places, 0]
-        self.winners[rows] = ranking.nodes[places, answering]
-        self.winner_matches[rows] = ranking.matches[places, answering]
-        self.answers[rows] = ranking.labels[places, answering]
-
-    def _asked(self, row: int, *names: str) -> list[list[Any]]:
-        """Return some columns of the nodes asked for a sample, best first."""
-        ranking, place = self.rankings[self.ranking[row]], self.places[row]
-        return [getattr(ranking, name)[place, : self.lengths[row]].tolist() for name in names]
-
-    def asked(self, row: int) -> tuple[AskedNode, ...]:
-        """Return the nodes asked for a sample, best first."""
-        columns = self._asked(row, "nodes", "choices", "matches", "labels")
-        return tuple(
-            AskedNode(node, choice, match, *((self.classes[label], None) if label >= 0 else (None, "no label")))
-            for node, choice, match, label in zip(*columns, strict=True)
-        )
-
-    def largest(self, row: int) -> tuple[int, int]:
-        """Return the node asked for a sample that has learnt most samples, the better one on ties, and how many."""
-        nodes, support = self._asked(row, "nodes", "support")
-        most = max(support)
-        return nodes[support.index(most)], most
+from sslart._trails import AskedNode, Trails
+from sslart._validate import UNLABELLED, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -126,94 +34,6 @@ class Vote:
     vote: Class | None
     weight: float
     node: int | None
-
-
-class Change(NamedTuple):
-    """One feature of a counterfactual: from what to what."""
-
-    feature: str
-    before: Value
-    after: Value
-
-
-@dataclass(frozen=True, eq=False)
-class Counterfactual:
-    """A changed sample that gets another answer; the model was asked.
-
-    Attributes
-    ----------
-    answer : class
-        What the model answers for the changed sample.
-    changes : tuple of Change
-        The features that differ.
-    sample : tuple
-        The whole changed sample, one value per column; None where missing.
-    """
-
-    answer: Class
-    _flips: Flips = field(repr=False)
-    _row: int = field(repr=False)
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """The features that differ."""
-        return self._flips.changes(self._row)
-
-    @property
-    def sample(self) -> tuple[Value | None, ...]:
-        """The whole changed sample, one value per column; None where missing."""
-        return self._flips.sample(self._row)
-
-
-@dataclass(frozen=True, eq=False)
-class Flips:
-    """Samples before and after they were changed so that they get another answer.
-
-    Attributes
-    ----------
-    names : list of str
-        Names of the columns.
-    classes : list
-    places : array of length n_samples
-        The other answer as a place in the classes; -1 where none was found.
-    before, after : Table
-    """
-
-    names: list[str]
-    classes: list[Any]
-    places: IntArray
-    before: Table
-    after: Table
-
-    def __getitem__(self, row: int) -> Counterfactual | None:
-        place = self.places.item(row)
-        return None if place == UNLABELLED else Counterfactual(self.classes[place], self, row)
-
-    @cached_property
-    def _numbers(self) -> tuple[list[int], list[int], list[float], list[float]]:
-        """Where in the lists that follow each sample begins; the columns that differ, their values before and after."""
-        before, after = self.before.values, self.after.values
-        differ = (before != after) & ~np.isnan(before)
-        starts = np.concatenate([[0], np.cumsum(differ.sum(axis=1))])
-        return starts.tolist(), np.nonzero(differ)[1].tolist(), before[differ].tolist(), after[differ].tolist()
-
-    def changes(self, row: int) -> tuple[Change, ...]:
-        """Return what differs in a sample, in the order of the columns."""
-        starts, columns, old, new = self._numbers
-        own = slice(starts[row], starts[row + 1])
-        differing: list[tuple[int, Value, Value]] = list(zip(columns[own], old[own], new[own], strict=True))
-        for column, given in self.before.categories.items():
-            if given[row] != self.after.categories[column][row]:
-                differing.append((column, given[row], self.after.categories[column][row]))
-        differing.sort(key=itemgetter(0))
-        return tuple(Change(self.names[column], before, after) for column, before, after in differing)
-
-    def sample(self, row: int) -> tuple[Value | None, ...]:
-        """Return a changed sample, None where a value is missing."""
-        values: list[Any] = [None if value != value else value for value in self.after.values[row].tolist()]
-        for column, given in self.after.categories.items():
-            values[column] = given[row]
-        return tuple(values)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -15,6 +14,7 @@ import scipy.linalg
 from sslart._graph import FEWEST_BOXES, Spread, similarity
 from sslart._ranks import Ranks
 from sslart._readout import N_KNOTS, Chorus, Curves, Line, Part, Web, hats
+from sslart._settings import Key
 from sslart._validate import BoolArray, FloatArray, IntArray, SingleArray
 
 N_SUBSPACES = 24
@@ -23,14 +23,6 @@ BOXES_IN_WEB = 1500
 BOXES_PER_FEATURE = 15  # that speak, or FEWEST_SPEAKING if those are more
 FEWEST_SPEAKING = 500
 LEAST_SPREAD = 0.02
-
-
-class Key(NamedTuple):
-    """One way to speak: the family, the share of rank in the scale, and τ, or what the family has in its place."""
-
-    family: str
-    share: float
-    width: float
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
-from sslart._classifier import ARTClassifier, read_training
+from sslart._classifier import ARTClassifier
 from sslart._estimator import unchanged_on_failure
 from sslart._network import Rule
+from sslart._training import read_training
 from sslart._validate import Labels, check_number
 
 

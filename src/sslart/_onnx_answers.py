@@ -10,13 +10,14 @@ import numpy as np
 
 from sslart import _onnx_evidence
 from sslart._classifier import ARTClassifier
+from sslart._ensemble import LEAST_WEIGHT, VOTINGS
 from sslart._network import NO_LIMIT
 from sslart._onnx_coding import Columns, coded
 from sslart._onnx_graph import DOUBLE, Graph, Value
 from sslart._onnx_nodes import Found, labelled_node, limits
 from sslart._reasons import speaks
 from sslart._validate import FloatArray, check_option
-from sslart._wesslart import LEAST_WEIGHT, VOTINGS, WESSLART
+from sslart._wesslart import WESSLART
 
 
 @dataclass(frozen=True)

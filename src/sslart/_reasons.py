@@ -9,10 +9,11 @@ import numpy as np
 
 from sslart._classifier import ARTClassifier
 from sslart._conditions import NO_NODE, Boxes, Sight, look
-from sslart._explanation import Ballot, Ranking, Trails
+from sslart._explanation import Ballot
 from sslart._network import NO_LIMIT, Network
 from sslart._prototypes import Prototypes
 from sslart._testimony import Speaking
+from sslart._trails import Ranking, Trails
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table
 from sslart._wesslart import WESSLART
 
@@ -158,8 +159,7 @@ def cast(model: WESSLART, table: Table, depth: int) -> Ballot:
 
 def _cast_evidence(model: WESSLART, table: Table, depth: int) -> Ballot:
     """Let an ensemble vote in which members have a probability for every class; no node answers alone."""
-    votes = model._votes(table, depth)
-    shares = model._evidence_shares(table, votes)
+    votes, shares = model._evidence_poll(table, depth)
     scores = shares.sum(axis=0)
     elected = _elected(votes, scores)
     own, given = (

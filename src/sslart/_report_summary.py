@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sslart._classes import Label
-from sslart._classifier import as_known, check_has_label
 from sslart._report_quality import Quality, quality_of
+from sslart._training import as_known, check_has_label
 from sslart._validate import BoolArray, FloatArray, Labels, Table, read_labels
 from sslart.metrics import _apart
 

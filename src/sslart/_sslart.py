@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._classes import ClassTable
-from sslart._classifier import ARTClassifier, check_has_label, read_training
+from sslart._classifier import ARTClassifier
 from sslart._estimator import unchanged_on_failure
 from sslart._evidence_mapping import EvidenceMapping
 from sslart._network import NO_LIMIT, Learnt, Rule, Undo
+from sslart._training import check_has_label, read_training
 from sslart._validate import UNLABELLED, FloatArray, IntArray, Labels, Table, check_number, check_option
 
 MAPPINGS = ("one-to-many", "one-to-one", "evidence")
@@ -211,7 +212,7 @@ class SSLART(EvidenceMapping, ARTClassifier):
             parts.append(learn(rows[stretch]))
             self._remember(table[rows[stretch]], codes[stretch])
             if is_time_to_choose:
-                self._choose()
+                self._choose(more_follow=stretch.stop < len(rows))
         nodes, foreseen = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "foreseen"))
         return Learnt(nodes, foreseen)
 
@@ -219,11 +220,15 @@ class SSLART(EvidenceMapping, ARTClassifier):
         """Return the place in `classes_` of the answer to each sample, -1 where the model abstains."""
         if not self._speaks:
             return self._places(self._answering_nodes(table, depth, stop))
-        check_has_label(self._table)
-        places: IntArray = self._probabilities(table, self.n_jobs).argmax(axis=1)
+        return self._told(table, depth, stop)[0]
+
+    def _told(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> tuple[IntArray, FloatArray]:
+        """Return where all boxes speak the place of the answer to each sample, and the probability of each class."""
+        probabilities = self._class_probabilities(table)
+        places: IntArray = probabilities.argmax(axis=1)
         if depth != NO_LIMIT:
             places[self._answering_nodes(table, depth, stop) == UNLABELLED] = UNLABELLED
-        return places
+        return places, probabilities
 
     def _class_probabilities(self, table: Table) -> FloatArray:
         if not self._speaks:

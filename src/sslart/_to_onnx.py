@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._classifier import AbstainingClassifier, ARTClassifier, check_has_label
+from sslart._classifier import AbstainingClassifier, ARTClassifier
+from sslart._training import check_has_label
 from sslart._validate import UNLABELLED
 from sslart._wesslart import WESSLART
 from sslart.persist import _write_atomically

@@ -1,36 +1,24 @@
-"""WESSLART: SSL-ART members that learnt the same samples in different orders, and their weighted vote."""
+"""WESSLART: SSL-ART members that learn the same samples in different orders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sslart._classes import ClassTable
-from sslart._classifier import (
-    AbstainingClassifier,
-    as_known,
-    check_has_label,
-    read_stream,
-    read_training,
-    table_from_state,
-    table_to_state,
-)
-from sslart._estimator import RawSamplesEstimator, put_back, unchanged_on_failure
-from sslart._network import NO_LIMIT, Undo
-from sslart._pooled import PooledNodes
-from sslart._sslart import MAPPINGS, SSLART, stage_order
+from sslart._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
+from sslart._estimator import put_back, unchanged_on_failure
+from sslart._network import Undo
+from sslart._sslart import SSLART, stage_order
 from sslart._threads import side_by_side
+from sslart._training import as_known, read_stream, read_training, table_from_state, table_to_state
 from sslart._validate import (
     UNLABELLED,
     BoolArray,
-    FloatArray,
     IntArray,
     Labels,
     Table,
@@ -42,28 +30,10 @@ from sslart._validate import (
     read_labels,
     read_samples,
 )
-from sslart._voting import Record, held_out, scores
-
-MEMBER_PARAMETERS = (
-    "vigilance",
-    "choice",
-    "learning_rate",
-    "mapping",
-    "match_tracking",
-    "search_depth",
-    "families",
-    "width",
-    "ridge",
-    "rank_share",
-    "label_memory",
-    "bounds",
-    "shuffle",
-)
-VOTINGS = ("weighted", "majority")
-LEAST_WEIGHT = 1e-3  # of a member for a class, so that some vote always counts
+from sslart._voting import Record, held_out
 
 
-class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
+class WESSLART(Ensemble):
     """WESSL-ART: a weighted vote over SSL-ART members trained on different sequences of the same samples.
 
     Each member weighs its vote for a class by its success on that class. Members differ by their sample sequence only.
@@ -309,12 +279,6 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
     def _new_member(self, seed: int) -> SSLART:
         return SSLART(random_state=seed, **{name: getattr(self, name) for name in MEMBER_PARAMETERS})
 
-    def _follow(self) -> None:
-        """Give the members the parameters that the ensemble has now."""
-        for member in self.estimators_:
-            for name in MEMBER_PARAMETERS:
-                setattr(member, name, getattr(self, name))
-
     def _take_members(self, members: list[SSLART]) -> None:
         for member in members:
             member.n_features_in_ = self.n_features_in_
@@ -338,125 +302,6 @@ class WESSLART(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         if (self._table.codes(labels) == UNLABELLED).all():
             raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")
         return table[labels.known], labels[labels.known]
-
-    @property
-    def class_weights_(self) -> FloatArray:
-        """We_c^m of each member (row) for each class (column, in the order of `classes_`)."""
-        check_is_fitted(self)
-        if self._speaks:
-            return np.array([member._class_success() for member in self.estimators_])
-        return self._record.weights(self._table)
-
-    @property
-    def _speaks(self) -> bool:
-        """Whether all boxes speak."""
-        return check_option("WESSLART", "mapping", self.mapping, MAPPINGS) == "evidence"
-
-    def _votes(self, table: Table, depth: int = NO_LIMIT) -> IntArray:
-        """Return the place in `classes_` that each member votes for, shape (n_members, n_samples); -1 for no vote."""
-        check_has_label(self._table)
-        return np.array(self._ask(lambda member, stop: member._answer_places(table, depth, stop)))
-
-    def _ask(self, question: Callable[[SSLART, Any], Any]) -> list[Any]:
-        self._follow()
-        return side_by_side(question, self.estimators_, self.n_jobs)
-
-    def _scores(self, votes: IntArray) -> FloatArray:
-        weighted = check_option("WESSLART", "voting", self.voting, VOTINGS) == "weighted"
-        return scores(votes, self.class_weights_ if weighted else np.ones((len(votes), len(self.classes_))))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class with the highest score of each sample; the first in `classes_` on ties.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Classes. A member that abstains casts no vote; where none votes the answer is -1 for integer classes, None
-            for others.
-        """
-        table = self._read(X)
-        places = self._sure(self._answer_places(table, self._search_depth()), table)
-        return self._answers(places, may_abstain=self._may_abstain())
-
-    def _answer_places(self, table: Table, depth: int) -> IntArray:
-        """Return the place in `classes_` of the answer to each sample, -1 where the ensemble abstains."""
-        votes = self._votes(table, depth)
-        scores = self._evidence_scores(table, votes) if self._speaks else self._scores(votes)
-        return np.where((votes != UNLABELLED).any(axis=0), scores.argmax(axis=1), UNLABELLED)
-
-    def _evidence_scores(self, table: Table, votes: IntArray) -> FloatArray:
-        """Return the probabilities of the members that vote, added up with their weights."""
-        return np.asarray(self._evidence_shares(table, votes).sum(axis=0))
-
-    def _evidence_shares(self, table: Table, votes: IntArray) -> FloatArray:
-        """Return what each member adds to the score of each class, shape (n_members, n_samples, n_classes)."""
-        said = np.array(self._ask(lambda member, stop: member._probabilities(table)))
-        said[votes == UNLABELLED] = 0.0
-        if check_option("WESSLART", "voting", self.voting, VOTINGS) == "weighted":
-            said *= np.maximum(self.class_weights_, LEAST_WEIGHT)[:, None]
-        return said
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the share of each class in the score of each sample.
-
-        Never abstains: every member searches on until it finds a labelled node.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Columns in the order of `classes_`; rows sum to one.
-        """
-        return self._class_probabilities(self._read(X))
-
-    def _class_probabilities(self, table: Table) -> FloatArray:
-        votes = self._votes(table)
-        shares = self._evidence_scores(table, votes) if self._speaks else self._scores(votes)
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-    def apply(self, X: Any) -> IntArray:
-        """Name the node of each member that answered for each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_members)
-            Index of the node in its member, -1 where the member abstains.
-        """
-        table, depth = self._read(X), self._search_depth()
-        return np.transpose(self._ask(lambda member, stop: member._answering_nodes(table, depth, stop)))
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Say how well each sample fits what was learnt: the match of its best node, mean over the members.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            From 0 to 1. Low means novel.
-        """
-        table = self._read(X)
-        matches = self._ask(lambda member, stop: member._network.familiarity(table, member._rule().choice, stop=stop))
-        return np.asarray(np.mean(matches, axis=0))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimators_")
-
-    def _categorical_columns(self) -> frozenset[int]:
-        return self.estimators_[0]._categorical_columns()
 
     def _get_state(self) -> dict[str, Any]:
         return {

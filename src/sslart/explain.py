@@ -7,29 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from sslart._classifier import ARTClassifier, check_has_label
+from sslart._classifier import ARTClassifier
 from sslart._conditions import NO_NODE, Box, Condition
 from sslart._counterfactual import AIMS, Search
 from sslart._explain_text import as_dict, as_html, as_text, headline
-from sslart._explanation import (
-    Account,
-    Advice,
-    AskedNode,
-    Ballot,
-    Change,
-    Counterfactual,
-    Flips,
-    Novelty,
-    Told,
-    Trails,
-    Verdict,
-    Vote,
-)
+from sslart._explanation import Account, Advice, Ballot, Novelty, Told, Verdict, Vote
+from sslart._flips import Change, Counterfactual, Flips
 from sslart._hearing import answers_at_nodes, hear
 from sslart._moves import Path, moves_towards
 from sslart._reasons import Witness, answers_of, cast, speaks
 from sslart._rounding import decimals_of
 from sslart._testimony import Evidence, Term
+from sslart._trails import AskedNode, Trails
+from sslart._training import check_has_label
 from sslart._validate import UNLABELLED, BoolArray, FloatArray, IntArray, Table
 from sslart._wesslart import WESSLART
 
