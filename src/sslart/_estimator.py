@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sslart._coding import Coding
 from sslart._network import Network, Rule, Undo
+from sslart._novelty import usual_familiarity
 from sslart._validate import (
     FloatArray,
     Table,
@@ -120,6 +121,13 @@ class ARTEstimator(RawSamplesEstimator):
         """
         table = self._read(X)
         return self._network.familiarity(table, self._rule().choice, n_jobs=self.n_jobs)
+
+    @property
+    def novelty_threshold_(self) -> float:
+        """A sample whose `score_samples` is lower is novel: few of the samples learnt fit the other boxes so badly."""
+        check_is_fitted(self)
+        rule = self._rule()
+        return usual_familiarity(self._network, rule.choice, rule.vigilance)
 
     @property
     def n_nodes_(self) -> int:

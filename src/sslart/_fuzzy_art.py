@@ -44,6 +44,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         The boxes in the user's units.
     support_ : array of shape (n_nodes,)
         Samples learnt by each node.
+    novelty_threshold_ : float
+        A sample whose `score_samples` is lower is novel.
     coded_feature_names_ : list of str
         Names of the columns of `lower_` and `upper_`.
     n_features_in_ : int

@@ -51,6 +51,8 @@ class FuzzyARTMAP(ARTClassifier):
         Class of each box.
     support_ : array of shape (n_nodes,)
         Samples learnt by each box.
+    novelty_threshold_ : float
+        A sample whose `score_samples` is lower is novel.
     coded_feature_names_ : list of str
         Names of the columns of `lower_` and `upper_`.
     n_features_in_ : int

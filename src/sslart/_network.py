@@ -202,10 +202,23 @@ class Network:
         matches : array of shape (n_samples, depth)
         """
         self.coding.check(table)
-        prototypes = self.prototypes
         samples, _ = self._encode(table)
         if not (self.coding.lower <= self.coding.upper).all():
             _refuse_unknown_features(samples)
+        return self.rank_coded(samples, choice, depth=depth, labelled_only=labelled_only, n_jobs=n_jobs, stop=stop)
+
+    def rank_coded(
+        self,
+        samples: FloatArray,
+        choice: float,
+        *,
+        depth: int = 1,
+        labelled_only: bool = False,
+        n_jobs: int | None = None,
+        stop: Any = None,
+    ) -> tuple[IntArray, FloatArray]:
+        """Return what `rank` does for samples that are coded already."""
+        prototypes = self.prototypes
         depth = min(depth, prototypes.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))

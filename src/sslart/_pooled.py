@@ -33,6 +33,11 @@ class PooledNodes:
         return sum(self._of_members("n_labelled_nodes_"))
 
     @property
+    def novelty_threshold_(self) -> float:
+        """A sample whose `score_samples` is lower is novel: the mean over the members."""
+        return float(np.mean(self._of_members("novelty_threshold_")))
+
+    @property
     def lower_(self) -> FloatArray:
         """Lower corners of the boxes of all members in the user's units; NaN: not reached yet."""
         return np.concatenate(self._of_members("lower_"))

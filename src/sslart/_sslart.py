@@ -89,6 +89,8 @@ class SSLART(EvidenceMapping, ARTClassifier):
         Class of each box; -1 or None where it has none.
     support_ : array of shape (n_nodes,)
         Samples learnt by each box, labelled or not.
+    novelty_threshold_ : float
+        A sample whose `score_samples` is lower is novel.
     coded_feature_names_ : list of str
         Names of the columns of `lower_` and `upper_`.
     n_features_in_ : int

@@ -16,23 +16,36 @@ from sslart.cli._quality import members_that_speak
 from sslart.cli._rule_numbers import NO_RULE, RuleNumbers
 
 
-def answered(model: Any, samples: Any, numbers: RuleNumbers) -> Any:
-    """Return class, probability, whether the model abstained, rule, novelty, and whether a row is novel."""
-    pd = pandas()
-    shares = model.predict_proba(samples)
-    answers = _named(model, samples, shares)
-    familiarity = model.score_samples(samples)
-    rules = numbers(samples, answers)
-    return pd.DataFrame(
-        {
-            "class": pd.Series(answers, dtype=object),
-            "probability": shares.max(axis=1).round(6),
-            "abstained": [answer is None for answer in answers],
-            "rule": pd.Series(np.where(rules == NO_RULE, -1, rules), dtype="Int64").replace(-1, pd.NA),
-            "novelty": (1 - familiarity).round(6),
-            "novel": familiarity < model.vigilance,
-        }
-    )
+class Answerer:
+    """A model, ready to answer rows as it is now: what follows from its boxes is worked out once.
+
+    Parameters
+    ----------
+    model : fitted FuzzyARTMAP, SSLART or WESSLART
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._numbers = RuleNumbers(model)
+        self._novelty_threshold = model.novelty_threshold_
+
+    def __call__(self, samples: Any) -> Any:
+        """Return class, probability, whether the model abstained, rule, novelty, and whether a row is novel."""
+        pd, model = pandas(), self.model
+        shares = model.predict_proba(samples)
+        answers = _named(model, samples, shares)
+        familiarity = model.score_samples(samples)
+        rules = self._numbers(samples, answers)
+        return pd.DataFrame(
+            {
+                "class": pd.Series(answers, dtype=object),
+                "probability": shares.max(axis=1).round(6),
+                "abstained": [answer is None for answer in answers],
+                "rule": pd.array(np.where(rules == NO_RULE, -1, rules), dtype="Int64"),
+                "novelty": (1 - familiarity).round(6),
+                "novel": familiarity < self._novelty_threshold,
+            }
+        ).replace({"rule": {-1: pd.NA}})
 
 
 def _named(model: Any, samples: Any, shares: FloatArray) -> list[Any]:

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, cast
 
 from sslart.cli._show import STANDARD
 
-CELLS_PER_PIECE = 2**19
-BYTES_PER_PIECE = 2**22
+CELLS_PER_PIECE = 2**18
+BYTES_PER_PIECE = 2**21
 FEWEST_ROWS = 1000
 
 _STARTS = {

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from sslart import save
 from sslart.cli import _answers, _files, _models, _show, _tables
 from sslart.cli._records import LineReader, NotARowError
-from sslart.cli._rule_numbers import RuleNumbers
 
 SOURCE = "the stream"
 
@@ -76,7 +75,7 @@ class Post:
         self.model = _models.read_model(model_file)
         self.least_probability = self._own_least_probability = self.model.abstain_below
         self.saved_through = 0
-        self._numbers = RuleNumbers(self.model)
+        self._answer = _answers.Answerer(self.model)
         self._reader = LineReader()
         self._to_learn: list[Row] = []
         self._n_rows = self._n_decided = self._n_novel = self._n_rejected = self._n_learnt = 0
@@ -100,7 +99,7 @@ class Post:
             self._each_if_not_all(self._learn, rows)
             self.model.set_params(abstain_below=self._own_least_probability)
             save(self.model, self.model_file)
-            self._numbers = RuleNumbers(self.model)
+            self._answer = _answers.Answerer(self.model)
         self.saved_through = self._last
 
     def summary(self) -> str:
@@ -158,7 +157,7 @@ class Post:
         frame, samples = self._understood(rows)
         labels = self._labels(frame) or [None] * len(rows)
         self.model.set_params(abstain_below=self.least_probability)
-        decisions = _answers.records(_answers.answered(self.model, samples, self._numbers))
+        decisions = _answers.records(self._answer(samples))
         for row, decision in zip(rows, decisions, strict=True):
             name = {} if self.id_column is None else {"id": row.cells.get(self.id_column)}
             told = {"row": row.number, **name, **decision, "saved_through": self.saved_through}

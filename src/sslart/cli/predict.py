@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from sslart.cli import _answers, _files, _models, _show, _tables
-from sslart.cli._rule_numbers import RuleNumbers
 
 
 def run(
@@ -28,7 +27,8 @@ def run(
     """Answer each row: class, probability, whether the model abstained, rule, novelty (0 to 1), whether it is novel.
 
     The rule is the number that sslart rules gives it: the one that answered, or, where many boxes speak, the nearest
-    of those that name the answer. The file is read piece by piece and may be larger than memory.
+    of those that name the answer. A row is novel if it fits what was learnt worse than all but a twentieth of that fits
+    the rest. The file is read piece by piece and may be larger than memory.
     """
     _show.check_target(out)
     model = _models.read_model(model_file)
@@ -46,10 +46,10 @@ def run(
 
 def _pieces(model: Any, data: str, id_column: str | None, total: dict[str, int], *, progress: bool) -> Iterator[Any]:
     """Yield the answers piece by piece, and count them."""
-    numbers = RuleNumbers(model)
+    answer = _answers.Answerer(model)
     for frame in _files.read_pieces(data, progress=progress):
         _tables.check_columns(frame.columns, [id_column], data)
-        answers = _answers.answered(model, _tables.samples_for(model, frame, data), numbers)
+        answers = answer(_tables.samples_for(model, frame, data))
         if id_column is not None:
             name = id_column if id_column not in answers else f"id {id_column}"
             answers.insert(0, name, _tables.texts(frame[id_column]))

@@ -1,0 +1,29 @@
+"""What is novel: how well the boxes of a network fit one another, which is what new samples are measured by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sslart._coding import GRID
+from sslart._network import Network
+
+SHARE = 0.05
+MOST_BOXES = 2000
+
+
+def usual_familiarity(network: Network, choice: float, vigilance: float) -> float:
+    """Return how well all but a twentieth of the samples would fit what was learnt, had their own box not been.
+
+    The middle of each box stands for its samples. At most the vigilance: what fits so well makes no new box.
+    """
+    lower, upper = network.prototypes.boxes()
+    n_nodes = len(lower)
+    if n_nodes < 2:
+        return vigilance
+    nodes = np.unique(np.linspace(0, n_nodes - 1, MOST_BOXES).astype(np.int64))
+    middle = np.where(lower <= upper, (lower + upper) / 2, np.nan)[nodes]
+    best, matches = network.rank_coded(np.rint(middle * GRID) / GRID, choice, depth=2)
+    without_own = np.where(best[:, 0] == nodes, matches[:, 1], matches[:, 0])
+    order = np.argsort(without_own, kind="stable")
+    shares = np.cumsum(network.prototypes.support[nodes][order])
+    return min(vigilance, float(without_own[order][np.searchsorted(shares, SHARE * shares[-1])]))
