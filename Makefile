@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long accuracy reproduce reproduce-quick fuzz \
+.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long peers accuracy reproduce reproduce-quick fuzz \
 	sanitize docs docs-links lint clean
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
+	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
 	@echo "make accuracy         accuracy against the classics on 49 data sets; writes docs/accuracy.md (an hour or more; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
 	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
@@ -59,6 +60,10 @@ bench: $(VENV)/bench
 
 bench-quick: $(VENV)/bench
 	$(BIN)/python -W ignore benchmarks/run.py --quick
+
+# accuracy beside the other libraries that learn boxes
+peers: $(VENV)/bench
+	$(BIN)/python -W ignore benchmarks/peers.py
 
 # memory and speed of the command line on files of up to five million rows
 bench-long: $(VENV)/tools

@@ -33,6 +33,7 @@ PUBLIC = (
     "sslart.datasets",
     "sslart.experiments",
     "sslart.explain",
+    "sslart.labelling",
     "sslart.metrics",
     "sslart.plotting",
     "sslart.river",
