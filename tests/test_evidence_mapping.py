@@ -240,7 +240,7 @@ def test_with_settings_fixed_and_bounds_the_cut_does_not_matter(few_labels: Any)
 
 def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = blobs
-    chosen = []
+    chosen: list[int] = []
 
     def noted(lesson: Any, wishes: Any) -> Any:
         chosen.append(len(lesson.places))
@@ -251,6 +251,9 @@ def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any, monke
     for start in range(30, 100):
         model.partial_fit(X[start : start + 1], y[start : start + 1])
     assert chosen == [30, 32, 48, 64, 96]
+    chosen.clear()
+    AutoSSLART(random_state=0).partial_fit(X[:50], y[:50]).partial_fit(X[50:100], y[50:100])
+    assert chosen == [48, 96]  # the last of each call: nobody could ask for the others
 
 
 @pytest.mark.parametrize("length", [1, 7, 30])

@@ -66,6 +66,11 @@ class _RulesDisplay(Display):
         every = draw.distinct([scale.feature for scale in self.scales])
         return [every[place] for place in self.features]
 
+    def _shown(self) -> tuple[list[Scale], list[list[Condition]]]:
+        """Return the scales of the features drawn, and what each rule asks of them."""
+        scales = [self.scales[place] for place in self.features]
+        return scales, [[rule.conditions[place] for place in self.features] for rule in self.rules]
+
     def _class_places(self) -> list[int]:
         return [self.classes.index(rule.label) for rule in self.rules]
 
@@ -145,17 +150,15 @@ class RuleParallelDisplay(_RulesDisplay):
         return self._bands()[..., 1]
 
     def _bands(self) -> FloatArray:
-        return np.array(
-            [[draw.band(rule.conditions[place], self.scales[place]) for place in self.features] for rule in self.rules]
-        )
+        scales, conditions = self._shown()
+        return np.array([[draw.band(*pair) for pair in zip(of_rule, scales, strict=True)] for of_rule in conditions])
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
         n_rules, n_features = len(self.rules), len(self.features)
         width = 3.4 + max(0.75, 0.25 + 0.09 * n_rules) * max(n_features, 4)
         axis = self._open(ax, min(width, 20.0), max(4.2, 1.2 + 0.2 * n_rules))
-        scales = [self.scales[place] for place in self.features]
-        conditions = [[rule.conditions[place] for place in self.features] for rule in self.rules]
+        scales, conditions = self._shown()
         labels = self._labels()
         taken = 115 + draw.text_width([*labels, "rule: class (samples)"], 8)
         _draw_parallel(axis, conditions, scales, self._class_places(), labels)
@@ -223,7 +226,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
     @property
     def cells(self) -> list[list[str]]:
         """What each cell says."""
-        return [[draw.level_text(rule.conditions[place]) for place in self.features] for rule in self.rules]
+        return [[draw.level_text(condition) for condition in of_rule] for of_rule in self._shown()[1]]
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
@@ -232,8 +235,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
         longest = max(len(cell) for row in cells for cell in row)
         column, row = (0.24, 0.26) if n_features > MOST_WRITTEN else (max(0.62, 0.25 + 0.085 * longest), 0.4)
         axis = self._open(ax, 3.2 + column * max(n_features, 6), 2.1 + row * n_rules)
-        scales = [self.scales[place] for place in self.features]
-        conditions = [[rule.conditions[place] for place in self.features] for rule in self.rules]
+        scales, conditions = self._shown()
         taken = 30 + draw.text_width(labels, 8)
         self.text_ = _draw_heatmap(axis, conditions, scales, self._class_places(), cells)
         draw.feature_ticks(axis, self._names(), taken)

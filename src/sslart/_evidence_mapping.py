@@ -85,6 +85,8 @@ class EvidenceMapping:
         """Cut samples of a stream where settings are to be chosen anew: however it came in calls, at the same labels.
 
         That is where the second class comes, given how many there are, and where labels are 2, 3, 4, 6, 8, 12, 16, ...
+        With each stretch it is told whether to choose at its end: at the last of these, as a choice owes nothing to
+        those before it and nobody asks in between.
         """
         known = np.flatnonzero(codes != UNLABELLED)
         numbers = self._memory.n_seen + 1 + np.arange(len(known))
@@ -93,7 +95,7 @@ class EvidenceMapping:
             others = codes[known] != (0 if n_classes or not len(known) else codes[known[0]])
             is_time[np.flatnonzero(others)[:1]] = True
         ends = (known[is_time] + 1).tolist()
-        stretches = [(slice(start, end), True) for start, end in zip([0, *ends], ends, strict=False)]
+        stretches = [(slice(start, end), end == ends[-1]) for start, end in zip([0, *ends], ends, strict=False)]
         rest = slice(ends[-1] if ends else 0, len(codes))
         return stretches if rest.start == len(codes) else [*stretches, (rest, False)]
 
