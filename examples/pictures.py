@@ -1,4 +1,4 @@
-"""The pictures of docs/explanations.md: `python examples/pictures.py` draws them anew (needs `sslart[plot]`)."""
+"""The pictures of README.md and docs/explanations.md: `python examples/pictures.py` draws them anew (needs `sslart[plot]`)."""
 
 from pathlib import Path
 
@@ -7,10 +7,11 @@ import matplotlib as mpl
 mpl.use("Agg")
 from sklearn.datasets import load_breast_cancer
 
-from sslart import SSLART, WESSLART
+from sslart import SSLART, WESSLART, AutoSSLART
 from sslart.plotting import (
     BoxesDisplay,
     CoverageCorrectnessDisplay,
+    EvidenceDisplay,
     GrowthDisplay,
     ReasonDisplay,
     RuleHeatmapDisplay,
@@ -28,12 +29,14 @@ y = truth.astype(object)
 y[[i for i in range(len(y)) if i % 10]] = None
 
 model = SSLART(vigilance=0.65, random_state=0).fit(X, y)
+auto = AutoSSLART(random_state=0).fit(X, y)
 ensemble = WESSLART(vigilance=0.65, random_state=0).fit(X, y)
 displays = {
     "boxes": BoxesDisplay.from_estimator(model, X, y, features=("mean radius", "mean concavity")),
     "rules": RuleHeatmapDisplay.from_estimator(model),
     "parallel": RuleParallelDisplay.from_estimator(model),
     "reason": ReasonDisplay.from_estimator(model, X.iloc[[3]]),
+    "evidence": EvidenceDisplay.from_estimator(auto, X.iloc[[229]]),
     "votes": VotesDisplay.from_estimator(ensemble, X.iloc[[229]]),
     "coverage": CoverageCorrectnessDisplay.from_estimator(model, X, truth),
     "growth": GrowthDisplay.from_estimator(model, X, y),

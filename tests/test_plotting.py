@@ -10,12 +10,13 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart import _draw as draw
 from sslart.metrics import coverage_correctness_curve
 from sslart.plotting import (
     BoxesDisplay,
     CoverageCorrectnessDisplay,
+    EvidenceDisplay,
     GrowthDisplay,
     ReasonDisplay,
     RuleHeatmapDisplay,
@@ -495,6 +496,35 @@ def test_a_reason_without_a_rival_or_without_an_answer_is_drawn():
     silent = X[[answer is None for answer in model.predict(X)]]
     display = rendered(ReasonDisplay.from_estimator(model, silent[0]))
     assert "abstains" in display.ax_.get_title(loc="left")
+
+
+@pytest.mark.parametrize("max_terms", [1, 4, 100])
+def test_evidence_adds_up_to_the_margin(max_terms, wine):
+    _, X, y = wine
+    model = AutoSSLART(random_state=0).fit(X, np.where(np.arange(len(y)) % 5 == 0, y, None))
+    why = model.explain(X[:1])[0]
+    display = rendered(EvidenceDisplay.from_estimator(model, X.iloc[0], max_terms=max_terms))
+    *amounts, total = [amount for _, amount in display.bars]
+    assert total == pytest.approx(why.evidence.margin)
+    assert sum(amounts) == pytest.approx(total)
+    named = [name for name, _ in display.bars if " = " in name or name.startswith("box ")]
+    assert len(named) <= max_terms
+    assert [bar.get_width() for bar in display.ax_.patches] == pytest.approx([*amounts, total])
+    assert f"Answer: {why.answer}" in display.ax_.get_title(loc="left")
+    assert str(why.evidence.runner_up) in display.ax_.get_xlabel()
+
+
+def test_evidence_is_drawn_for_one_class_for_ensembles_and_for_abstention():
+    X, y = make(4, 3)
+    for model in (
+        AutoSSLART(random_state=0).fit(X, ["one"] * len(y)),
+        WESSLART(3, mapping="evidence", random_state=0).fit(X, y),
+        AutoSSLART(abstain_below=1.0, random_state=0).fit(X, y),
+    ):
+        display = rendered(EvidenceDisplay.from_estimator(model, X[0]))
+    assert "abstains" in display.ax_.get_title(loc="left")
+    with pytest.raises(ValueError, match="ReasonDisplay"):
+        EvidenceDisplay.from_estimator(FuzzyARTMAP().fit(X, y), X[0])
 
 
 def test_votes_are_those_of_the_explanation(ensembles):

@@ -1,4 +1,4 @@
-"""Displays: boxes, rules, reasons, votes, coverage and growth as pictures.
+"""Displays: boxes, rules, reasons, evidence, votes, coverage and growth as pictures.
 
 Each display is data first: made by `from_estimator` or one of its siblings, drawn by `plot`, with the axis in `ax_` and
 its figure in `figure_`. matplotlib is imported only when something is drawn: ``pip install "sslart[plot]"``. Colours
@@ -22,6 +22,7 @@ from sslart._classifier import AbstainingClassifier
 from sslart._draw_answers import ReasonDisplay
 from sslart._draw_base import LAST_STEP, Display, at_least_one
 from sslart._draw_boxes import BoxesDisplay
+from sslart._draw_evidence import EvidenceDisplay
 from sslart._draw_rules import RuleHeatmapDisplay, RuleParallelDisplay
 from sslart._draw_votes import VotesDisplay
 from sslart._estimator import ARTEstimator
@@ -32,6 +33,7 @@ from sslart.metrics import CoverageCorrectness, correctness_score, coverage_corr
 __all__ = [
     "BoxesDisplay",
     "CoverageCorrectnessDisplay",
+    "EvidenceDisplay",
     "GrowthDisplay",
     "ReasonDisplay",
     "RuleHeatmapDisplay",
