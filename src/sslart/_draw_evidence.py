@@ -40,8 +40,8 @@ class EvidenceDisplay(Display):
     >>> [name for name, _ in display.bars][-1]
     'all together'
     >>> amounts = [amount for _, amount in display.bars]
-    >>> round(sum(amounts[:-1]) - amounts[-1], 9)
-    0.0
+    >>> abs(sum(amounts[:-1]) - amounts[-1]) < 1e-6
+    True
     """
 
     explanation: Explanation
