@@ -96,7 +96,7 @@ sanitize:
 
 # the site; any warning is an error. Links inside the site and the repository are checked by tests/test_docs.py.
 docs: $(VENV)/docs
-	rm -rf docs/generated
+	rm -rf docs/generated docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 # links to other sites; without the internet all of them fail
