@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +66,9 @@ def test_row_names_of_pandas_are_no_column(tmp_path: Path) -> None:
         (b"a,b\n1,2\n1\n", "not an even table"),
         (b"a,b\n1,\xff\n", "UTF-8"),
         (b"\xff\xfea\x00,\x00b\x00\n\x00", "UTF-8"),
+        (b"a,b\r1,2\r", "Macintosh"),
+        (b'"a,b\n1,2\n', "header"),
+        (gzip.compress(b"a,b\n" + b"1,2\n" * 999)[:-9] + b"123456789", "breaks off"),
         (b"PAR1 no", "Parquet"),
         (b"ARROW1 no", "Arrow"),
         (b"PK\x03\x04 no", "spreadsheet"),
@@ -164,3 +169,127 @@ def test_gzip_that_breaks_off_is_refused(tmp_path: Path, capsys: Captured) -> No
     path.write_bytes(gzip.compress(b"a,kind\n" + b"1,x\n" * 5000)[:60])
     assert main(["fit", str(path), "--label", "kind", "--out", str(tmp_path / "model.sslart")]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("most", [1, 30, 49, 50, 99, 100, 150])
+def test_a_draw_from_one_piece_has_the_size_asked_for(most: int) -> None:
+    frame = pd.DataFrame({"x": range(100), "label": ["a", " "] * 50})
+    kept = keep([frame], "label", most, 0)
+    assert len(kept.frame) == min(most, 100)
+    assert (kept.frame["label"] == "a").sum() == min(most, 50)
+
+
+def test_a_cell_reads_the_same_whatever_stands_beside_it(tmp_path: Path, capsys: Captured) -> None:
+    data, model = tmp_path / "codes.csv", str(tmp_path / "codes.sslart")
+    data.write_text(
+        "size,code,kind\n"
+        + "".join(f"{row % 7},{['1.0', '2.0', 'A'][row % 3]},{'pqr'[row % 3]}\n" for row in range(60))
+    )
+    assert main(["fit", str(data), "--label", "kind", "--out", model, "--quiet"]) == 0
+    answers = []
+    for rows in ("0.5,1.0\n0.5,2.0\n0.5,A\n", "0.5,1.0\n", "0.5,1\n", "0.5,A\n0.5,1.00\n"):
+        new = tmp_path / "new.csv"
+        new.write_text("size,code\n" + rows)
+        assert main(["predict", model, str(new), "--json"]) == 0
+        answers.append({one["class"] for one in json.loads(capsys.readouterr().out)} & {"p"})
+    assert answers == [{"p"}] * 4
+    learnt = sslart.SSLART(random_state=0).fit(pd.DataFrame({"code": ["1.0", "2.0", "A"]}), ["1.0", "2.0", "x"])
+    sslart.save(learnt, model)
+    new.write_text("code,kind\n1.0,1.0\n2,2\n")
+    assert main(["update", model, str(new), "--label", "kind", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["new_classes"] == []
+    assert main(["predict", model, str(new), "--json"]) == 0
+    assert [one["class"] for one in json.loads(capsys.readouterr().out)] == ["1.0", "2.0"]
+
+
+def test_names_of_rows_are_not_touched(tmp_path: Path) -> None:
+    model, new, out = iris_model(tmp_path), tmp_path / "new.csv", tmp_path / "answers.csv"
+    columns = ",".join(sslart.load(model).feature_names_in_)
+    new.write_text(f"name,{columns}\n1.0,5,3,2,1\n007,5,3,2,1\n2.10,5,3,2,1\n")
+    assert main(["predict", str(model), str(new), "--id", "name", "--out", str(out), "--quiet"]) == 0
+    assert pd.read_csv(out, dtype=str)["name"].tolist() == ["1.0", "007", "2.10"]
+    big = pd.DataFrame({"name": pd.array([2**53 + 1, None], dtype="Int64"), **dict.fromkeys(columns.split(","), 3.0)})
+    big.to_parquet(tmp_path / "big.parquet")
+    assert main(["predict", str(model), str(tmp_path / "big.parquet"), "--id", "name", "--out", str(out)]) == 0
+    assert pd.read_csv(out, dtype=str)["name"].tolist()[0] == str(2**53 + 1)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_parquet_takes_what_comes_after_a_piece_of_blanks(tmp_path: Path) -> None:
+    model, data, out = tmp_path / "model.sslart", tmp_path / "data.csv", tmp_path / "answers.parquet"
+    sslart.save(sslart.SSLART(0.99, search_depth=1, random_state=0).fit([[0], [10], [5]], [3, 4, -1]), model)
+    data.write_text("name,x\n" + ",5\n" * 200 + "last,10\n")
+    arguments = ["predict", str(model), str(data), "--id", "name", "--out", str(out), "--quiet"]
+    assert main(arguments) == 1  # a model without names takes all columns
+    sslart.save(
+        sslart.SSLART(0.99, search_depth=1, random_state=0).fit(pd.DataFrame({"x": [0, 10, 5]}), [3, 4, -1]), model
+    )
+    assert main(arguments) == 0
+    answers = pa.parquet.read_table(out).to_pylist()
+    assert (answers[0]["name"], answers[0]["class"]) == (None, None)
+    assert (answers[-1]["name"], answers[-1]["class"]) == ("last", 4)
+
+
+def test_yes_and_no_are_categories_in_every_format(tmp_path: Path, capsys: Captured) -> None:
+    frame = pd.DataFrame({"open": [True, False] * 20, "x": range(40), "kind": ["a", "b"] * 20})
+    for name in ("yes.parquet", "yes.csv", "yes.xlsx"):
+        data = str(write(frame, tmp_path / name))
+        out = str(tmp_path / f"{name}.sslart")
+        assert main(["fit", data, "--label", "kind", "--out", out, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert [column["kind"] for column in told["columns"]] == ["category", "number"]
+        for other in ("yes.parquet", "yes.csv"):
+            assert main(["predict", out, str(write(frame, tmp_path / other)), "--quiet"]) == 0
+            capsys.readouterr()
+
+
+def test_nothing_that_is_read_is_overwritten(tmp_path: Path, capsys: Captured) -> None:
+    model = iris_model(tmp_path)
+    data, content = tmp_path / "iris.csv", model.read_bytes()
+    for arguments in (
+        ["predict", str(model), str(data), "--out", str(model)],
+        ["predict", str(model), str(data), "--out", str(data)],
+        ["fit", str(data), "--label", "species", "--out", str(data)],
+        ["update", str(model), str(data), "--out", str(data)],
+        ["report", str(model), str(data), "--out", str(data)],
+        ["rules", str(model), "--out", str(model)],
+        ["label", str(model), str(data), "--record", str(model)],
+        ["watch", str(model), str(data), "--rejects", str(model)],
+        ["watch", str(model), str(data), "--rejects", str(data)],
+    ):
+        before = data.read_bytes()
+        assert main(arguments) == 1
+        assert "would be overwritten" in capsys.readouterr().err
+        assert model.read_bytes() == content
+        assert data.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["answers.xlsx", "answers.csv.gz"])
+def test_answers_of_a_kind_that_cannot_be_written_are_refused(name: str, tmp_path: Path, capsys: Captured) -> None:
+    arguments = ["predict", str(iris_model(tmp_path)), str(tmp_path / "iris.csv"), "--out", str(tmp_path / name)]
+    assert main(arguments) == 1
+    assert "not written as" in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
+
+
+def test_pipes_and_packed_standard_input_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = write(FRAME, tmp_path / "f.csv").read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    feeder = threading.Thread(target=pipe.write_bytes, args=(content,))
+    feeder.start()
+    assert len(_files.read_table(str(pipe))) == 120
+    feeder.join()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(content))))
+    assert len(_files.read_table("-")) == 120
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="closed"):
+        _files.read_table("-")
+
+
+def test_columns_named_twice_are_refused_in_every_format(tmp_path: Path) -> None:
+    table = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
+    with pa.ipc.new_stream(tmp_path / "f.arrow", table.schema) as stream:
+        stream.write_table(table)
+    with pytest.raises(ValueError, match="more than once"):
+        _files.read_table(str(tmp_path / "f.arrow"))

@@ -127,6 +127,8 @@ def test_of_a_long_file_a_fair_draw_is_learnt(
 
 REFUSED = {
     "day,kind\n2024-01-02,a\n2024-01-03,b\n": ["'day'", "holds dates", "--ignore 'day'"],
+    "size,kind\n10%,a\n20%,b\n": ["with a mark", "'10%'"],
+    "size,kind\n1 000,a\n$20,b\n": ["with a mark"],
     "size,kind\n1.5,\n2.5,\n": ["'kind'", "blank throughout"],
     'size;kind\n"1,5";a\n"2,5";b\n': ["numbers with a comma"],
     "size,kind\n1,a\n2,b\n3,a\n4,b\n5,a\n6x,b\n": ["'6x'", "--category 'size'"],
@@ -210,3 +212,14 @@ def test_without_typer_one_line_says_what_to_install(capsys: Captured, monkeypat
     monkeypatch.setitem(sys.modules, "typer", None)
     assert main(["data", "list"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_marks_for_missing_values_are_no_class(tmp_path: Path, capsys: Captured) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("x,kind\n" + "1,a\n9,b\n2,NA\n8, \n" * 10)
+    assert main(["fit", str(data), "--label", "kind", "--out", str(tmp_path / "model.sslart"), "--json"]) == 0
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert told["labels"] == {"a": 10, "b": 10}
+    assert told["unlabelled"] == 20
+    assert printed.err.count("'NA' in column 'kind' is taken for unlabelled") == 1

@@ -112,9 +112,10 @@ def test_watch_keeps_all_rows_up_to_the_one_it_says(times: int, tmp_path: Path) 
         reader.join()
         feeder.join()
         process.stdout.close()
-        saved = json.loads([line for line in told if line.endswith(b"\n")][-1])["saved_through"]
+        decided = [json.loads(line) for line in told if line.endswith(b"\n")]
+        saved = decided[-1]["saved_through"]
         assert saved >= 5
-        assert n_learnt(model) >= before + saved
+        assert before + saved <= n_learnt(model) <= before + len(decided)
         n_reported += process.returncode == -signal.SIGKILL
     assert n_reported
 

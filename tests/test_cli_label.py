@@ -121,3 +121,19 @@ def test_questions_come_to_an_end(tmp_path: Path, capsys: Captured, monkeypatch:
     answers(monkeypatch, "", "", "")
     assert main(["label", str(model), str(data)]) == 0
     assert "nothing more to ask" in capsys.readouterr().out
+
+
+def test_answers_that_cannot_be_learnt_are_not_taken(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers, data = tmp_path / "numbers.sslart", tmp_path / "numbers.csv"
+    sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1], [0, 1]], [3, 4, None]), numbers)
+    data.write_text("a,b\n0,1\n1,0\n")
+    answers(monkeypatch, "-1", "--5", "\u00b2", "q")
+    assert main(["label", str(numbers), str(data)]) == 0
+    assert capsys.readouterr().out.count("is not of the kind") == 3
+    letters = tmp_path / "letters.sslart"
+    sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1], [0, 1]], ["p", "q", None]), letters)
+    answers(monkeypatch, "q")
+    assert main(["label", str(letters), str(data), "--questions", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answers"] == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from sklearn.datasets import load_iris
 
 import sslart
 from sslart.cli import main
+from sslart.cli._lines import Lines
 from sslart.cli._records import LineReader, NotARowError
 from tables import iris_model, mixed, mixed_model
 
@@ -190,18 +190,25 @@ def test_a_file_that_grows_is_followed(tmp_path: Path) -> None:
         assert process.wait(60) == 0
 
 
-def test_when_nobody_reads_the_decisions_the_model_is_saved_all_the_same(tmp_path: Path) -> None:
+def test_when_nobody_reads_on_the_model_is_saved_all_the_same(tmp_path: Path) -> None:
     model = iris_model(tmp_path)
     before = sslart.load(model).support_.sum()
-    reading, writing = os.pipe()
-    os.close(reading)
     command = [sys.executable, "-W", "ignore", "-m", "sslart", "watch", str(model), "--learn", "all", "--every", "5"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=writing, stderr=subprocess.PIPE, text=True)
-    os.close(writing)
-    _, error = process.communicate(FLOWERS[:12].to_csv(index=False), timeout=60)
+    header, *lines = FLOWERS.to_csv(index=False).splitlines(keepends=True)
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdin.write(header + "".join(lines[:3]))
+        process.stdin.flush()
+        for _ in range(3):
+            process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write("".join(lines[3:7]))
+        process.stdin.close()
+        error = process.stderr.read()
     assert process.returncode == 1
     assert "Traceback" not in error
-    assert sslart.load(model).support_.sum() >= before
+    assert sslart.load(model).support_.sum() >= before + 3
 
 
 def test_lines_are_read_by_what_the_first_one_is() -> None:
@@ -216,3 +223,73 @@ def test_lines_are_read_by_what_the_first_one_is() -> None:
     assert reader.read(b'{"a": 1.5, "b": null, "c": ""}') == {"a": "1.5", "b": None, "c": None}
     with pytest.raises(NotARowError, match="no object"):
         reader.read(b"[1]")
+
+
+def test_what_could_not_be_saved_is_not_said_to_be(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sslart.cli import _post
+
+    model, new = iris_model(tmp_path), tmp_path / "new.csv"
+    FLOWERS[:8].to_csv(new, index=False)
+    usual, failures = _post.save, [OSError(28, "No space left on device")]
+
+    def failing(*arguments: Any) -> None:
+        if failures:
+            raise failures.pop()
+        usual(*arguments)
+
+    monkeypatch.setattr(_post, "save", failing)
+    before = sslart.load(model).support_.sum()
+    assert main(["watch", str(model), str(new), "--every", "4", "--learn", "all"]) == 1
+    printed = capsys.readouterr()
+    assert "No space left" in printed.err
+    assert "saved through row 4" in printed.err  # at the end it was tried again, and there was room
+    assert sslart.load(model).support_.sum() == before + 4
+    failures += [OSError(28, "No space left on device")] * 2
+    assert main(["watch", str(model), str(new), "--every", "4", "--learn", "all"]) == 1
+    assert "saved through row 0" in capsys.readouterr().err
+    assert sslart.load(model).support_.sum() == before + 4
+
+
+def test_headers_are_read_as_in_files(tmp_path: Path, capsys: Captured) -> None:
+    model = str(iris_model(tmp_path))
+    names = ",".join(FLOWERS.columns)
+    rows = tmp_path / "rows.csv"
+    for header, words in ((f"{names},a,a", "more than once"), (f'"{names}', "cannot be cut into names")):
+        rows.write_text(f"{header}\n5,3,2,1,0,0\n")
+        assert main(["watch", model, str(rows)]) == 1
+        assert words in capsys.readouterr().err
+    rows.write_text(f",{names}\n7,5,3,2,1\n,{names}\n8,5,3,2,1\n")  # two files put together
+    assert main(["watch", model, str(rows), "--id", "column 1", "--quiet"]) == 0
+    assert [one["id"] for one in decisions(capsys)] == ["7", "8"]
+
+
+def test_a_row_that_cannot_be_written_is_bad_and_no_other_comes_twice(tmp_path: Path, capsys: Captured) -> None:
+    model, rows = iris_model(tmp_path), tmp_path / "rows.jsonl"
+    flower = dict.fromkeys(FLOWERS.columns, 3.0)
+    rows.write_text("".join(json.dumps({**flower, "name": name}) + "\n" for name in ("a", "\ud800", "b")))
+    assert main(["watch", str(model), str(rows), "--id", "name", "--label", "kind"]) == 0
+    printed = capsys.readouterr()
+    assert [json.loads(line)["row"] for line in printed.out.splitlines()] == [1, 3]
+    assert "1 bad rows" in printed.err
+    assert "no row had a column 'kind'" in printed.err
+
+
+def test_without_learning_nothing_is_said_to_be_saved(tmp_path: Path, capsys: Captured) -> None:
+    model, new = iris_model(tmp_path), tmp_path / "new.csv"
+    FLOWERS[:8].to_csv(new, index=False)
+    assert main(["watch", str(model), str(new), "--every", "2", "--learn", "none"]) == 0
+    printed = capsys.readouterr()
+    assert {json.loads(line)["saved_through"] for line in printed.out.splitlines()} == {0}
+    assert "saved" not in printed.err
+
+
+def test_a_file_that_was_begun_anew_is_read_from_its_start(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_bytes(b"a\n1\n2\n3\n")
+    lines = Lines(str(rows), follow=True)
+    batches = lines.batches(most=100)
+    assert next(batches) == [b"a", b"1", b"2", b"3"]
+    rows.write_bytes(b"a\n4\n")
+    assert next(batches) == [b"a", b"4"]

@@ -25,7 +25,8 @@ def by_hand(model: FuzzyART) -> float:
         norms = lower.shape[1] - sizes
         fits.append(((norms - away) / lower.shape[1])[((norms - away) / (model.choice + norms)).argmax()])
     samples = np.repeat(fits, model.support_)
-    return min(model.vigilance, np.sort(samples)[int(np.ceil(SHARE * len(samples))) - 1])
+    usual = np.sort(samples)[int(np.ceil(SHARE * len(samples))) - 1]
+    return min(max(usual, 1 - 4 * (1 - model.vigilance), 1e-9), model.vigilance)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.5, 0.7, 0.9]))
@@ -54,6 +55,13 @@ def test_few_new_samples_are_novel_and_many_of_a_class_never_met(load: object) -
 
 def test_one_box_has_only_its_vigilance_to_go_by() -> None:
     assert FuzzyART(0.6).fit([[0.0]]).novelty_threshold_ == 0.6
+
+
+def test_boxes_far_from_one_another_do_not_make_everything_usual() -> None:
+    model = FuzzyART(0.9).fit([[0.0], [0.1], [9.9], [10.0]])
+    assert model.novelty_threshold_ == pytest.approx(0.6)
+    assert (model.score_samples([[20.0], [5.0], [0.2]]) < model.novelty_threshold_).tolist() == [True, True, False]
+    assert FuzzyART(0.5).fit([[0.0], [10.0]]).novelty_threshold_ > 0
 
 
 def test_gaps_categories_and_ensembles() -> None:

@@ -66,6 +66,11 @@ def test_passes_the_checks_of_river(model: Any, check: Any) -> None:
     check(model.clone())
 
 
+@pytest.mark.slow
+def test_passes_the_checks_of_river_on_all_their_data() -> None:
+    river.checks.check_estimator(StreamClassifier())
+
+
 def test_without_river_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = builtins.__import__
 
@@ -339,3 +344,14 @@ def test_detector_serves_a_filter() -> None:
     for a in [1.0, 1.1, 1.2, 9.9, 1.0]:
         keeps_out.learn_one({"a": a})
     assert keeps_out.anomaly_detector.to_sklearn().support_.sum() >= 4
+
+
+def test_rows_are_learnt_together_or_not_at_all() -> None:
+    model = StreamClassifier()
+    model.learn_one({"a": 0.0}, "x")
+    before = fingerprint(model.to_sklearn())
+    frame = pd.DataFrame({"a": [1.0, 2.0, np.inf, 4.0], "b": [1.0, None, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="finite"):
+        model.learn_many(frame, ["y", "y", "x", "x"])
+    assert fingerprint(model.to_sklearn()) == before
+    assert model.predict_proba_one({"a": 1.0}) == {"x": 1.0}

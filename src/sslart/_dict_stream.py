@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,18 @@ class DictStream:
         return classes, counts / counts.sum()
 
     def learn(self, samples: Iterable[Sample], labels: Iterable[Label | None]) -> None:
-        """Learn samples in their order, as many at once as know the same features."""
+        """Learn samples in their order, as many at once as know the same features; all of them, or none."""
+        together = list(zip(samples, labels, strict=True))
+        if len(together) < 2:
+            self._learn(together)
+            return
+        with self._unchanged_on_failure():
+            self._learn(together)
+
+    def _learn(self, together: list[tuple[Sample, Label | None]]) -> None:
         rows: list[list[Any]] = []
         known: list[Label | None] = []
-        for x, given in list(zip(samples, labels, strict=True)):
+        for x, given in together:
             label = None if is_missing(given) else given.item() if isinstance(given, np.generic) else given
             new = self._new_keys(x)
             if new:
@@ -93,13 +102,18 @@ class DictStream:
 
     def _learn_with_new_keys(self, x: Sample, label: Label | None, new: list[Hashable]) -> None:
         """Learn a sample that brings new features, or fail and leave no trace."""
-        before = copy.deepcopy(vars(self))
-        try:
+        with self._unchanged_on_failure():
             kinds = [isinstance(x[key], str | bool | np.bool_) for key in new]
             if self.is_category:
                 _add_columns(self.model, kinds)
             self.is_category.update(zip(new, kinds, strict=True))
             self._learn_rows([self._row(x)], [label])
+
+    @contextmanager
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        before = copy.deepcopy(vars(self))
+        try:
+            yield
         except BaseException:
             vars(self).update(before)
             raise

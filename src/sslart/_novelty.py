@@ -9,12 +9,15 @@ from sslart._network import Network
 
 SHARE = 0.05
 MOST_BOXES = 2000
+FARTHEST = 4.0
+LEAST = 1e-9  # so that what lies a whole range away is novel
 
 
 def usual_familiarity(network: Network, choice: float, vigilance: float) -> float:
     """Return how well all but a twentieth of the samples would fit what was learnt, had their own box not been.
 
-    The middle of each box stands for its samples. At most the vigilance: what fits so well makes no new box.
+    The middle of each box stands for its samples. At most the vigilance: what fits so well makes no new box. At least
+    what lies four times as far off as a box may be wide, however far from one another the boxes are, and never 0.
     """
     lower, upper = network.prototypes.boxes()
     n_nodes = len(lower)
@@ -26,4 +29,5 @@ def usual_familiarity(network: Network, choice: float, vigilance: float) -> floa
     without_own = np.where(best[:, 0] == nodes, matches[:, 1], matches[:, 0])
     order = np.argsort(without_own, kind="stable")
     shares = np.cumsum(network.prototypes.support[nodes][order])
-    return min(vigilance, float(without_own[order][np.searchsorted(shares, SHARE * shares[-1])]))
+    usual = float(without_own[order][np.searchsorted(shares, SHARE * shares[-1])])
+    return min(max(usual, 1.0 - FARTHEST * (1.0 - vigilance), LEAST), vigilance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sslart._validate import FloatArray
 from sslart.cli._files import arrow, pandas
 from sslart.cli._quality import members_that_speak
 from sslart.cli._rule_numbers import NO_RULE, RuleNumbers
+from sslart.cli._show import STANDARD
 
 
 class Answerer:
@@ -63,10 +65,22 @@ def records(answers: Any) -> list[dict[str, Any]]:
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
-def written(frames: Iterable[Any], kind: str) -> Iterator[bytes]:
+KINDS = ("", ".csv", ".txt", ".tsv", ".tab", ".parquet", ".pq", ".json", ".jsonl", ".ndjson")
+
+
+def check_kind(target: str) -> None:
+    """Raise a ValueError where the name of a file tells that it should be of another kind than can be written."""
+    kind = Path(target).suffix.lower()
+    if target != STANDARD and kind not in KINDS:
+        raise ValueError(
+            f"Answers are not written as {kind}: end the name of {target} with .csv, .tsv, .parquet, .json or .jsonl."
+        )
+
+
+def written(frames: Iterable[Any], kind: str, classes: Any) -> Iterator[bytes]:
     """Yield answers as a file of the kind that the end of a name tells: CSV, TSV, Parquet, JSON or JSON lines."""
     if kind in (".parquet", ".pq"):
-        yield from _parquet(frames)
+        yield from _parquet(frames, classes)
     elif kind == ".json":
         yield from _json(frames)
     elif kind in (".jsonl", ".ndjson"):
@@ -86,17 +100,14 @@ def _json(frames: Iterable[Any]) -> Iterator[bytes]:
     yield b"\n]\n"
 
 
-def _parquet(frames: Iterable[Any]) -> Iterator[bytes]:
+def _parquet(frames: Iterable[Any], classes: Any) -> Iterator[bytes]:
     pyarrow, sink, writer = arrow(""), _Drain(), None
+    of_class = {"i": pyarrow.int64(), "b": pyarrow.bool_()}.get(classes.dtype.kind, pyarrow.string())
+    types = {"class": of_class, "rule": pyarrow.int64(), "abstained": pyarrow.bool_(), "novel": pyarrow.bool_()}
+    types |= dict.fromkeys(("probability", "novelty"), pyarrow.float64())
     for frame in frames:
-        if writer is None:
-            types = {"class": pyarrow.string(), "rule": pyarrow.int64()}
-            answers = [one for one in frame["class"] if one is not None]
-            if answers and not isinstance(answers[0], str):
-                types["class"] = pyarrow.array(answers).type
-            table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-            schema = pyarrow.schema([field.with_type(types.get(field.name, field.type)) for field in table.schema])
-            writer = arrow(".parquet").ParquetWriter(sink, schema)
+        schema = pyarrow.schema([(name, types.get(name, pyarrow.string())) for name in frame.columns])
+        writer = writer or arrow(".parquet").ParquetWriter(sink, schema)
         writer.write_table(pyarrow.Table.from_pandas(frame, schema, preserve_index=False))
         yield sink.taken()
     if writer is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -49,14 +50,16 @@ def ask(classes: list[Any]) -> Any:
             text = input(f"{question}: ").strip()
         except EOFError:
             return STOP
-        if text in ("", "q"):
-            return STOP if text else SKIP
+        if not text:
+            return SKIP
         if text in texts or text in by_number:
             return classes[texts.index(text)] if text in texts else by_number[text]
+        if text == "q":
+            return STOP
         if all(isinstance(one, str) for one in classes):
             if _confirmed(text):
                 return text
-        elif text.lstrip("-").isdigit() and not any(isinstance(one, bool) for one in classes):
+        elif re.fullmatch("-?[0-9]+", text) and text != "-1" and not any(isinstance(one, bool) for one in classes):
             if _confirmed(text):
                 return int(text)
         else:

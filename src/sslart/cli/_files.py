@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import importlib
 import os
@@ -10,12 +9,13 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections import Counter
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
+from sslart.cli import _cells
 from sslart.cli._show import STANDARD
 
 CELLS_PER_PIECE = 2**18
@@ -62,6 +62,7 @@ def read_pieces(source: str, *, progress: bool = False) -> Iterator[Any]:
         n_rows = 0
         for frame in read(file, name):
             frame.columns = [str(one) for one in frame.columns]
+            _cells.check_once(frame.columns, name)
             frame.index = pandas().RangeIndex(n_rows, n_rows + len(frame))
             n_rows += len(frame)
             if len(frame):
@@ -82,20 +83,29 @@ def rows_per_piece(n_columns: int) -> int:
 
 @contextmanager
 def _opened(source: str, progress: bool) -> Iterator[BinaryIO]:
-    """Open a file; of standard input, which cannot be read twice, a copy."""
-    if source == STANDARD:
-        with tempfile.TemporaryFile() as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-            copy.seek(0)
-            yield copy
-        return
-    path = Path(source)
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {source}: check the name, or give - for standard input.")
-    with path.open("rb") as plain, _watched(plain, progress) as file:
+    """Open a file; of standard input and of a pipe, which cannot be read twice, a copy."""
+    with ExitStack() as stack:
+        if source == STANDARD:
+            if sys.stdin is None:
+                raise ValueError("Standard input is closed: give a file, or pipe rows into the command.")
+            file = stack.enter_context(_copied(sys.stdin.buffer))
+        elif not Path(source).exists() or Path(source).is_dir():
+            raise FileNotFoundError(f"There is no file {source}: check the name, or give - for standard input.")
+        else:
+            plain = stack.enter_context(Path(source).open("rb"))
+            is_file = Path(source).is_file()
+            file = stack.enter_context(_watched(plain, progress) if is_file else _copied(plain))
         is_packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_packed else file
+
+
+@contextmanager
+def _copied(stream: IO[bytes]) -> Iterator[BinaryIO]:
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(stream, copy)
+        copy.seek(0)
+        yield cast(BinaryIO, copy)
 
 
 def _watched(file: BinaryIO, progress: bool) -> Any:
@@ -140,7 +150,7 @@ def _read_text(file: BinaryIO, name: str) -> Iterator[Any]:
                 strings,
             ),
         )
-    except EOFError as error:
+    except (EOFError, zlib.error) as error:
         raise ValueError(f"{name} breaks off before its end: copy or pack it again.") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
@@ -162,13 +172,9 @@ def _header(file: BinaryIO, name: str) -> tuple[list[str], str]:
         line = content.decode("utf-8-sig")
     if not line.strip("\r\n"):
         raise ValueError(f"{name} is empty: give a table with a header and rows.")
-    separator = max(",\t;", key=line.count)
-    cells = next(csv.reader([line], delimiter=separator))
-    names = [cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1)]
-    twice = [one for one, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ValueError(f"{name} has {len(twice)} column name(s) more than once, such as {twice[0]!r}: rename them.")
-    return names, separator
+    if "\r" in line.rstrip("\r\n"):
+        raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
+    return _cells.header(line, name)
 
 
 def _read_parquet(file: BinaryIO, name: str) -> Iterator[Any]:
@@ -198,7 +204,7 @@ def _read_arrow(file: BinaryIO, name: str) -> Iterator[Any]:
 def _as_frame(batch: Any) -> Any:
     """Return a batch as a frame; the row names that pandas keeps beside the columns become columns or go."""
     unnamed = [name for name in batch.schema.names if name.startswith("__index_level_")]
-    return batch.drop_columns(unnamed).to_pandas(ignore_metadata=True)
+    return batch.drop_columns(unnamed).to_pandas(ignore_metadata=True, integer_object_nulls=True)
 
 
 def _read_excel(file: BinaryIO, name: str) -> Iterator[Any]:

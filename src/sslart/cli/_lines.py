@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -41,9 +41,11 @@ class Lines:
         self._error: OSError | None = None
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._room = threading.Semaphore(MOST_WAITING)
+        if source == STANDARD and sys.stdin is None:
+            raise ValueError("Standard input is closed: give a file, or pipe rows into the command.")
         if source == STANDARD:
             descriptor, follow = sys.stdin.fileno(), False
-        elif Path(source).is_file():
+        elif Path(source).exists() and not Path(source).is_dir():
             descriptor = os.open(source, os.O_RDONLY)
         else:
             raise FileNotFoundError(f"There is no file {source}: check the name, or give - for standard input.")
@@ -56,6 +58,7 @@ class Lines:
             while (content := os.read(descriptor, BYTES_AT_ONCE)) or follow:
                 if not content:
                     time.sleep(SECONDS_TO_WAIT)
+                    rest = self._from_the_start_if_shorter(descriptor, rest)
                 *whole, rest = (rest + content).split(b"\n")
                 for line in whole:
                     self._put(line)
@@ -65,6 +68,15 @@ class Lines:
             self._error = error
         finally:
             self._waiting.put(None)
+
+    @staticmethod
+    def _from_the_start_if_shorter(descriptor: int, rest: bytes) -> bytes:
+        """Go back where a file was cut: somebody has begun it anew."""
+        with suppress(OSError):  # a pipe has no place to go to
+            if os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                return b""
+        return rest
 
     def _put(self, line: bytes) -> None:
         self._room.acquire()

@@ -69,7 +69,7 @@ class Post:
         every: int,
     ) -> None:
         _show.check_target(model_file)
-        _show.check_target(rejects)
+        _show.check_target(rejects, model_file)
         self.model_file, self.rejects, self.learning, self.every = model_file, rejects, learning, every
         self.label, self.id_column = label, id_column
         self.model = _models.read_model(model_file)
@@ -80,6 +80,8 @@ class Post:
         self._to_learn: list[Row] = []
         self._n_rows = self._n_decided = self._n_novel = self._n_rejected = self._n_learnt = 0
         self._n_waiting = self._last = 0
+        self._columns: set[str] = set()
+        self._is_unsaved = False
 
     def take(self, lines: list[bytes]) -> None:
         """Decide on the rows of some lines, and learn where there are enough."""
@@ -97,10 +99,14 @@ class Post:
         if self._to_learn:
             rows, self._to_learn = self._to_learn, []
             self._each_if_not_all(self._learn, rows)
+            self._is_unsaved = True
+        if self._is_unsaved:
             self.model.set_params(abstain_below=self._own_least_probability)
             save(self.model, self.model_file)
+            self._is_unsaved = False
             self._answer = _answers.Answerer(self.model)
-        self.saved_through = self._last
+        if self.learning != Learning.none:
+            self.saved_through = self._last
 
     def summary(self) -> str:
         """Say what was done."""
@@ -109,6 +115,9 @@ class Post:
             parts.append(f"{self._n_learnt} learnt, {self.model_file} saved through row {self.saved_through}")
         if self._n_rejected:
             parts.append(f"{self._n_rejected} bad rows in {self.rejects}")
+        never = [name for name in (self.label, self.id_column) if name is not None and name not in self._columns]
+        if never and self._n_rows:
+            parts.append(f"no row had a column {' or '.join(map(repr, never))}")
         return "; ".join(parts) + "."
 
     def _read(self, line: bytes) -> Row | None:
@@ -126,6 +135,7 @@ class Post:
         if cells is None:
             return None
         self._n_rows += 1
+        self._columns.update(cells)
         return Row(self._n_rows, line, cells)
 
     def _each_if_not_all(self, do: Callable[[list[Row]], None], rows: list[Row]) -> None:
@@ -158,10 +168,13 @@ class Post:
         labels = self._labels(frame) or [None] * len(rows)
         self.model.set_params(abstain_below=self.least_probability)
         decisions = _answers.records(self._answer(samples))
+        told = []
         for row, decision in zip(rows, decisions, strict=True):
             name = {} if self.id_column is None else {"id": row.cells.get(self.id_column)}
-            told = {"row": row.number, **name, **decision, "saved_through": self.saved_through}
-            sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
+            told.append({"row": row.number, **name, **decision, "saved_through": self.saved_through})
+        text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in told)
+        text.encode(sys.stdout.encoding or "utf-8")  # a row that cannot be written is bad, before any is
+        sys.stdout.write(text)
         sys.stdout.flush()
         self._n_decided += len(rows)
         self._n_novel += sum(decision["novel"] for decision in decisions)

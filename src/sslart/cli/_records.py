@@ -6,6 +6,8 @@ import csv
 import json
 from typing import Any
 
+from sslart.cli import _cells
+
 
 class NotARowError(ValueError):
     """A line that cannot be read; says why."""
@@ -30,8 +32,7 @@ class LineReader:
         if self.is_json is None:
             self.is_json = text.lstrip().startswith("{")
             if not self.is_json:
-                self.separator = max(",\t;", key=text.count)
-                self.names = [name.strip() for name in self._cells(text)]
+                self.names, self.separator = _cells.header(text, "the stream")
                 return None
         return self._object(text) if self.is_json else self._row(text)
 
@@ -41,8 +42,10 @@ class LineReader:
         except csv.Error as error:
             raise NotARowError(f"This line cannot be cut into cells: {error}.") from error
 
-    def _row(self, text: str) -> dict[str, Any]:
+    def _row(self, text: str) -> dict[str, Any] | None:
         cells, names = self._cells(text), self.names or []
+        if _cells.named(cells) == names:
+            return None  # the header once more: the file was begun anew, or files were put together
         if len(cells) != len(names):
             raise NotARowError(f"This line has {len(cells)} cells, and the header {len(names)}.")
         return {name: cell or None for name, cell in zip(names, cells, strict=True)}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sslart.cli import _cells
 from sslart.cli._files import pandas
 
 
@@ -26,7 +27,7 @@ def keep(pieces: Iterable[Any], label: str, most: int, seed: int) -> Kept:
     for piece in pieces:
         n_rows += len(piece)
         frames.append(piece)
-        lots.append(random.random(len(piece)) + piece[label].isna().to_numpy())
+        lots.append(random.random(len(piece)) + np.array([one is None for one in _cells.labels(piece[label])]))
         if sum(map(len, lots)) > 2 * most:
             frames, lots = _fewer(frames, lots, most)
     if n_rows > most:
@@ -36,5 +37,5 @@ def keep(pieces: Iterable[Any], label: str, most: int, seed: int) -> Kept:
 
 def _fewer(frames: list[Any], lots: list[Any], most: int) -> tuple[list[Any], list[Any]]:
     drawn = np.concatenate(lots)
-    kept = np.sort(np.argpartition(drawn, most)[:most])
+    kept = np.sort(np.argsort(drawn, kind="stable")[:most])
     return [pandas().concat(frames).iloc[kept]], [drawn[kept]]

@@ -12,12 +12,20 @@ from sslart._report_quality import Estimate
 from sslart.persist import _write_atomically
 
 STANDARD = "-"  # standard input or output, in the place of a file
+_SAID: set[str] = set()
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
 
 
 def note(text: str) -> None:
-    """Tell what is worth knowing, beside the output."""
-    print("sslart: note:", text, file=sys.stderr)
+    """Tell what is worth knowing, beside the output; once, however often it turns up in a long file."""
+    if text not in _SAID:
+        _SAID.add(text)
+        print("sslart: note:", text, file=sys.stderr)
+
+
+def forget_notes() -> None:
+    """Be ready to tell everything again: another command begins."""
+    _SAID.clear()
 
 
 def print_json(values: Any) -> None:
@@ -52,11 +60,14 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def check_target(target: str) -> None:
-    """Raise an OSError where a file cannot be written, before work is done for it."""
+def check_target(target: str, *sources: str) -> None:
+    """Raise an error where a file cannot be written, or is one that is read, before work is done for it."""
     path = Path(target)
     if target == STANDARD:
         return
+    for source in sources:
+        if source != STANDARD and path.resolve() == Path(source).resolve():
+            raise ValueError(f"{target} is read by this command and would be overwritten: give another name.")
     if path.is_dir():
         raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
     if not path.parent.is_dir():

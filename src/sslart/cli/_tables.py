@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from sslart.cli import _cells
+from sslart.cli._cells import MISSING, plain, texts
 from sslart.cli._files import arrow, pandas
 from sslart.cli._show import listed, note
 
-MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "<NA>"})
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([T ].*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
-WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
 FEW = 50  # categories
 
 
@@ -43,23 +44,14 @@ def check_columns(present: Iterable[str], names: Iterable[str | None], source: s
             raise ValueError(f"{source} has no column {name!r}; it has {listed(known, 12)}.")
 
 
-def texts(column: Any) -> list[str | None]:
-    """Return the cells of a column as text, None where blank; whole numbers without a point."""
-    blank = column.isna().tolist()
-    values = column.tolist()
-    if column.dtype.kind == "f":
-        values = [value if empty or value % 1 else int(value) for value, empty in zip(values, blank, strict=True)]
-    cells = [None if empty else str(value).strip() for value, empty in zip(values, blank, strict=True)]
-    if all(not cell or cell in MISSING or WHOLE.fullmatch(cell) for cell in cells):
-        cells = [cell and cell.partition(".")[0] for cell in cells]  # pandas writes 1.0 for 1 beside a blank
-    return [cell or None for cell in cells]
-
-
 def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[Any]:
     """Return the classes in a column, None where blank: as text, or of the kind that a model's classes have."""
     check_columns(frame.columns, [name], source)
-    labels = texts(frame[name])
+    labels = _cells.labels(frame[name])
     known = [label for label in labels if label is not None]
+    marks = sorted({cell for cell in _cells.texts(frame[name]) if cell in MISSING})
+    if marks:
+        note(f"{listed(marks)} in column {name!r} is taken for unlabelled. If it is a class, give it another name.")
     if classes is not None and len(classes) and classes.dtype.kind in "ib":
         read = int if classes.dtype.kind == "i" else {"true": True, "1": True, "false": False, "0": False}.__getitem__
         try:
@@ -77,7 +69,8 @@ def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[A
         )
     if "-1" in known:
         note(f"-1 in column {name!r} is taken for a class. Leave a cell blank where the class is not known.")
-    return list(labels)
+    of_model = {} if classes is None else {plain(one): one for one in classes.tolist()}
+    return [label if label is None else of_model.get(label, label) for label in labels]
 
 
 def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
@@ -122,7 +115,7 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
     coding = getattr(model, "estimators_", [model])[0]._network.coding
     columns = {}
     for place, name in enumerate(names):
-        categories = {str(one.category): one.category for one in coding.features if one.column == place}
+        categories = {plain(str(one.category)): one.category for one in coding.features if one.column == place}
         is_category = place in coding.categorical
         columns[name] = _feature(name, frame[name], source, categorical=is_category, categories=categories)
     return _checked(columns, source, frame.index)
@@ -149,8 +142,9 @@ def _feature(
         raise ValueError(f"{where} holds dates or durations. {_DATE_CURE.format(name)}")
     if column.dtype.kind in "iuf" and not categorical:
         return column.astype("float64").to_numpy()
-    if not categorical:
-        with suppress(arrow("").ArrowInvalid, arrow("").ArrowNotImplementedError):  # most columns, and at once
+    is_yes_or_no = column.dtype.kind == "b" or (column.dtype.kind == "O" and column.map(type).eq(bool).any())
+    if not categorical and not is_yes_or_no:
+        with suppress(*_not_numbers()):  # most columns, and at once
             return arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
     cells = [None if cell in MISSING else cell for cell in texts(column)]
     numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
@@ -171,6 +165,11 @@ def _feature(
     return pd.Series([None if cell is None else known.get(cell, cell) for cell in cells], dtype=object).to_numpy()
 
 
+def _not_numbers() -> tuple[type[Exception], ...]:
+    pyarrow = arrow("")
+    return pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError
+
+
 _DATE_CURE = (
     "Turn it into numbers first, such as days since a fixed date, or the hour of the day, or leave it out: "
     "--ignore '{}'."
@@ -185,6 +184,11 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
         raise ValueError(
             f"{where} has numbers with a comma, such as {others[0]!r}: write 1.5 for one"
             " and a half, and thousands without a mark."
+        )
+    if all(WITH_A_MARK.fullmatch(cell) for cell in others):
+        raise ValueError(
+            f"{where} has numbers with a mark or a unit, such as {others[0]!r}: write the bare number, or take all for "
+            f"categories: --category '{name}'."
         )
     if len(others) <= 0.2 * n_known:
         raise ValueError(

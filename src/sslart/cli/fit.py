@@ -47,12 +47,12 @@ def run(
     """Learn from a table and write the model. Blanks in the label column are unlabelled samples."""
     if out == _show.STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
-    _show.check_target(out)
+    _show.check_target(out, data)
     frame, n_rows = _rows.keep(_labelled_pieces(data, label, quiet), label, most_rows, seed)
     if len(frame) < n_rows:
         _show.note(
             f"{data} has {n_rows} rows: learnt from {most_rows} of them, labelled ones first. --most-rows sets how "
-            f"many; sslart update {out} {data} goes on with all."
+            "many."
         )
     left_out = [name for name in (id_column, *_tables.split_names(ignore, frame)) if name is not None]
     categories = _tables.split_names(category, frame)

@@ -12,7 +12,7 @@ import typer
 
 from sslart import save
 from sslart._report_quality import Estimate
-from sslart.cli import _asking, _files, _models, _quality, _show, _tables
+from sslart.cli import _asking, _cells, _files, _models, _quality, _show, _tables
 from sslart.labelling import Question, Shortlist
 
 
@@ -38,8 +38,9 @@ def run(
     target = out or model_file
     if data == _show.STANDARD:
         raise ValueError("Your answers come from standard input: give the rows as a file.")
-    for file in (target, record or target):
-        _show.check_target(file)
+    _show.check_target(target, data)
+    if record is not None:
+        _show.check_target(record, model_file, data, target)
     model = _models.read_model(model_file)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         states = _ask_on(model, data, questions, label, id_column, record, target)
@@ -83,10 +84,10 @@ def _shortlist(model: Any, data: str, label: str | None, id_column: str | None) 
     for frame in _files.read_pieces(data, progress=True):
         _tables.check_columns(frame.columns, [label, id_column], data)
         samples = _tables.samples_for(model, frame.drop(columns=label or []), data)
-        known = None if label is None else frame[label].notna().to_numpy()
+        known = None if label is None else [one is not None for one in _cells.labels(frame[label])]
         shortlist.look_at(samples, known)
         if id_column is not None:
-            called = _tables.texts(frame[id_column])
+            called = _cells.names(frame[id_column])
             start = int(frame.index[0])
             names.update({row + 1: called[row - start] or "" for row in shortlist.rows() if row >= start})
     return shortlist, names

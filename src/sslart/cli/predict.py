@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sslart.cli import _answers, _files, _models, _show, _tables
+from sslart.cli import _answers, _cells, _files, _models, _show, _tables
 
 
 def run(
@@ -26,18 +26,19 @@ def run(
 ) -> None:
     """Answer each row: class, probability, whether the model abstained, rule, novelty (0 to 1), whether it is novel.
 
-    The rule is the number that sslart rules gives it: the one that answered, or, where many boxes speak, the nearest
-    of those that name the answer. A row is novel if it fits what was learnt worse than all but a twentieth of that fits
-    the rest. The file is read piece by piece and may be larger than memory.
+    The rule is the number that sslart rules gives it when it lists all: the one that answered, or, where many boxes
+    speak, the nearest of those that name the answer. A row is novel if it fits what was learnt worse than all but a
+    twentieth of that fits the rest. The file is read piece by piece and may be larger than memory.
     """
-    _show.check_target(out)
+    _show.check_target(out, model_file, data)
+    _answers.check_kind(out)
     model = _models.read_model(model_file)
     if abstain_below is not None:
         model.set_params(abstain_below=abstain_below)
     total = {"rows": 0, "abstained": 0, "novel": 0}
     kind = ".json" if as_json else Path(out).suffix.lower()
     pieces = _pieces(model, data, id_column, total, progress=out != _show.STANDARD and not quiet)
-    _show.write_pieces(out, _answers.written(pieces, kind))
+    _show.write_pieces(out, _answers.written(pieces, kind, model.classes_))
     if out != _show.STANDARD and not quiet:
         _show.note(
             f"{total['rows']} rows written to {out}: {total['abstained']} without an answer, {total['novel']} novel."
@@ -52,7 +53,7 @@ def _pieces(model: Any, data: str, id_column: str | None, total: dict[str, int],
         answers = answer(_tables.samples_for(model, frame, data))
         if id_column is not None:
             name = id_column if id_column not in answers else f"id {id_column}"
-            answers.insert(0, name, _tables.texts(frame[id_column]))
+            answers.insert(0, name, _cells.names(frame[id_column]))
         total["rows"] += len(answers)
         total["abstained"] += int(answers["abstained"].sum())
         total["novel"] += int(answers["novel"].sum())

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sslart.cli import _files, _models, _show, _tables
+from sslart.cli import _cells, _files, _models, _show, _tables
 
 
 def run(
@@ -25,11 +25,12 @@ def run(
 
     if out == _show.STANDARD:
         raise ValueError("The page goes to a file: give its name with --out.")
+    _show.check_target(out, model_file, data)
     model = _models.read_model(model_file)
     frame = _files.read_table(data)
     _tables.check_columns(frame.columns, [label, id_column], data)
     truth = None if label is None else _tables.labels_of(frame, label, data, model.classes_)
-    names = None if id_column is None else [text or "" for text in _tables.texts(frame[id_column])]
+    names = None if id_column is None else [text or "" for text in _cells.names(frame[id_column])]
     rest = frame.drop(columns=[name for name in (label, id_column) if name is not None])
     samples = _tables.samples_for(model, rest, data)
     written = report(model, samples, truth, out, held_out=held_out, sample_names=names)

@@ -29,7 +29,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
 ) -> None:
     """Print the rules of a model."""
-    _show.check_target(out)
+    _show.check_target(out, model_file)
     model = _models.read_model(model_file)
     learnt = model.rules(min_confidence=min_confidence, min_support=min_support)
     if not learnt:

@@ -25,7 +25,7 @@ def run(
     The file is read piece by piece and may be larger than memory.
     """
     target = out or model_file
-    _show.check_target(target)
+    _show.check_target(target, data)
     model = _models.read_model(model_file)
     boxes, known = int(model.n_nodes_), set(model.classes_.tolist())
     n_samples = n_labelled = 0

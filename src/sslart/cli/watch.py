@@ -40,6 +40,8 @@ def run(
     post = Post(model_file, label, id_column, rejects or f"{model_file}.rejects.jsonl", learn, every)
     if abstain_below is not None:
         post.least_probability = abstain_below
+    for file in (model_file, post.rejects):
+        _show.check_target(file, data)
     lines = Lines(data, follow=follow)
     try:
         with lines.until_signal():

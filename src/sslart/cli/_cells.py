@@ -1,0 +1,61 @@
+"""Cells as text, read alike whatever stands beside them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
+WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
+
+
+def plain(cell: str) -> str:
+    """Return a whole number without a point: files write 1.0 for 1 where a column has blanks."""
+    return cell.partition(".")[0] if WHOLE.fullmatch(cell) else cell
+
+
+def texts(column: Any) -> list[str | None]:
+    """Return the cells of a column as text, None where blank; whole numbers without a point."""
+    return [None if cell is None else plain(cell) for cell in names(column)]
+
+
+def names(column: Any) -> list[str | None]:
+    """Return the cells of a column as they are written, None where blank."""
+    blank = column.isna().tolist()
+    is_float = column.dtype.kind == "f"
+    return [
+        None if empty else (str(int(value)) if is_float and value % 1 == 0 else str(value).strip()) or None
+        for value, empty in zip(column.tolist(), blank, strict=True)
+    ]
+
+
+def labels(column: Any) -> list[str | None]:
+    """Return the labels in a column as text; None where a cell is blank or holds a mark for a missing value."""
+    return [None if cell in MISSING else cell for cell in texts(column)]
+
+
+def header(line: str, source: str) -> tuple[list[str], str]:
+    """Return the names in the first line of a text, and what separates them."""
+    separator = max(",\t;", key=line.count)
+    try:
+        cells = next(csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise ValueError(f"The header of {source} cannot be cut into names: {error}. Correct its quotes.") from error
+    names = named(cells)
+    check_once(names, source)
+    return names, separator
+
+
+def named(cells: Sequence[str]) -> list[str]:
+    """Return the cells of a header as names; a number in the place of a blank."""
+    return [cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1)]
+
+
+def check_once(names: Sequence[str], source: str) -> None:
+    """Raise a ValueError where a column name comes more than once."""
+    twice = [one for one, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{source} has {len(twice)} column name(s) more than once, such as {twice[0]!r}: rename them.")
