@@ -16,7 +16,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sslart
-from tables import iris_model
+from tables import fitted, iris, iris_model
 
 SSLART = (sys.executable, "-W", "ignore", "-m", "sslart")
 LONGEST = 60.0
@@ -91,7 +91,7 @@ def test_update_loses_nothing_that_was_reported(times: int, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("times", TIMES)
 def test_watch_keeps_all_rows_up_to_the_one_it_says(times: int, tmp_path: Path) -> None:
-    model = iris_model(tmp_path)
+    model = fitted(iris(tmp_path), "--label", "species", "--id", "flower", "--mapping", "one-to-many")
     header, *lines = load_iris(as_frame=True).data.to_csv(index=False).encode().splitlines(keepends=True)
     n_reported = 0
     for turn in range(times):

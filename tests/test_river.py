@@ -56,13 +56,20 @@ def checks_of(model: Any, samples: Callable[[], Any] | None = None) -> Iterator[
     ("model", "check"),
     [
         *checks_of(StreamClassifier()),
-        *checks_of(StreamClassifier(EVIDENCE[0]), lambda: datasets.Phishing().take(26)),
         # river's own data for detectors are a download; these come with it
         *checks_of(NoveltyDetector(), lambda: datasets.Shuttle().take(300)),
     ],
 )
 def test_passes_the_checks_of_river(model: Any, check: Any) -> None:
     assert not model._unit_test_skips()
+    check(model.clone())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "check"), checks_of(StreamClassifier(EVIDENCE[0]), lambda: datasets.Phishing().take(26))
+)
+def test_all_boxes_may_speak_in_river(model: Any, check: Any) -> None:
     check(model.clone())
 
 
