@@ -68,7 +68,7 @@ def test_row_names_of_pandas_are_no_column(tmp_path: Path) -> None:
         (b"\xff\xfea\x00,\x00b\x00\n\x00", "UTF-8"),
         (b"a,b\r1,2\r", "Macintosh"),
         (b'"a,b\n1,2\n', "header"),
-        (gzip.compress(b"a,b\n" + b"1,2\n" * 999)[:-9] + b"123456789", "breaks off"),
+        (gzip.compress(b"a,b\n" + b"1,2\n" * 999, mtime=0)[:-9] + b"123456789", "breaks off"),
         (b"PAR1 no", "Parquet"),
         (b"ARROW1 no", "Arrow"),
         (b"PK\x03\x04 no", "spreadsheet"),
@@ -293,3 +293,51 @@ def test_columns_named_twice_are_refused_in_every_format(tmp_path: Path) -> None
         stream.write_table(table)
     with pytest.raises(ValueError, match="more than once"):
         _files.read_table(str(tmp_path / "f.arrow"))
+
+
+def test_blank_rows_are_left_out_of_account_and_get_no_answer(tmp_path: Path, capsys: Captured) -> None:
+    data, blank = mixed(tmp_path), tmp_path / "blank.csv"
+    lines = data.read_text().splitlines()
+    blank.write_text("\n".join([*lines[:50], ",,,", *lines[50:], ",,,"]) + "\n")
+    models = [str(tmp_path / name) for name in ("one.sslart", "two.sslart")]
+    for source, model in zip((data, blank), models, strict=True):
+        assert main(["fit", str(source), "--label", "kind", "--category", "code", "--out", model, "--quiet"]) == 0
+    assert "2 row(s) of" in capsys.readouterr().err
+    assert Path(models[0]).read_bytes() == Path(models[1]).read_bytes()
+    answers = []
+    for source in (data, blank):
+        assert main(["predict", models[0], str(source), "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[1][:49] + answers[1][50:-1] == answers[0]
+    for silent in (answers[1][49], answers[1][-1]):
+        assert silent["abstained"]
+        assert (silent["class"], silent["rule"], silent["novel"]) == (None, None, False)
+    for source, out in zip((data, blank), ("three", "four"), strict=True):
+        arguments = ["update", models[0], str(source), "--label", "kind", "--out", str(tmp_path / out), "--quiet"]
+        assert main(arguments) == 0
+    assert (tmp_path / "three").read_bytes() == (tmp_path / "four").read_bytes()
+
+
+def test_commas_in_numbers_are_read_where_semicolons_cut(tmp_path: Path, capsys: Captured) -> None:
+    data, plain = tmp_path / "german.csv", iris(tmp_path)
+    frame = pd.read_csv(plain)
+    frame.to_csv(data, index=False, sep=";", decimal=",")
+    models = [tmp_path / "one.sslart", tmp_path / "two.sslart"]
+    for source, model in zip((plain, data), models, strict=True):
+        assert main(["fit", str(source), "--label", "species", "--id", "flower", "--out", str(model), "--quiet"]) == 0
+    assert models[0].read_bytes() == models[1].read_bytes()
+    answers = []
+    for source in (plain, data):
+        assert main(["watch", str(models[0]), str(source), "--learn", "none", "--quiet"]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
+
+
+def test_a_column_that_counts_rows_is_noted(tmp_path: Path, capsys: Captured) -> None:
+    data = tmp_path / "data.csv"
+    pd.read_csv(iris(tmp_path)).drop(columns="flower").to_csv(data)  # with the index of pandas
+    arguments = ["fit", str(data), "--label", "species", "--out", str(tmp_path / "model.sslart")]
+    assert main(arguments) == 0
+    assert "'column 1' counts rows" in capsys.readouterr().err
+    assert main([*arguments, "--ignore", "column 1"]) == 0
+    assert "counts rows" not in capsys.readouterr().err

@@ -273,6 +273,9 @@ def test_novelty_names_the_feature_pushed_out_of_range(blobs: Any) -> None:
             assert explanation.novelty is not None
             assert explanation.novelty.features == ("x1",)
             assert explanation.novelty.familiarity == score
+            assert explanation.novelty.threshold == model.novelty_threshold_
+            assert ("Novel" in str(explanation)) is explanation.novelty.is_novel
+            assert ("box of its own" in str(explanation)) is not explanation.novelty.is_novel
             assert explanation.box.conditions[1].beyond_range
             assert "because of x1" in str(explanation)
             assert "beyond the learnt range" in str(explanation)

@@ -98,7 +98,7 @@ def test_quality_is_that_of_the_metrics(reported):
 def test_limits_are_those_of_the_model(reported):
     model, X, _, page = reported
     limits = figures_of(page)["limits"]
-    assert limits["n_novel"] == (model.score_samples(X) < model.vigilance).sum()
+    assert limits["n_novel"] == (model.score_samples(X) < model.novelty_threshold_).sum()
     assert limits["n_unanswered"] == sum(answer is None for answer in model.predict(X))
     assert limits["n_unlabelled_nodes"] == model.n_nodes_ - model.n_labelled_nodes_
     assert limits["n_learnt"] == model.support_.sum()
@@ -133,7 +133,7 @@ def test_every_sample_says_its_answer_and_how_sure_it_is(reported):
         assert ("<b>No answer.</b>" in text) == why.abstained
         if not why.abstained:
             assert f"confidence {100 * why.confidence:.1f}" in text
-        assert ("<b>Novel:</b>" in text) == (why.novelty is not None)
+        assert ("<b>Novel:</b>" in text) == (why.novelty is not None and why.novelty.is_novel)
 
 
 def test_the_file_needs_nothing_from_outside(reported):

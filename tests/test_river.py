@@ -67,7 +67,7 @@ def test_passes_the_checks_of_river(model: Any, check: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "check"), checks_of(StreamClassifier(EVIDENCE[0]), lambda: datasets.Phishing().take(26))
+    ("model", "check"), list(checks_of(StreamClassifier(EVIDENCE[0]), lambda: datasets.Phishing().take(26)))
 )
 def test_all_boxes_may_speak_in_river(model: Any, check: Any) -> None:
     check(model.clone())

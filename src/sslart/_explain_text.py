@@ -7,7 +7,7 @@ from typing import Any
 
 from sslart._conditions import Box, Condition, broken
 from sslart._evidence_text import amount, doubt, evidence_dict, html_table, text_lines
-from sslart._explanation import Account
+from sslart._explanation import Account, Novelty
 from sslart._flips import Counterfactual
 from sslart._value_text import SHOWN, named, number, several, wanted
 
@@ -108,6 +108,19 @@ def _rival_line(explanation: Account, box: Box) -> str:
     return f"Nearest {'with a label' if labelled else 'of another class'}: {named(box)}{where}."
 
 
+def _novelty_line(novelty: Novelty) -> str:
+    because = f", because of {several(list(novelty.features))}" if novelty.features else ""
+    if not novelty.is_novel:
+        return (
+            f"It would make a box of its own{because}: the best fits it by {novelty.familiarity:.2f}, less than the "
+            f"vigilance {novelty.vigilance:g}. For a new sample that is usual."
+        )
+    return (
+        f"Novel{because}: the best box fits it by {novelty.familiarity:.2f}, where nearly all that was learnt fits by "
+        f"{novelty.threshold:.2f} or more."
+    )
+
+
 def as_text(explanation: Account) -> str:
     """Return an explanation in plain words."""
     lines = _abstention_lines(explanation) if explanation.abstained else _answer_lines(explanation)
@@ -115,12 +128,7 @@ def as_text(explanation: Account) -> str:
         lines += [*text_lines(explanation.evidence), _loudest_line(explanation)]
     lines += _box_lines(explanation.box)
     if explanation.novelty is not None:
-        novelty = explanation.novelty
-        because = f", because of {several(list(novelty.features))}" if novelty.features else ""
-        lines.append(
-            f"Novel: the best box fits it by {novelty.familiarity:.2f}, less than the vigilance "
-            f"{novelty.vigilance:g}, so it matches no box well{because}."
-        )
+        lines.append(_novelty_line(explanation.novelty))
     if explanation.rival is not None:
         lines.append(_rival_line(explanation, explanation.rival))
     if explanation.counterfactual is not None:

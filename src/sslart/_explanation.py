@@ -38,7 +38,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class Novelty:
-    """Why a sample is unlike all that was learnt.
+    """Why a sample matches no node as well as vigilance asks.
 
     Attributes
     ----------
@@ -50,12 +50,20 @@ class Novelty:
         The best node.
     features : tuple of str
         The features that make up most of the distance to that node, and those beyond the learnt range.
+    threshold : float
+        The model's `novelty_threshold_`: all but a twentieth of what was learnt fits better than that.
     """
 
     familiarity: float
     vigilance: float
     node: int
     features: tuple[str, ...]
+    threshold: float
+
+    @property
+    def is_novel(self) -> bool:
+        """Whether the sample fits worse than nearly all that was learnt."""
+        return self.familiarity < self.threshold
 
 
 @dataclass(frozen=True)
@@ -136,6 +144,7 @@ class Verdict:
     flips: Flips
     familiarity: FloatArray
     vigilance: float
+    novelty_threshold: float
     ballot: Ballot | None
     classes: list[Any]
     doubtful: FloatArray
@@ -204,12 +213,13 @@ class Account:
 
     @cached_property
     def novelty(self) -> Novelty | None:
-        """Why the sample is unlike all that was learnt; None where it is not."""
+        """Why the sample matches no node as well as vigilance asks; None where one does."""
         familiarity, vigilance = self._verdict.familiarity.item(self._row), self._verdict.vigilance
         if familiarity >= vigilance:
             return None
         best = self._told.best
-        return Novelty(familiarity, vigilance, best.nodes.item(self._place), best.strangest(self._place))
+        node, features = best.nodes.item(self._place), best.strangest(self._place)
+        return Novelty(familiarity, vigilance, node, features, self._verdict.novelty_threshold)
 
     @cached_property
     def votes(self) -> tuple[Vote, ...] | None:

@@ -8,7 +8,7 @@ from sslart._coding import GRID
 from sslart._network import Network
 
 SHARE = 0.05
-MOST_BOXES = 2000
+MOST_BOXES = 1000
 FARTHEST = 4.0
 LEAST = 1e-9  # so that what lies a whole range away is novel
 

@@ -34,7 +34,7 @@ class Observed:
     truth, answers : lists of class or None
         None where a sample has no label, or got no answer.
     novel : array of shape (n_samples,)
-        Whether a sample fits no box as well as vigilance asks.
+        Whether a sample fits worse than nearly all that was learnt.
     """
 
     model: Any
@@ -114,7 +114,8 @@ class Limits:
         How many samples here would get an answer at each search depth; empty where no box lacks a label.
     few_labels : tuple of ClassSummary
         Classes learnt from fewer than five labels.
-    vigilance : float
+    novelty_threshold : float
+        What nearly all that was learnt reaches; what fits worse is novel.
     """
 
     search_depth: int | None
@@ -129,7 +130,7 @@ class Limits:
     n_missing: int
     coverage: tuple[tuple[int, int], ...]
     few_labels: tuple[ClassSummary, ...]
-    vigilance: float
+    novelty_threshold: float
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
         classes + sorted(others),
         truth,
         _answers(model, X),
-        np.asarray(model.score_samples(X) < model.vigilance),
+        np.asarray(model.score_samples(X) < model.novelty_threshold_),
     )
 
 
@@ -294,7 +295,7 @@ def _limits(observed: Observed, X: Any, classes: Sequence[ClassSummary], beyond:
         int(_missing(observed.table).any(axis=1).sum()),
         () if labelled.all() or not may_abstain(model) else _coverage(model, X, len(observed)),
         tuple(one for one in classes if one.n_learnt < FEW_LABELS),
-        float(model.vigilance),
+        float(model.novelty_threshold_),
     )
 
 

@@ -40,7 +40,7 @@ class RuleSet(Sequence[Rule]):
     >>> rules
     RuleSet of 5 rules for 3 classes over 4 features
     >>> print(rules.filter(label="setosa")[:1].to_text())
-    Rule 1: If sepal length (cm) is from “Very Small” to “Medium” [4.3, 5.7], AND
+    Rule 2: If sepal length (cm) is from “Very Small” to “Medium” [4.3, 5.7], AND
        petal length (cm) is from “Very Small” to “Medium” [1, 3.3], AND
        petal width (cm) is from “Very Small” to “Medium” [0.1, 1.1]
     Then setosa with confidence estimate=0.941.
@@ -54,6 +54,12 @@ class RuleSet(Sequence[Rule]):
     _rules: tuple[Rule, ...]
     _domain: Domain
     dropped: tuple[str, ...] = ()
+    _numbers: tuple[int, ...] | None = None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of each rule, from 1; slices and filters keep it."""
+        return tuple(range(1, len(self) + 1)) if self._numbers is None else self._numbers
 
     def __len__(self) -> int:
         return len(self._rules)
@@ -67,7 +73,7 @@ class RuleSet(Sequence[Rule]):
     def __getitem__(self, place: slice) -> RuleSet: ...
     def __getitem__(self, place: int | slice) -> Rule | RuleSet:
         if isinstance(place, slice):
-            return RuleSet(self._rules[place], self._domain, self.dropped)
+            return RuleSet(self._rules[place], self._domain, self.dropped, self.numbers[place])
         return self._rules[place]
 
     def __repr__(self) -> str:
@@ -120,14 +126,15 @@ class RuleSet(Sequence[Rule]):
             raise ValueError(f"The model has no feature {feature!r}. {known(self.feature_names)}")
         place = None if feature is None else self.feature_names.index(feature)
         kept = [
-            rule
-            for rule in self
+            (rule, number)
+            for rule, number in zip(self, self.numbers, strict=True)
             if (label is None or rule.label == label)
             and rule.confidence >= confidence
             and rule.support >= support
             and (place is None or not rule.conditions[place].full_range)
         ]
-        return RuleSet(tuple(kept), self._domain, self.dropped)
+        rules, numbers = zip(*kept, strict=True) if kept else ((), ())
+        return RuleSet(rules, self._domain, self.dropped, numbers)
 
     def answer(self, X: Any) -> NDArray[Any]:
         """Name the class of each sample by the rules alone: that of the nearest rule.
@@ -158,9 +165,10 @@ class RuleSet(Sequence[Rule]):
         Features of which a rule asks nothing are left out. A rule that asks nothing at all reads "If anything"; as
         the last of several it gets the samples that lie in no other rule, and reads "Otherwise".
         """
+        scales, n_members = self._domain.scales, self._domain.n_members
         texts = (
-            rule_text(number, rule, self._domain.scales, self._domain.n_members, is_last=number == len(self))
-            for number, rule in enumerate(self, start=1)
+            rule_text(number, rule, scales, n_members, is_last=rule is self._rules[-1])
+            for number, rule in zip(self.numbers, self, strict=True)
         )
         return "\n\n".join(texts)
 
@@ -179,7 +187,7 @@ class RuleSet(Sequence[Rule]):
             raise ImportError(
                 "to_frame needs pandas: pip install pandas. to_dict, to_markdown and to_text do without."
             ) from error
-        index = pd.RangeIndex(1, len(self) + 1, name="No.")
+        index = pd.Index(self.numbers, name="No.", dtype="int64")
         return pd.DataFrame(
             [row(rule, evidence=self._domain.has_evidence) for rule in self],
             index=index,
@@ -192,7 +200,7 @@ class RuleSet(Sequence[Rule]):
             "classes": list(self.classes),
             "n_members": self._domain.n_members,
             "features": [scale_values(scale) for scale in self._domain.scales],
-            "rules": [rule_values(rule) for rule in self],
+            "rules": [{"number": number, **rule_values(rule)} for number, rule in zip(self.numbers, self, strict=True)],
             "dropped": list(self.dropped),
         }
 
@@ -208,7 +216,9 @@ class RuleSet(Sequence[Rule]):
 
     def to_markdown(self) -> str:
         """Return the table of `to_frame` in Markdown."""
-        return markdown(self, self._domain.scales, self.classes, evidence=self._domain.has_evidence)
+        return markdown(self, self.numbers, self._domain.scales, self.classes, evidence=self._domain.has_evidence)
 
     def _repr_html_(self) -> str:
-        return page(self, self._domain.scales, self.classes, repr(self), evidence=self._domain.has_evidence)
+        return page(
+            self, self.numbers, self._domain.scales, self.classes, repr(self), evidence=self._domain.has_evidence
+        )

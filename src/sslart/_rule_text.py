@@ -117,10 +117,19 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def markdown(rules: Sequence[Rule], scales: Sequence[Scale], classes: Sequence[Label], *, evidence: bool) -> str:
+def markdown(
+    rules: Sequence[Rule],
+    numbers: Sequence[int],
+    scales: Sequence[Scale],
+    classes: Sequence[Label],
+    *,
+    evidence: bool,
+) -> str:
     """Return the rule table in Markdown."""
     head = ["No.", *columns(scales, classes, evidence=evidence)]
-    body = [[str(number), *map(_shown, row(rule, evidence=evidence))] for number, rule in enumerate(rules, start=1)]
+    body = [
+        [str(number), *map(_shown, row(rule, evidence=evidence))] for number, rule in zip(numbers, rules, strict=True)
+    ]
     lines = [head, ["---"] * len(head), *body]
     return "\n".join("| " + " | ".join(_escaped(text) for text in line) + " |" for line in lines) + "\n"
 
@@ -130,13 +139,19 @@ def _escaped(text: str) -> str:
 
 
 def page(
-    rules: Sequence[Rule], scales: Sequence[Scale], classes: Sequence[Label], caption: str, *, evidence: bool
+    rules: Sequence[Rule],
+    numbers: Sequence[int],
+    scales: Sequence[Scale],
+    classes: Sequence[Label],
+    caption: str,
+    *,
+    evidence: bool,
 ) -> str:
     """Return the rule table in HTML; a cell shows its terms and range when pointed at."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in ["No.", *columns(scales, classes, evidence=evidence)])
     body = "".join(
         f"<tr><th>{number}</th>{''.join(_cells(rule, scales, evidence))}</tr>"
-        for number, rule in enumerate(rules, start=1)
+        for number, rule in zip(numbers, rules, strict=True)
     )
     return (
         f'<table class="sslart-rules"><caption>{html.escape(caption)}</caption>'

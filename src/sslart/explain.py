@@ -279,7 +279,8 @@ class _Case:
         vigilance = self.sides[0][1].rule.vigilance
         highest = np.zeros(len(self.table)) if self.probabilities is None else self.probabilities.max(axis=1)
         doubtful, limit = np.where(self.unsure, highest, np.nan), self.model.abstain_below
-        verdict = Verdict(flips, self.familiarity, vigilance, self.ballot, self.classes, doubtful, limit)
+        threshold = self.model.novelty_threshold_
+        verdict = Verdict(flips, self.familiarity, vigilance, threshold, self.ballot, self.classes, doubtful, limit)
         answers = self.model._answers(self.answers, may_abstain=self.model._may_abstain()).tolist()
         confidences, silent = self._confidences().tolist(), (self.answers == UNLABELLED).tolist()
         explanations: list[Any] = [None] * len(answers)

@@ -106,10 +106,11 @@ def rules_of(
     confidence = check_number("rules", "min_confidence", min_confidence, 0, 1)
     support = check_number("rules", "min_support", min_support, 0)
     samples = None if simplify is False else _read_simplify(model, domain, simplify)
-    rules = _extract(model, domain, confidence, support)
+    every = RuleSet(tuple(_extract(model, domain)), domain)
+    rules = every.filter(min_confidence=confidence, min_support=support)
     if samples is None:
-        return RuleSet(tuple(rules), domain)
-    fewer, dropped = simplified(rules, domain, samples)
+        return rules
+    fewer, dropped = simplified(list(rules), domain, samples)
     return RuleSet(tuple(fewer), domain, dropped)
 
 
@@ -149,7 +150,7 @@ def _read_simplify(model: Any, domain: Domain, simplify: Any) -> FloatArray:
     return domain.code(domain.coding.matrix(table[labels.known]))
 
 
-def _extract(model: Any, domain: Domain, min_confidence: float, min_support: float) -> list[Rule]:
+def _extract(model: Any, domain: Domain) -> list[Rule]:
     """Return the rules of all labelled nodes, those of an ensemble merged where they read the same."""
     members = _members_of(model)
     holders = np.repeat(np.arange(len(members)), [member.n_nodes_ for member in members])
@@ -171,8 +172,7 @@ def _extract(model: Any, domain: Domain, min_confidence: float, min_support: flo
     own = counts[np.arange(len(places)), places]
     confidence = own / counts.sum(axis=1)
     factors = _confidence_factors(own, confidence, places)
-    kept = np.flatnonzero((confidence >= min_confidence) & (support >= min_support))
-    kept = kept[np.lexsort((-support[kept], -factors[kept]))]
+    order = np.lexsort((-support, -factors))
     classes = domain.classes.classes.tolist()
     return [
         Rule(
@@ -185,7 +185,7 @@ def _extract(model: Any, domain: Domain, min_confidence: float, min_support: flo
             tuple(np.unique(holders[nodes[groups[place]]]).tolist()),
             _evidence_together(said[groups[place]], holders[nodes[groups[place]]], classes),
         )
-        for place, conditions in zip(kept, domain.conditions(lower[kept], upper[kept]), strict=True)
+        for place, conditions in zip(order, domain.conditions(lower[order], upper[order]), strict=True)
     ]
 
 

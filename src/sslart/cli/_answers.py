@@ -50,6 +50,16 @@ class Answerer:
         ).replace({"rule": {-1: pd.NA}})
 
 
+def with_gaps(answers: Any, answered: Any) -> Any:
+    """Return answers to some rows as answers to all: to the others the model says nothing."""
+    spread = answers.set_index(np.flatnonzero(answered)).reindex(range(len(answered)))
+    return spread.assign(
+        abstained=~spread["abstained"].eq(False).to_numpy(),
+        novel=spread["novel"].eq(True).to_numpy(),
+        **{"class": [None if pandas().isna(one) else one for one in spread["class"]]},
+    )
+
+
 def _named(model: Any, samples: Any, shares: FloatArray) -> list[Any]:
     """Return the class of each row, None where the model abstains."""
     if not members_that_speak(model) or hasattr(model, "estimators_") or model.search_depth is not None:

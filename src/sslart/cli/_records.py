@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from typing import Any
 
 from sslart.cli import _cells
+
+DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d+),(\d+)\s*$")
 
 
 class NotARowError(ValueError):
@@ -48,6 +51,8 @@ class LineReader:
             return None  # the header once more: the file was begun anew, or files were put together
         if len(cells) != len(names):
             raise NotARowError(f"This line has {len(cells)} cells, and the header {len(names)}.")
+        if self.separator == ";":
+            cells = [DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
         return {name: cell or None for name, cell in zip(names, cells, strict=True)}
 
     @staticmethod

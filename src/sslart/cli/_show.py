@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -72,6 +73,8 @@ def check_target(target: str, *sources: str) -> None:
         raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}: make it first, or give another path.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"You may not write in the folder {path.parent}: give another path.")
 
 
 def write(target: str, content: str) -> None:

@@ -16,7 +16,9 @@ from sslart.cli._show import listed, note
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([T ].*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
+WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
 FEW = 50  # categories
+FEW_CODES = 10  # such as 5a, 6a, 7a
 
 
 class Column(NamedTuple):
@@ -73,6 +75,15 @@ def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[A
     return [label if label is None else of_model.get(label, label) for label in labels]
 
 
+def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
+    """Tell which rows have no cell at all in the columns named, and say so; none where all are blank."""
+    blank = frame[list(names)].isna().all(axis=1).to_numpy()
+    if blank.any() and not blank.all():
+        first = frame.index[blank][0] + 1
+        note(f"{int(blank.sum())} row(s) of {source} are blank and left out of account; the first is row {first}.")
+    return blank & (not blank.all())
+
+
 def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
     """Return the columns to learn from: numbers as numbers, all others and those named as categories."""
     if not len(frame.columns):
@@ -101,7 +112,7 @@ def check_learnt_columns(model: Any, present: Iterable[str], source: str) -> Non
     if missing:
         raise ValueError(
             f"{source} lacks {listed(missing)}, which the model has learnt from: add a column of this name, blank "
-            f"where not known, or fit a model without it: sslart fit ... --ignore {shlex.quote(','.join(missing[:5]))}"
+            f"where not known, or fit a model without it: sslart fit ... --ignore {shlex.quote(','.join(missing))}"
         )
 
 
@@ -190,6 +201,12 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
             f"{where} has numbers with a mark or a unit, such as {others[0]!r}: write the bare number, or take all for "
             f"categories: --category '{name}'."
         )
+    units = {re.sub(r"^[+-]?[\d.,]+\s?", "", cell) for cell in others}
+    if len(units) == 1 and len(set(others)) > FEW_CODES and all(WITH_A_UNIT.fullmatch(cell) for cell in others):
+        raise ValueError(
+            f"{where} has numbers with a unit, such as {others[0]!r}: write the bare number, or take all for "
+            f"categories: --category '{name}'."
+        )
     if len(others) <= 0.2 * n_known:
         raise ValueError(
             f"{where} holds numbers, but for {len(others)} of {n_known} values: {listed(sorted(set(others)))}. Correct "
@@ -204,6 +221,8 @@ def understood(samples: Any) -> list[Column]:
         column = samples[name]
         missing, known = int(column.isna().sum()), column.dropna()
         if column.dtype.kind == "f":
+            if len(known) > FEW and (known.diff().iloc[1:] == 1).all():
+                note(f"column {name!r} counts rows, and is learnt from all the same: --ignore '{name}' leaves it out.")
             detail = f"{known.min():g} to {known.max():g}" if len(known) else "no value"
             described.append(Column(name, "number", missing, detail))
             continue

@@ -59,6 +59,8 @@ def run(
     _tables.check_columns(frame.columns, [label, *left_out, *categories], data)
     if label in left_out:
         raise ValueError(f"Column {label!r} cannot be the label and be left out: name another column.")
+    features = [name for name in frame.columns if name not in (label, *left_out)]
+    frame = frame[~_tables.blank_rows(frame, features, data)] if features else frame
     labels = _tables.labels_of(frame, label, data)
     if not any(one is not None for one in labels):
         raise ValueError(f"Column {label!r} of {data} is blank throughout: label at least one row of each class.")

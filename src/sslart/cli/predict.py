@@ -50,7 +50,11 @@ def _pieces(model: Any, data: str, id_column: str | None, total: dict[str, int],
     answer = _answers.Answerer(model)
     for frame in _files.read_pieces(data, progress=progress):
         _tables.check_columns(frame.columns, [id_column], data)
-        answers = answer(_tables.samples_for(model, frame, data))
+        _tables.check_learnt_columns(model, frame.columns, data)
+        blank = _tables.blank_rows(frame, _tables.learnt_columns(model) or frame.columns, data)
+        answers = answer(_tables.samples_for(model, frame[~blank], data))
+        if blank.any():
+            answers = _answers.with_gaps(answers, ~blank)
         if id_column is not None:
             name = id_column if id_column not in answers else f"id {id_column}"
             answers.insert(0, name, _cells.names(frame[id_column]))

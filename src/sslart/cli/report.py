@@ -30,7 +30,8 @@ def run(
     frame = _files.read_table(data)
     _tables.check_columns(frame.columns, [label, id_column], data)
     truth = None if label is None else _tables.labels_of(frame, label, data, model.classes_)
-    names = None if id_column is None else [text or "" for text in _cells.names(frame[id_column])]
+    rows = [f"row {number}" for number in range(1, len(frame) + 1)]  # as explain --row counts
+    names = rows if id_column is None else [text or "" for text in _cells.names(frame[id_column])]
     rest = frame.drop(columns=[name for name in (label, id_column) if name is not None])
     samples = _tables.samples_for(model, rest, data)
     written = report(model, samples, truth, out, held_out=held_out, sample_names=names)

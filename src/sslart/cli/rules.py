@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -22,7 +23,9 @@ class Format(StrEnum):
 
 def run(
     model_file: Annotated[str, typer.Argument(metavar="MODEL", help="a file that sslart fit wrote")],
-    form: Annotated[Format, typer.Option("--format", help="how the rules are written")] = Format.text,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="how the rules are written; as the name of the file says, or text")
+    ] = None,
     out: Annotated[str, typer.Option(help="- for standard output", metavar="FILE")] = _show.STANDARD,
     min_confidence: Annotated[float, typer.Option(min=0, max=1, help="leave out less sure rules")] = 0,
     min_support: Annotated[float, typer.Option(min=0, help="leave out rules of fewer samples")] = 0,
@@ -34,7 +37,8 @@ def run(
     learnt = model.rules(min_confidence=min_confidence, min_support=min_support)
     if not learnt:
         raise ValueError("No rule is left: lower --min-confidence or --min-support.")
-    _show.write(out, _written(learnt, Format.json if as_json else form))
+    by_name = Path(out).suffix.lower().removeprefix(".")
+    _show.write(out, _written(learnt, Format.json if as_json else form or Format.__members__.get(by_name, Format.text)))
 
 
 def _written(learnt: Any, form: Format) -> str:

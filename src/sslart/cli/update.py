@@ -30,6 +30,9 @@ def run(
     boxes, known = int(model.n_nodes_), set(model.classes_.tolist())
     n_samples = n_labelled = 0
     for frame in _files.read_pieces(data, progress=not quiet):
+        _tables.check_columns(frame.columns, [label], data)
+        _tables.check_learnt_columns(model, frame.columns.drop(label or []), data)
+        frame = frame[~_tables.blank_rows(frame, _tables.learnt_columns(model) or frame.columns, data)]
         labels = None if label is None else _tables.labels_of(frame, label, data, model.classes_)
         model.partial_fit(_tables.samples_for(model, frame.drop(columns=label or []), data), labels)
         n_samples += len(frame)
