@@ -14,7 +14,7 @@ endif
 
 help:
 	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
-	@echo "make test             style, types, layout, and all tests (about two minutes)"
+	@echo "make test             style, types, layout, and all tests (under five minutes)"
 	@echo "make test-slow        the checks that take minutes"
 	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
 	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
@@ -34,8 +34,9 @@ help:
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
+# one thread of linear algebra in each of the two processes: more would only get in each other's way
 test: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: $(VENV)/tools
 	$(BIN)/python -m pytest -m slow

@@ -35,7 +35,9 @@ def test_wrong_usage_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Usage" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    "shell", ["bash", pytest.param("zsh", marks=pytest.mark.slow), pytest.param("fish", marks=pytest.mark.slow)]
+)
 def test_shells_complete_commands_and_options(shell: str) -> None:
     words = {"COMP_WORDS": "sslart wa", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "sslart wa"}
     environment = {
@@ -48,17 +50,20 @@ def test_shells_complete_commands_and_options(shell: str) -> None:
     assert "watch" in subprocess.run(run, env=environment, capture_output=True, text=True, check=False).stdout
 
 
-def test_mistakes_make_one_line_and_no_traceback(tmp_path: Path) -> None:
+def test_mistakes_make_one_line_and_no_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = str(iris(tmp_path))
     for arguments in (
         ["fit", data, "--label", "spezies"],
         ["fit", data, "--label", "species", "--out", str(tmp_path / "none" / "model")],
+        ["fit", str(tmp_path), "--label", "species"],
         ["predict", data, data],
         ["update", str(tmp_path / "none"), data],
     ):
-        run = [sys.executable, "-W", "ignore", "-m", "sslart", *arguments]
-        done = subprocess.run(run, capture_output=True, text=True, check=False)
-        assert done.returncode == 1
-        assert done.stdout == ""
-        assert len(done.stderr.splitlines()) == 1
-        assert done.stderr.startswith("sslart: ")
+        assert main(arguments) == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert len(printed.err.splitlines()) == 1
+        assert printed.err.startswith("sslart: ")
+    run = [sys.executable, "-W", "ignore", "-m", "sslart", *arguments]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", printed.err)

@@ -154,7 +154,14 @@ def test_a_stream_without_the_columns_is_refused_at_once(tmp_path: Path, capsys:
     assert "There is no file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_saves_the_model_and_ends_well(number: signal.Signals, tmp_path: Path) -> None:
     model = iris_model(tmp_path)
     before = sslart.load(model).support_.sum()
