@@ -24,12 +24,12 @@ def texts(column: Any) -> list[str | None]:
 
 def names(column: Any) -> list[str | None]:
     """Return the cells of a column as they are written, None where blank."""
-    blank = column.isna().tolist()
+    cells: list[str | None] = [None] * len(column)
     is_float = column.dtype.kind == "f"
-    return [
-        None if empty else (str(int(value)) if is_float and value % 1 == 0 else str(value).strip()) or None
-        for value, empty in zip(column.tolist(), blank, strict=True)
-    ]
+    known = column.notna().to_numpy()
+    for place, value in zip(known.nonzero()[0].tolist(), column[known].tolist(), strict=True):
+        cells[place] = (str(int(value)) if is_float and value % 1 == 0 else str(value).strip()) or None
+    return cells
 
 
 def labels(column: Any) -> list[str | None]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sslart.cli import _cells
 from sslart.cli._cells import MISSING, plain, texts
 from sslart.cli._files import arrow, pandas
 from sslart.cli._show import listed, note
@@ -49,9 +48,10 @@ def check_columns(present: Iterable[str], names: Iterable[str | None], source: s
 def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[Any]:
     """Return the classes in a column, None where blank: as text, or of the kind that a model's classes have."""
     check_columns(frame.columns, [name], source)
-    labels = _cells.labels(frame[name])
+    cells = texts(frame[name])
+    labels = [None if cell in MISSING else cell for cell in cells]
     known = [label for label in labels if label is not None]
-    marks = sorted({cell for cell in _cells.texts(frame[name]) if cell in MISSING})
+    marks = sorted({cell for cell in cells if cell in MISSING})
     if marks:
         note(f"{listed(marks)} in column {name!r} is taken for unlabelled. If it is a class, give it another name.")
     if classes is not None and len(classes) and classes.dtype.kind in "ib":
