@@ -97,7 +97,8 @@ def main() -> None:
     abstain(model, X_test, y_test)
     show_rules(model)
     explain(model, X_test, y_test)
-    page = sslart.report(model, X_test, y_test, Path(sys.argv[1] if len(sys.argv) > 1 else "report.html"))
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else "report.html")
+    page = sslart.report(model, X_test, y_test, target, held_out=True)
     print(f"\n5. All of this, for every test sample, is on one page. Open {page} in a browser.")
 
 
