@@ -44,6 +44,16 @@ def test_boxes_without_a_label_come_first_and_one_answer_labels_the_box(model: A
     assert not any(question.node == first.node and question.new for question in shortlist.best(400))
 
 
+def test_where_the_model_is_always_sure_the_largest_box_comes_first() -> None:
+    model = fitted(SSLART(0.8, random_state=0))
+    assert set(model.predict_proba(X).max(axis=1)) == {1.0}
+    shortlist = Shortlist(model)
+    shortlist.look_at(X)
+    sizes = [question.n_samples for question in shortlist.best(400) if question.new]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1]
+
+
 def test_counts_are_of_the_samples_whose_best_box_it_is() -> None:
     model = fitted(SSLART(0.8, random_state=0))
     shortlist = Shortlist(model)

@@ -13,6 +13,7 @@ from sslart._classifier import AbstainingClassifier
 from sslart._validate import UNLABELLED, FloatArray, IntArray, check_whole
 
 MOST_UNSURE = 200
+LEAST_DOUBT = 1e-3  # where one box answers it is often quite sure; then the larger box comes first
 
 __all__ = ["Question", "Shortlist", "worth_labelling"]
 
@@ -141,7 +142,7 @@ class Shortlist:
             return []
         new = np.array([asked[row][1] for row in rows])
         counts = self._counts[[asked[row][0] for row in rows]]
-        worth = self._doubts(rows) * np.where(new, counts, 1)
+        worth = (self._doubts(rows) + LEAST_DOUBT) * np.where(new, counts, 1)
         order = np.lexsort((np.array(rows), -worth, ~new))[:n]
         return [Question(rows[place], asked[rows[place]][0], int(counts[place]), bool(new[place])) for place in order]
 
