@@ -206,3 +206,13 @@ def test_no_node_has_the_label_minus_one_before_a_label_came() -> None:
     model = SSLART().partial_fit([[0.0], [1.0]], None, classes=[-1, 1])
     assert model.node_labels_.tolist() == [None] * model.n_nodes_
     assert model.partial_fit([[0.0]], [-1]).score([[0.0]], [-1]) == 1.0
+
+
+@pytest.mark.parametrize("classes", [[0, 1], ["a", "b"]])
+def test_abstaining_after_a_stream_reads_no_node_that_is_not_there(classes: list[int] | list[str]) -> None:
+    for junk in range(20):
+        filled = [np.full(64, 2**60 + junk) for _ in range(50)]  # what a new array may find in its memory
+        del filled
+        model = SSLART(1.0, search_depth=1).partial_fit([[0.0], [9.0], [5.0]], [*classes, None])
+        assert model.predict([[5.0]]).tolist() == [-1 if classes == [0, 1] else None]
+        assert model.predict([[0.0]]).tolist() == classes[:1]
