@@ -152,8 +152,7 @@ def labels_that_travel_say_most_of_digits(names: dict[str, Any]) -> None:
 def boxes_ask_better_questions_than_chance(names: dict[str, Any]) -> None:
     shape = len(names["SEEDS"]), len(names["N_ANSWERS"])
     boxes, chance = (np.reshape(values, shape).mean(axis=0) for values in names["accuracy"].values())
-    assert boxes.mean() > chance.mean() + 0.02
-    assert boxes[3] > chance[3]
+    assert (boxes > chance).all()
 
 
 def the_change_named_gets_the_other_answer(names: dict[str, Any]) -> None:

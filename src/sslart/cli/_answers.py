@@ -43,11 +43,11 @@ class Answerer:
                 "class": pd.Series(answers, dtype=object),
                 "probability": shares.max(axis=1).round(6),
                 "abstained": [answer is None for answer in answers],
-                "rule": pd.array(np.where(rules == NO_RULE, -1, rules), dtype="Int64"),
+                "rule": pd.Series(rules, dtype="Int64").mask(rules == NO_RULE),
                 "novelty": (1 - familiarity).round(6),
                 "novel": familiarity < self._novelty_threshold,
             }
-        ).replace({"rule": {-1: pd.NA}})
+        )
 
 
 def with_gaps(answers: Any, answered: Any) -> Any:
