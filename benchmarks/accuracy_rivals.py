@@ -19,8 +19,8 @@ from sklearn.svm import SVC
 
 from accuracy_sets import IMAGES, UCI
 from sslart import WESSLART
-from sslart.experiments._competitors import _codes, prepared
-from sslart.experiments._protocol import Exam, Task
+from sslart.experiments._framework.protocol import Exam, Task
+from sslart.experiments._methods.competitors import _codes, prepared
 
 N_BINS = 15
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
-from sslart.experiments import _sets
-from sslart.experiments._protocol import Exam, Split, Task, seed_of, split, task_and_exam
+from sslart.experiments._framework import sets as _sets
+from sslart.experiments._framework.protocol import Exam, Split, Task, seed_of, split, task_and_exam
 
 UCI = (*_sets.BINARY, *_sets.MULTICLASS)
 OTHER = (

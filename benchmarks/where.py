@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+import sslart._art.network as network
 import sslart._kernel as kernel
-import sslart._network as network
 from data import digits, mixture
 from sslart import FuzzyART
 from timing import median, seconds

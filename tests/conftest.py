@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import sslart._network
-import sslart._reference
+import sslart._art.network
+import sslart._art.reference
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -50,12 +50,12 @@ def name_of(estimator: Any) -> str:
 @contextmanager
 def running_on(module: ModuleType) -> Iterator[None]:
     """Let networks use this engine."""
-    usual = sslart._network.engine
-    sslart._network.engine = lambda: module
+    usual = sslart._art.network.engine
+    sslart._art.network.engine = lambda: module
     try:
         yield
     finally:
-        sslart._network.engine = usual
+        sslart._art.network.engine = usual
 
 
 @pytest.fixture

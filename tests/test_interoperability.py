@@ -42,11 +42,11 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
+from test_stream import fingerprint
 
 from conftest import CLASSIFIERS, EVIDENCE, name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.metrics import correctness_scorer, coverage_scorer
-from test_stream import fingerprint
 
 PAGE = Path(__file__).parent.parent / "docs" / "interoperability.md"
 QUICK = [*CLASSIFIERS, EVIDENCE[0]]

@@ -13,10 +13,10 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from skops.io.exceptions import UntrustedTypesFoundException
+from test_stream import fingerprint
 
 from conftest import ALL, EVIDENCE, name_of
 from sslart import WESSLART, AutoSSLART, FuzzyARTMAP
-from test_stream import fingerprint
 
 SMALL = {"families": ["box", "linear"], "width": 0.25, "ridge": 0.01, "rank_share": 0.5}
 MODELS = [*ALL, EVIDENCE[1], WESSLART(2, mapping="evidence", random_state=0, **SMALL)]
@@ -92,14 +92,14 @@ def test_file_keeps_the_reasons(tmp_path: Any) -> None:
 
 def test_nothing_of_sslart_is_trusted_unasked() -> None:
     data = skops.io.dumps(FuzzyARTMAP().fit(X, Y))
-    with pytest.raises(UntrustedTypesFoundException, match=r"sslart\._fuzzy_artmap\.FuzzyARTMAP"):
+    with pytest.raises(UntrustedTypesFoundException, match=r"sslart\.estimators\._fuzzy_artmap\.FuzzyARTMAP"):
         skops.io.loads(data)
     assert skops.io.get_untrusted_types(data=data) == [
         "builtins.frozenset",
-        "sslart._classes.ClassTable",
-        "sslart._coding.Coding",
-        "sslart._coding.Feature",
-        "sslart._fuzzy_artmap.FuzzyARTMAP",
-        "sslart._network.Network",
-        "sslart._prototypes.Prototypes",
+        "sslart._art.network.Network",
+        "sslart._art.nodes.Prototypes",
+        "sslart._data.classes.ClassTable",
+        "sslart._data.encoder.Coding",
+        "sslart._data.encoder.Feature",
+        "sslart.estimators._fuzzy_artmap.FuzzyARTMAP",
     ]

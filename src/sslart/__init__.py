@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
-from sslart._auto import AutoSSLART
-from sslart._fuzzy_art import FuzzyART
-from sslart._fuzzy_artmap import FuzzyARTMAP
-from sslart._sslart import SSLART
-from sslart._versions import show_versions
-from sslart._wesslart import WESSLART
-from sslart.persist import load, save
+from sslart._art.versions import show_versions
+from sslart.estimators._auto import AutoSSLART
+from sslart.estimators._fuzzy_art import FuzzyART
+from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
+from sslart.estimators._sslart import SSLART
+from sslart.estimators._wesslart import WESSLART
+from sslart.persistence import load, save
 
 if TYPE_CHECKING:
-    from sslart._to_onnx import to_onnx
+    from sslart.export.onnx._convert import to_onnx
     from sslart.reporting import report
 
 __version__ = "0.1.0"
@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
 
         return report
     if name == "to_onnx":
-        from sslart._to_onnx import to_onnx
+        from sslart.export.onnx._convert import to_onnx
 
         return to_onnx
     raise AttributeError(f"module 'sslart' has no attribute {name!r}")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sslart._validate import FloatArray, IntArray, SingleArray
+from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
 

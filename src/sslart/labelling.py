@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._classifier import AbstainingClassifier
-from sslart._validate import UNLABELLED, FloatArray, IntArray, check_whole
+from sslart._data.labels import UNLABELLED
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.params import check_whole
+from sslart.estimators._classifier import AbstainingClassifier
 
 MOST_UNSURE = 200
 LEAST_DOUBT = 1e-3  # where one box answers it is often quite sure; then the larger box comes first

@@ -22,7 +22,7 @@ def main(argv: list[str] | None = None) -> int:
     """
     try:
         command = importlib.import_module("sslart.cli._app").command()
-        importlib.import_module("sslart.cli._show").forget_notes()
+        importlib.import_module("sslart.cli._output").forget_notes()
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("typer", "click", "rich"):
             raise

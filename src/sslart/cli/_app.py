@@ -8,7 +8,7 @@ import typer
 from typer.main import get_command
 
 from sslart import __version__
-from sslart.cli import data, explain, fit, label, predict, report, reproduce, rules, update, watch
+from sslart.cli.commands import data, explain, fit, label, predict, report, reproduce, rules, update, watch
 
 app = typer.Typer(
     name="sslart",

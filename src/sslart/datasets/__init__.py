@@ -1,12 +1,11 @@
 """Data sets to try sslart on: from the user's files, from the cache, or from their public origin, and checked."""
 
-from sslart.datasets._anomaly import load_tep, load_unsw_nb15, load_wadi
 from sslart.datasets._files import DataNotFoundError
-from sslart.datasets._images import load_mnist, load_norb_small, load_optdigits, load_usps
-from sslart.datasets._motion import load_human_motion, window_statistics
-from sslart.datasets._registry import fetch, list_datasets, where
-from sslart.datasets._shipped import load_iris, load_wdbc, load_wine
-from sslart.datasets._tables import (
+from sslart.datasets._loaders.anomaly import load_tep, load_unsw_nb15, load_wadi
+from sslart.datasets._loaders.images import load_mnist, load_norb_small, load_optdigits, load_usps
+from sslart.datasets._loaders.motion import load_human_motion, window_statistics
+from sslart.datasets._loaders.shipped import load_iris, load_wdbc, load_wine
+from sslart.datasets._loaders.tables import (
     load_australian,
     load_bupa,
     load_german,
@@ -19,6 +18,7 @@ from sslart.datasets._tables import (
     load_seeds,
     load_zoo,
 )
+from sslart.datasets._registry import fetch, list_datasets, where
 
 __all__ = [
     "DataNotFoundError",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sslart._validate import FloatArray
+from sslart._utils.arrays import FloatArray
 
 _MISSING = ("?", "")
 

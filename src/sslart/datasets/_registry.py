@@ -6,9 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sslart.datasets import _anomaly, _images, _motion, _shipped, _tables
 from sslart.datasets._catalogue import SOURCES, source_of
 from sslart.datasets._files import Place, find, obtain
+from sslart.datasets._loaders import (
+    anomaly as _anomaly,
+)
+from sslart.datasets._loaders import (
+    images as _images,
+)
+from sslart.datasets._loaders import (
+    motion as _motion,
+)
+from sslart.datasets._loaders import (
+    shipped as _shipped,
+)
+from sslart.datasets._loaders import (
+    tables as _tables,
+)
 
 _MODULES = (_tables, _shipped, _images, _anomaly, _motion)
 

@@ -7,12 +7,23 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.metrics import f1_score
 
-from sslart.experiments import _competitors, _models
-from sslart.experiments._compare import as_text, measured
-from sslart.experiments._experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.compare import as_text, measured
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.protocol import (
+    VIGILANCES,
+    Exam,
+    Labels,
+    Record,
+    Split,
+    Task,
+    records,
+    split,
+    task_and_exam,
+)
+from sslart.experiments._framework.sets import ANOMALY, load
+from sslart.experiments._methods import competitors as _competitors
+from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import printed, value
-from sslart.experiments._protocol import VIGILANCES, Exam, Labels, Record, Split, Task, records, split, task_and_exam
-from sslart.experiments._sets import ANOMALY, load
 
 TABLE = "anomaly"
 OURS = ("WESSL-ART (OtM)", "VESSL-ART (OtM)")

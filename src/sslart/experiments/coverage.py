@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sslart.experiments import _models, _plots
-from sslart.experiments._compare import measured
-from sslart.experiments._experiment import Check, Experiment, Results, Table
-from sslart.experiments._motion import DATASET, NOISES, noisy_task
-from sslart.experiments._protocol import VIGILANCES, Record, records
+from sslart.experiments._framework import plots as _plots
+from sslart.experiments._framework.compare import measured
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.motion_task import DATASET, NOISES, noisy_task
+from sslart.experiments._framework.protocol import VIGILANCES, Record, records
+from sslart.experiments._methods import models as _models
 
 DEPTHS = (1, 2, 3, 5, 8)
 METHODS = tuple(f"{name} ({mapping})" for name in ("SSL-ART", "VESSL-ART") for mapping in _models.MAPPINGS)

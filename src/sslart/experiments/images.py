@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from sslart.experiments import _competitors, _models, _plots
-from sslart.experiments._compare import agreement, of_evidence, others, side_by_side, spread_of
-from sslart.experiments._experiment import Check, Experiment, Results, Summary, Table
+from sslart.experiments._framework import plots as _plots
+from sslart.experiments._framework.compare import agreement, of_evidence, others, side_by_side, spread_of
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Summary, Table
+from sslart.experiments._framework.protocol import VIGILANCES, Record, Split, records, task_and_exam
+from sslart.experiments._framework.sets import IMAGES, load
+from sslart.experiments._methods import competitors as _competitors
+from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import value
-from sslart.experiments._protocol import VIGILANCES, Record, Split, records, task_and_exam
-from sslart.experiments._sets import IMAGES, load
 
 TABLE = "sing"
 OURS = (("SSL-ART (OtM)", "SSL-ART (OtM)"),)

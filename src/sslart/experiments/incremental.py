@@ -8,11 +8,22 @@ from typing import Any
 import numpy as np
 
 from sslart import SSLART, WESSLART
-from sslart.experiments import _models, _plots
-from sslart.experiments._compare import measured
-from sslart.experiments._experiment import Check, Experiment, Results, Table
-from sslart.experiments._protocol import VIGILANCES, Exam, Record, Split, Task, records, rows_of, split, task_and_exam
-from sslart.experiments._sets import load
+from sslart.experiments._framework import plots as _plots
+from sslart.experiments._framework.compare import measured
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.protocol import (
+    VIGILANCES,
+    Exam,
+    Record,
+    Split,
+    Task,
+    records,
+    rows_of,
+    split,
+    task_and_exam,
+)
+from sslart.experiments._framework.sets import load
+from sslart.experiments._methods import models as _models
 
 DATASET = "Optdigits"
 STEP = 100

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sslart.experiments import _models, _plots
-from sslart.experiments._compare import measured
-from sslart.experiments._experiment import Check, Experiment, Results, Table
-from sslart.experiments._protocol import VIGILANCES, Record, records, split, task_and_exam
-from sslart.experiments._sets import load
+from sslart.experiments._framework import plots as _plots
+from sslart.experiments._framework.compare import measured
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.protocol import VIGILANCES, Record, records, split, task_and_exam
+from sslart.experiments._framework.sets import load
+from sslart.experiments._methods import models as _models
 
 DATASET = "HDC"
 SHARES = tuple(range(10, 100, 10))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sslart.experiments import _models
-from sslart.experiments._compare import agree, as_text, measured
-from sslart.experiments._experiment import Check, Experiment, Results, Table
-from sslart.experiments._motion import DATASET, NOISES, noisy_task
+from sslart.experiments._framework.compare import agree, as_text, measured
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.motion_task import DATASET, NOISES, noisy_task
+from sslart.experiments._framework.protocol import VIGILANCES, Record, records
+from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import value
-from sslart.experiments._protocol import VIGILANCES, Record, records
 
 TABLE = "Real-world"
 DEPTHS = (2, 3)

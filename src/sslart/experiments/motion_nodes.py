@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from sslart import SSLART
-from sslart.experiments import _models
-from sslart.experiments._compare import measured
-from sslart.experiments._experiment import Check, Experiment, Results, Table
-from sslart.experiments._motion import DATASET, NOISES, noisy_task
+from sslart.experiments._framework.compare import measured
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.motion_task import DATASET, NOISES, noisy_task
+from sslart.experiments._framework.protocol import VIGILANCES, Record
+from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import value
-from sslart.experiments._protocol import VIGILANCES, Record
 
 TABLE = "node_real"
 MILLISECONDS = "milliseconds"  # the one measure that no seed repeats

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sslart.experiments import _models
-from sslart.experiments._compare import agree, measured
-from sslart.experiments._experiment import Check, Experiment, Results, Summary, Table
+from sslart.experiments._framework.compare import agree, measured
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Summary, Table
+from sslart.experiments._framework.protocol import VIGILANCES, Record, records
+from sslart.experiments._framework.sets import BINARY, MULTICLASS
+from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import value
-from sslart.experiments._protocol import VIGILANCES, Record, records
-from sslart.experiments._sets import BINARY, MULTICLASS
 from sslart.experiments.uci import divided
 
 

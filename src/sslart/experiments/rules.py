@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from sslart import SSLART
-from sslart._levels import TERMS
-from sslart.experiments import _models
-from sslart.experiments._experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.protocol import VIGILANCES, Record, split, task_and_exam
+from sslart.experiments._framework.sets import load
+from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import printed
-from sslart.experiments._protocol import VIGILANCES, Record, split, task_and_exam
-from sslart.experiments._sets import load
+from sslart.rules._scales import TERMS
 
 DATASET = "HDC"
 N_LEVELS = 5

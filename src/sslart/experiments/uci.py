@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from sslart import metrics
-from sslart.experiments import _competitors, _models
-from sslart.experiments._compare import agreement, measured, others, side_by_side
-from sslart.experiments._experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.compare import agreement, measured, others, side_by_side
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
+from sslart.experiments._framework.protocol import VIGILANCES, Record, Task, records, split, task_and_exam
+from sslart.experiments._framework.sets import BINARY, MULTICLASS, load
+from sslart.experiments._methods import competitors as _competitors
+from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import printed
-from sslart.experiments._protocol import VIGILANCES, Record, Task, records, split, task_and_exam
-from sslart.experiments._sets import BINARY, MULTICLASS, load
 from sslart.experiments.images import printed_and_measured
 
 OURS = (("WESSL-ART", "WESSL-ART"), ("VESSL-ART", "VESSL-ART"))

@@ -1,0 +1,213 @@
+"""The prototype nodes: boxes, supports and class counts as plain arrays with room to grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sslart._data.encoder import GRID, Coding
+from sslart._data.labels import UNLABELLED
+from sslart._utils.arrays import FloatArray, IntArray
+
+
+class Prototypes:
+    """All nodes of one network, in the order in which they were made.
+
+    Attributes
+    ----------
+    weights : array of shape (capacity, 2 * n_features)
+        W = (u, 1 - v) of the box [u, v] in the unit cube; (1, 1) on a side that no sample has reached yet.
+    norms : array of length capacity
+        The sum |W| of each node's weights.
+    support : array of length capacity
+        How many samples resonated with each node, labelled or not.
+    counts : array of shape (capacity, n_classes)
+        How many labelled samples of each class resonated, classes in the order they were first learnt.
+    labels : array of length capacity
+        The class with most counts, the one seen first on ties; -1 without counts.
+    n_nodes : int
+        How many rows are in use.
+    n_nodes_stage1 : int
+        How many nodes were made by unlabelled samples.
+    """
+
+    def __init__(self, n_features: int, n_classes: int = 0) -> None:
+        self._allocate(0, n_features, n_classes)
+        self._cache: tuple[Any, Any] = (None, None)
+        self.n_nodes = 0
+        self.n_nodes_stage1 = 0
+
+    def _allocate(self, capacity: int, n_features: int, n_classes: int) -> None:
+        self.weights: FloatArray = np.empty((capacity, 2 * n_features))
+        self.norms: FloatArray = np.empty(capacity)
+        self.support: IntArray = np.empty(capacity, dtype=np.int64)
+        self.counts: IntArray = np.empty((capacity, n_classes), dtype=np.int64)
+        self.labels: IntArray = np.empty(capacity, dtype=np.int64)
+
+    @property
+    def n_features(self) -> int:
+        """Number of coded features."""
+        return int(self.weights.shape[1] // 2)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes learnt so far."""
+        return int(self.counts.shape[1])
+
+    @property
+    def capacity(self) -> int:
+        """How many nodes fit before the arrays must grow."""
+        return len(self.weights)
+
+    def grow(self, n_samples: int) -> None:
+        """Make room for as many nodes again, or for those that so many samples may make, up to a thousand.
+
+        Memory is taken only as nodes fill it.
+        """
+        names = ("weights", "norms", "support", "counts", "labels")
+        before = [getattr(self, name)[: self.n_nodes] for name in names]
+        self._allocate(max(64, 2 * self.capacity, self.n_nodes + min(n_samples, 1024)), self.n_features, self.n_classes)
+        for name, rows in zip(names, before, strict=True):
+            getattr(self, name)[: self.n_nodes] = rows
+        self._cache = None, None  # a prediction under way keeps the old arrays, and their cache with them
+
+    def trim(self) -> None:
+        """Give back the room that no node uses."""
+        # in place, which spares a second copy of a large model; no view of these arrays outlives a call
+        for array in (self.weights, self.norms, self.support, self.counts, self.labels):
+            array.resize((self.n_nodes, *array.shape[1:]), refcheck=False)
+
+    def add_classes(self, n_classes: int) -> None:
+        """Make room for the counts of further classes."""
+        if n_classes > self.n_classes:
+            counts = np.zeros((self.capacity, n_classes), dtype=np.int64)
+            counts[: self.n_nodes, : self.n_classes] = self.counts[: self.n_nodes]
+            self.counts = counts
+
+    def boxes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper corners in the unit cube; lower > upper on a side not reached yet."""
+        used = self.weights[: self.n_nodes]
+        return used[:, : self.n_features], 1.0 - used[:, self.n_features :]
+
+    def recode(self, coding: Coding, wider: Coding) -> None:
+        """Express every box in a wider coding; what it covers in the user's units stays covered."""
+        lower, upper = coding.recode_boxes(*self.boxes(), wider)
+        self.weights = np.empty((self.capacity, 2 * lower.shape[1]))
+        self.weights[: self.n_nodes, : lower.shape[1]] = lower
+        self.weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
+        self._derive(np.arange(self.n_nodes))
+
+    def cache_of(self, engine: Any) -> Any:
+        """Return what an engine remembers of these nodes between calls; dropped when others change them."""
+        if self._cache[0] is not engine:
+            self._cache = engine, engine.new_cache()
+        return self._cache[1]
+
+    def _derive(self, nodes: IntArray) -> None:
+        """Compute afresh what follows from the weights and the counts."""
+        self._cache = None, None
+        self.norms[nodes] = self.weights[nodes].sum(axis=1)
+        if self.n_classes:
+            counts = self.counts[nodes]
+            self.labels[nodes] = np.where(counts.any(axis=1), counts.argmax(axis=1), UNLABELLED)
+        else:
+            self.labels[nodes] = UNLABELLED
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what must be saved: the weights, supports and counts in use."""
+        used = slice(0, self.n_nodes)
+        return {
+            "weights": self.weights[used],
+            "support": self.support[used],
+            "counts": self.counts[used],
+            "n_nodes_stage1": self.n_nodes_stage1,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Prototypes:
+        """Return the prototypes of a saved state, after checking that it can be one."""
+        weights, support, counts = state["weights"], state["support"], state["counts"]
+        stage1 = state["n_nodes_stage1"]
+        consistent = (
+            weights.ndim == 2
+            and weights.shape[1] > 0
+            and weights.shape[1] % 2 == 0
+            and support.shape == weights.shape[:1]
+            and counts.ndim == 2
+            and counts.shape[0] == weights.shape[0]
+            and weights.dtype == np.float64
+            and support.dtype == np.int64
+            and counts.dtype == np.int64
+            and isinstance(stage1, int)
+            and 0 <= stage1 <= len(weights)
+        )
+        if not consistent:
+            raise ValueError("the arrays of the model do not fit together")
+        on_grid = bool((weights >= 0).all() and (weights <= 1).all() and (weights * GRID % 1 == 0).all())
+        if not on_grid or (support < 1).any() or (counts < 0).any() or (counts.sum(axis=1) > support).any():
+            raise ValueError("the arrays of the model hold values that no model can have")
+        prototypes = cls(weights.shape[1] // 2, counts.shape[1])
+        prototypes._allocate(len(weights), weights.shape[1] // 2, counts.shape[1])
+        prototypes.n_nodes, prototypes.n_nodes_stage1 = len(weights), stage1
+        prototypes.weights[:], prototypes.support[:], prototypes.counts[:] = weights, support, counts
+        prototypes._derive(np.arange(len(weights)))
+        return prototypes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.to_state()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(self.from_state(state).__dict__)
+
+
+class Journal:
+    """What the nodes were before a call changed them, so that a call that fails can be taken back.
+
+    A long batch, or one that reshapes the arrays, keeps a copy of all nodes. A short one keeps the former row of
+    the one node that each sample changed: its cost does not grow with the model.
+
+    Parameters
+    ----------
+    prototypes : Prototypes
+    n_samples : int
+        Length of the batch about to be learnt.
+    reshapes : bool
+        Whether the batch widens the coding or brings new classes.
+    """
+
+    def __init__(self, prototypes: Prototypes, n_samples: int, reshapes: bool) -> None:
+        self._prototypes = prototypes
+        self._n_nodes, self._n_nodes_stage1 = prototypes.n_nodes, prototypes.n_nodes_stage1
+        self.by_sample = n_samples < prototypes.n_nodes and not reshapes
+        if self.by_sample:
+            self.weights = np.empty((n_samples, prototypes.weights.shape[1]))
+            self.support = np.empty(n_samples, dtype=np.int64)
+            self.counts = np.empty((n_samples, prototypes.n_classes), dtype=np.int64)
+        else:
+            used = slice(0, prototypes.n_nodes)
+            self.weights = prototypes.weights[used].copy()
+            self.support = prototypes.support[used].copy()
+            self.counts = prototypes.counts[used].copy()
+
+    def take_back(self, winners: IntArray) -> None:
+        """Put every node back as it was.
+
+        Parameters
+        ----------
+        winners : array
+            The node that each sample changed; -1 for samples not begun.
+        """
+        prototypes = self._prototypes
+        prototypes.n_nodes, prototypes.n_nodes_stage1 = self._n_nodes, self._n_nodes_stage1
+        if self.by_sample:
+            changed = np.flatnonzero((winners >= 0) & (winners < self._n_nodes))[::-1]
+            nodes = winners[changed]  # of several rows for one node the last assigned stays: the earliest
+            prototypes.weights[nodes] = self.weights[changed]
+            prototypes.support[nodes] = self.support[changed]
+            prototypes.counts[nodes] = self.counts[changed]
+        else:
+            nodes = np.arange(self._n_nodes)
+            prototypes._allocate(self._n_nodes, self.weights.shape[1] // 2, self.counts.shape[1])
+            prototypes.weights, prototypes.support, prototypes.counts = self.weights, self.support, self.counts
+        prototypes._derive(nodes)

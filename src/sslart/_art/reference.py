@@ -1,0 +1,294 @@
+"""The whole algorithm in plain NumPy, to be read beside the paper: the oracle of the compiled kernel.
+
+Symbols as in the paper: x a sample, A its complement code, W the weights, ρ the vigilance, α the choice
+parameter, β the learning rate, J the winning node, T the depth of the search, F the counts of the one-to-many map.
+The model's own decisions, where the paper leaves something open, are in docs/model.md.
+
+The functions work on the arrays of `sslart._prototypes.Prototypes` in place, as the compiled kernel does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sslart._data.encoder import GRID
+from sslart._data.labels import UNLABELLED
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, SingleArray
+
+NO_NODE = -1
+
+
+def complement_code(x: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return A = (x, 1 − x), and which elements of A the sample has: a missing value is no evidence."""
+    A = np.concatenate([x, 1.0 - x])
+    return A, ~np.isnan(A)
+
+
+def choice_and_match(A: FloatArray, present: BoolArray, W: FloatArray, choice: float) -> tuple[FloatArray, FloatArray]:
+    """Choice T_j = |A ∧ W_j| / (α + |W_j|) and match |A ∧ W_j| / |A| of every node, over the values present."""
+    shared = np.minimum(A[present], W[:, present]).sum(axis=1)
+    return shared / (choice + W[:, present].sum(axis=1)), shared / A[present].sum()
+
+
+def winner_among(active: BoolArray, choices: FloatArray) -> int:
+    """J = argmax T_j over the active nodes, the lowest index on ties."""
+    return int(np.where(active, choices, -np.inf).argmax()) if active.any() else NO_NODE
+
+
+def resonating_node(
+    choices: FloatArray,
+    matches: FloatArray,
+    labels: IntArray,
+    target: int,
+    vigilance: float,
+    match_tracking: float,
+    one_to_one: bool,
+) -> int:
+    """Search for the node that learns the sample; NO_NODE calls for a new one.
+
+    The paper's cycle takes the best node, tests vigilance, switches the node off where it fails, and repeats. That is
+    the best among the nodes that pass. One-to-one mapping also switches off a node of another class, and raises
+    vigilance to just above its match for the rest of the search.
+    """
+    active = matches >= vigilance
+    while True:
+        J = winner_among(active, choices)
+        if J == NO_NODE or not one_to_one or target == UNLABELLED or labels[J] in (UNLABELLED, target):
+            return J
+        active &= matches >= matches[J] + match_tracking
+        active[J] = False
+
+
+def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: float) -> FloatArray:
+    """W_J ← β(A ∧ W_J) + (1 − β)W_J on the grid; a side that no sample has reached yet takes the sample's value."""
+    D = len(A) // 2
+    reached = W_J[:D] + W_J[D:] <= 1.0
+    reached = np.concatenate([reached, reached])
+    blend = learning_rate * np.minimum(A, W_J) + (1.0 - learning_rate) * W_J
+    return np.where(present, np.where(reached, np.rint(blend * GRID) / GRID, A), W_J)
+
+
+def answering_node(choices: FloatArray, labels: IntArray, search_depth: int) -> int:
+    """Ask the best node, then the next best, up to T (0: without limit), for one that has a label."""
+    for asked, J in enumerate(np.argsort(-choices, kind="stable")):
+        if search_depth and asked == search_depth:
+            break
+        if labels[J] != UNLABELLED:
+            return int(J)
+    return NO_NODE
+
+
+def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: FloatArray) -> bool:
+    """Scale a matrix to [0, 1], clip it, and round it to the grid.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_samples, n_features)
+        In the user's units, NaN where missing.
+    lower, upper : arrays of length n_features
+        Range of each feature; lower > upper where no value is known yet, which codes as missing.
+    coded : array of shape (n_samples, n_features)
+        Filled with the coded values. A constant feature codes as 0.
+
+    Returns
+    -------
+    bool
+        Whether a value lies beyond the range of its feature.
+    """
+    known = lower <= upper
+    origin = np.where(known, lower, np.nan)
+    span = np.where(known, upper, np.nan) - origin
+    scaled = (matrix - origin) / np.where(span > 0, span, 1.0)
+    scaled[:, span == 0] *= 0.0
+    coded[:] = np.rint(np.clip(scaled, 0.0, 1.0) * GRID) / GRID
+    return bool((matrix < lower).any() or (matrix > upper).any())
+
+
+def new_cache() -> None:
+    """Return what is remembered between calls: nothing."""
+
+
+def learn(
+    cache: None,
+    weights: FloatArray,
+    norms: FloatArray,
+    support: IntArray,
+    counts: IntArray,
+    labels: IntArray,
+    progress: IntArray,
+    *,
+    vigilance: float,
+    choice: float,
+    learning_rate: float,
+    match_tracking: float,
+    one_to_one: bool,
+    samples: FloatArray,
+    targets: IntArray,
+    winners: IntArray,
+    foreseen: IntArray | None,
+    search_depth: int,
+    journal_weights: FloatArray | None,
+    journal_support: IntArray | None,
+    journal_counts: IntArray | None,
+    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+) -> None:
+    """Learn a batch in one pass, from sample progress[0] on, with progress[1] nodes so far.
+
+    Parameters
+    ----------
+    cache : None
+        What `new_cache` returned.
+    weights, norms, support, counts, labels : arrays
+        The nodes, changed in place. Stops before a sample whose new node would not fit.
+    progress : array of length 2
+        The next sample to learn and the number of nodes; kept up to date.
+    vigilance, choice, learning_rate, match_tracking : float
+        ρ, α, β, δ.
+    one_to_one : bool
+        Whether a node serves one class only.
+    samples : array of shape (n_samples, n_features)
+        Coded samples, NaN where missing.
+    targets : array of length n_samples
+        Class codes, -1 where unlabelled.
+    winners : array of length n_samples
+        Filled with the node that learnt each sample.
+    foreseen : array of length n_samples, or None
+        Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
+    search_depth : int
+        T of that prediction, 0 for no limit.
+    journal_weights, journal_support, journal_counts : arrays with a row per sample, or None
+        Filled with the winner's row as it was before the sample.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+    """
+    while progress[0] < len(samples) and not stop[0]:
+        i, n_nodes = int(progress[0]), int(progress[1])
+        target = int(targets[i])
+        A, present = complement_code(samples[i])
+        choices, matches = choice_and_match(A, present, weights[:n_nodes], choice)
+        J = resonating_node(choices, matches, labels, target, vigilance, match_tracking, one_to_one)
+        if J == NO_NODE and n_nodes == len(weights):
+            return
+        if foreseen is not None and target != UNLABELLED:
+            node = answering_node(choices, labels, search_depth)
+            foreseen[i] = UNLABELLED if node == NO_NODE else labels[node]
+
+        if J == NO_NODE:
+            J = n_nodes
+            weights[J], support[J], counts[J], labels[J] = 1.0, 0, 0, UNLABELLED
+        if journal_weights is not None and journal_support is not None and journal_counts is not None:
+            journal_weights[i], journal_support[i], journal_counts[i] = weights[J], support[J], counts[J]
+        winners[i] = J
+        weights[J] = adapted(A, present, weights[J], learning_rate)
+        norms[J] = weights[J].sum()
+        support[J] += 1
+        if target != UNLABELLED:
+            counts[J, target] += 1
+            labels[J] = counts[J].argmax()
+        progress[:] = i + 1, max(n_nodes, J + 1)
+
+
+def rank(
+    cache: None,
+    weights: FloatArray,
+    norms: FloatArray,
+    labels: IntArray,
+    n_nodes: int,
+    *,
+    choice: float,
+    labelled_only: bool,
+    samples: FloatArray,
+    nodes: IntArray,
+    matches: FloatArray,
+    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+) -> None:
+    """Find the nodes of highest choice for each sample, best first.
+
+    Parameters
+    ----------
+    cache : None
+        What `new_cache` returned.
+    weights, norms, labels : arrays
+        The nodes.
+    n_nodes : int
+        How many of them are in use.
+    choice : float
+        α.
+    labelled_only : bool
+        Whether to pass over the nodes without a label.
+    samples : array of shape (n_samples, n_features)
+        Coded samples, NaN where missing.
+    nodes, matches : arrays of shape (n_samples, depth)
+        Filled with the best nodes, -1 where there are no more, and their match.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+    """
+    may_answer = np.flatnonzero(labels[:n_nodes] != UNLABELLED) if labelled_only else np.arange(n_nodes)
+    depth = min(nodes.shape[1], len(may_answer))
+    nodes[:], matches[:] = NO_NODE, 0.0
+    for i, x in enumerate(samples):
+        if stop[0]:
+            return
+        A, present = complement_code(x)
+        node_choices, node_matches = choice_and_match(A, present, weights[may_answer], choice)
+        best = np.argsort(-node_choices, kind="stable")[:depth]
+        nodes[i, :depth] = may_answer[best]
+        matches[i, :depth] = node_matches[best]
+
+
+def measure(
+    samples: SingleArray,
+    lower: SingleArray,
+    upper: SingleArray,
+    distances: SingleArray,
+    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+) -> None:
+    """Measure the L1 distance of each sample to each box, over the features that the sample has.
+
+    Parameters
+    ----------
+    samples : array of shape (n_samples, n_features)
+        NaN where missing.
+    lower, upper : arrays of shape (n_blocks, n_features, width)
+        The sides of the boxes, in blocks; -inf and inf where a box does not ask for a feature.
+    distances : array of shape (n_samples, n_boxes)
+        Filled with the distances.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+    """
+    distances[:] = 0.0
+    for feature in range(samples.shape[1]):
+        if stop[0]:
+            return
+        values = samples[:, feature, None]
+        gaps = np.maximum(lower[:, feature].ravel() - values, values - upper[:, feature].ravel())
+        distances += np.fmax(gaps, np.float32(0.0))
+
+
+def hear(
+    samples: SingleArray,
+    lower: SingleArray,
+    upper: SingleArray,
+    rate: float,
+    weights: SingleArray,
+    scores: FloatArray,
+    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+) -> None:
+    """Add what all boxes say about each sample: Σ exp(−rate · d)^(2^level) · weight, over boxes and levels.
+
+    Parameters
+    ----------
+    samples, lower, upper, stop
+        As in `measure`.
+    rate : float
+        How fast the strength of a box falls off with its distance d, at level 0.
+    weights : array of shape (n_levels, n_classes, n_boxes)
+    scores : array of shape (n_samples, n_classes)
+        What is said is added here.
+    """
+    strengths = np.empty((len(samples), weights.shape[2]), dtype=np.float32)
+    measure(samples, lower, upper, strengths, stop)
+    np.exp(strengths * np.float32(-rate), out=strengths)
+    for level in weights:
+        scores += strengths @ level.T
+        np.multiply(strengths, strengths, out=strengths)

@@ -1,0 +1,78 @@
+"""The table of classes: ART_b with ρ_b = 1, where every class is an exact symbol with a node of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.labels import UNLABELLED, Labels
+from sslart._utils.arrays import IntArray
+
+Label = int | bool | str
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """The classes a model knows.
+
+    Attributes
+    ----------
+    seen : tuple of labels
+        Classes in the order in which they were first learnt; a class's place here is its code.
+    declared : tuple of labels
+        Classes announced by the user, whether learnt yet or not.
+    """
+
+    seen: tuple[Label, ...] = ()
+    declared: tuple[Label, ...] = ()
+
+    def declaring(self, labels: Labels) -> ClassTable:
+        """Return the table with further classes announced."""
+        new = tuple(labels.values[labels.known].tolist())
+        return self._checked(ClassTable(self.seen, tuple(dict.fromkeys(self.declared + new))))
+
+    def learning(self, labels: Labels) -> ClassTable:
+        """Return the table with the classes of further samples, in the order of the samples."""
+        values, first = np.unique(labels.values[labels.known], return_index=True)
+        new = tuple(label for label in values[np.argsort(first)].tolist() if label not in self.seen)
+        return self._checked(ClassTable(self.seen + new, self.declared)) if new else self
+
+    def _checked(self, table: ClassTable) -> ClassTable:
+        kinds = {type(label).__name__ for label in table.seen + table.declared}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"Classes of several kinds: {', '.join(sorted(kinds))}. The labels of one model are all integers, "
+                "all strings or all booleans: convert the new ones to the kind used before."
+            )
+        return table
+
+    def check_kind(self, labels: Labels) -> None:
+        """Raise a ValueError where labels are of another kind than the classes, and so can never be among them."""
+        if labels.known.any():
+            self.declaring(labels[np.flatnonzero(labels.known)[:1]])
+
+    def has_minus_one(self) -> bool:
+        """Tell whether -1 is a class here, and so does not mean unlabelled."""
+        return UNLABELLED in self.seen + self.declared
+
+    def codes(self, labels: Labels) -> IntArray:
+        """Return the code of each sample's class, -1 where it is unlabelled or not in the table."""
+        codes = np.full(len(labels.known), UNLABELLED, dtype=np.int64)
+        if labels.known.any():
+            place = {label: code for code, label in enumerate(self.seen)}
+            values, inverse = np.unique(labels.values[labels.known], return_inverse=True)
+            codes[labels.known] = np.array([place.get(label, UNLABELLED) for label in values.tolist()])[inverse]
+        return codes
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """All classes, sorted, as users of scikit-learn expect them."""
+        return np.array(sorted({*self.seen, *self.declared}))
+
+    def sorted_codes(self) -> IntArray:
+        """Return for each code the place of its class in `classes`."""
+        place = {label: position for position, label in enumerate(self.classes.tolist())}
+        return np.array([place[label] for label in self.seen], dtype=np.int64)

@@ -1,0 +1,246 @@
+"""From the user's units to the unit cube and back: ranges, categories, missing values, and the grid.
+
+Every coded value is a multiple of 2⁻³², so that all sums the model decides by are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from sslart._data.samples import Table
+from sslart._utils.arrays import FloatArray, IntArray
+
+GRID = 2.0**32
+
+
+class Feature(NamedTuple):
+    """One coded feature: a numeric column, or the indicator of one category of a categorical column."""
+
+    column: int
+    category: str | bool | int | float | None = None
+
+
+@cache
+def _numeric_features(n_columns: int) -> tuple[Feature, ...]:
+    return tuple(Feature(column) for column in range(n_columns))
+
+
+@dataclass(frozen=True)
+class Coding:
+    """The map from tables to the unit cube. Immutable: wider data makes a new coding.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        What each coded feature stands for. Categories met later come at the end.
+    categorical : frozenset of int
+        The columns that are categorical.
+    lower, upper : arrays of length n_features
+        Range of each coded feature in the user's units; (inf, -inf) while no value is known.
+    """
+
+    features: tuple[Feature, ...]
+    categorical: frozenset[int]
+    lower: FloatArray
+    upper: FloatArray
+
+    @classmethod
+    def of_columns(cls, table: Table) -> Coding:
+        """Return a coding that knows which columns there are, but neither a range nor a category yet."""
+        features = _numeric_features(table.values.shape[1])
+        if table.categories:
+            features = tuple(feature for feature in features if feature.column not in table.categories)
+        unknown = np.full(len(features), np.inf)
+        return cls(features, frozenset(table.categories), unknown, -unknown)
+
+    @classmethod
+    def first(cls, table: Table, bounds: tuple[FloatArray, FloatArray] | None, *, stream: bool) -> Coding:
+        """Return the coding to start with: the user's limits where known, else what the first table shows.
+
+        A stream with limits takes no category from the table: it meets each in its turn, however it is cut.
+        """
+        start = cls.of_columns(table)
+        if not stream:
+            start = start._with_categories(table)
+        if bounds is None:
+            return start.covering(table)
+        known = slice(0, len(start.features))
+        lower, upper = (side[[feature.column for feature in start.features]] for side in bounds)
+        from_table = np.isnan(lower) | np.array(
+            [feature.category is not None for feature in start.features], dtype=bool
+        )
+        if from_table.any():
+            shown = start.covering(table)
+            lower = np.where(from_table, shown.lower[known], lower)
+            upper = np.where(from_table, shown.upper[known], upper)
+        return start._with_range(lower, upper)
+
+    def covering(self, table: Table) -> Coding:
+        """Return the coding widened to all values and categories of a table."""
+        wider = self._with_categories(table)
+        matrix = wider.matrix(table)
+        lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
+        if np.isnan(lowest).any():
+            lowest, highest = np.fmin.reduce(matrix, axis=0), np.fmax.reduce(matrix, axis=0)
+        return wider._with_range(np.fmin(wider.lower, lowest), np.fmax(wider.upper, highest))
+
+    def _with_range(self, lower: FloatArray, upper: FloatArray) -> Coding:
+        with np.errstate(over="ignore"):
+            too_wide = np.isinf(upper - lower) & (upper >= lower)
+        if too_wide.any():
+            feature = int(np.flatnonzero(too_wide)[0])
+            raise ValueError(
+                f"Feature {feature} spans {lower[feature]:g} to {upper[feature]:g}, wider than double precision can "
+                "hold: rescale it."
+            )
+        return Coding(self.features, self.categorical, lower, upper)
+
+    def _with_categories(self, table: Table) -> Coding:
+        known = set(self.features)
+        new: dict[Feature, None] = {}
+        for column, values in table.categories.items():
+            new.update(
+                (Feature(column, value), None)
+                for value in dict.fromkeys(values)
+                if value is not None and Feature(column, value) not in known
+            )
+        if not new:
+            return self
+        indicators = len(new)
+        return Coding(
+            self.features + tuple(new),
+            self.categorical,
+            np.concatenate([self.lower, np.zeros(indicators)]),
+            np.concatenate([self.upper, np.ones(indicators)]),
+        )
+
+    def check(self, table: Table) -> None:
+        """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
+        for column in self.categorical ^ frozenset(table.categories):
+            name = f"Column {(table.names[column] if table.names else column)!r}"
+            was, now = ("categorical", "numeric") if column in self.categorical else ("numeric", "categorical")
+            if now == "numeric" and np.isnan(table.values[:, column]).all():
+                continue
+            raise ValueError(
+                f"{name} was {was} in the data first learnt and is {now} now. Give it the same type as then: for a "
+                "categorical column, the pandas dtype 'category', or strings or booleans."
+            )
+
+    def matrix(self, table: Table) -> FloatArray:
+        """Return one column per coded feature, in the user's units; indicators are 0 or 1, NaN where missing."""
+        if not self.categorical:
+            return table.values
+        matrix = np.empty((len(table), len(self.features)))
+        for position, (column, category) in enumerate(self.features):
+            values = table.categories.get(column)
+            if category is None or values is None:
+                matrix[:, position] = table.values[:, column]
+            else:
+                matrix[:, position] = [np.nan if value is None else value == category for value in values]
+        return matrix
+
+    def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
+        """Return how many ranges each sample lies beyond the coding, in all, and how many values it has."""
+        matrix = self.matrix(table)
+        lower, span = self._origin_and_span()
+        present = ~np.isnan(matrix - lower)
+        with np.errstate(over="ignore"):
+            outside = np.maximum(lower - matrix, matrix - self.upper).clip(min=0.0)
+            ranges = np.where(span > 0, outside / np.where(span > 0, span, 1.0), outside > 0)
+        return np.where(present, ranges, 0.0).sum(axis=1), present.sum(axis=1)
+
+    def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
+        """Return coded values, of all features or of some, in the user's units."""
+        lower, span = (values[features] for values in self._origin_and_span())
+        # lower + span may miss upper by a rounding
+        return np.where(coded == 1.0, self.upper[features], lower + coded * span)
+
+    def _origin_and_span(self) -> tuple[FloatArray, FloatArray]:
+        """Return where each feature starts and how far it reaches; NaN where no value is known yet."""
+        known = self.lower <= self.upper
+        lower = np.where(known, self.lower, np.nan)
+        return lower, np.where(known, self.upper, np.nan) - lower
+
+    def stretches(self, table: Table) -> Iterator[tuple[slice, Coding]]:
+        """Cut a table where a sample reaches beyond the coding; yield each stretch with the coding that holds it.
+
+        The coding widens sample by sample, so the cuts are the same however a stream is split into tables.
+        """
+        widening = self._rows_that_widen(table)
+        if not widening:
+            yield slice(0, len(table)), self
+            return
+        starts = sorted({0, *widening})
+        coding = self
+        for start, end in zip(starts, [*starts[1:], len(table)], strict=True):
+            coding = coding.covering(table[start : start + 1])
+            yield slice(start, end), coding
+
+    def knows_categories(self, table: Table) -> bool:
+        """Tell whether every category of a table is known."""
+        return self._with_categories(table) is self
+
+    def _rows_that_widen(self, table: Table) -> set[int]:
+        full = self._with_categories(table)
+        rows = {
+            int(np.flatnonzero(table.categories[column] == category)[0])
+            for column, category in full.features[len(self.features) :]
+        }
+        matrix = self.matrix(table)
+        if (matrix < self.lower).any() or (matrix > self.upper).any():
+            lowest = np.fmin.accumulate(np.vstack([self.lower, matrix]))
+            highest = np.fmax.accumulate(np.vstack([self.upper, matrix]))
+            widened = (lowest[1:] < lowest[:-1]) | (highest[1:] > highest[:-1])
+            rows.update(np.flatnonzero(widened.any(axis=1)).tolist())
+        return rows
+
+    def recode_boxes(self, lower: FloatArray, upper: FloatArray, wider: Coding) -> tuple[FloatArray, FloatArray]:
+        """Express boxes of this coding in a wider one, rounded outward so that they cover the same region.
+
+        Parameters
+        ----------
+        lower, upper : arrays of shape (n_nodes, n_features)
+            Boxes in this coding; lower > upper on a side that no sample has reached yet.
+        wider : Coding
+            A coding made by widening this one.
+
+        Returns
+        -------
+        tuple of two arrays of shape (n_nodes, n_features of the wider coding)
+        """
+        new_lower = np.ones((len(lower), len(wider.features)))
+        new_upper = np.zeros_like(new_lower)
+        old = slice(0, len(self.features))
+        new_lower[:, old], new_upper[:, old] = lower, upper
+        changed = np.flatnonzero((self.lower != wider.lower[old]) | (self.upper != wider.upper[old]))
+        reached = lower[:, changed] <= upper[:, changed]
+        start, span = (values[changed] for values in wider._origin_and_span())
+        for sides, new_sides, round_outward, step in (
+            (lower, new_lower, np.floor, -1.0),
+            (upper, new_upper, np.ceil, 1.0),
+        ):
+            units = self.decode(sides[:, changed], changed)
+            coded = np.clip(round_outward((units - start) / span * GRID) / GRID, 0.0, 1.0)
+            falls_short = step * wider.decode(coded, changed) < step * units
+            new_sides[:, changed] = np.where(reached, coded + falls_short * step / GRID, sides[:, changed])
+        for position in range(len(self.features), len(wider.features)):
+            siblings = [
+                place
+                for place, feature in enumerate(self.features)
+                if feature.column == wider.features[position].column
+            ]
+            reached = np.asarray((lower[:, siblings] <= upper[:, siblings]).any(axis=1))
+            new_lower[reached, position] = 0.0
+        return new_lower, new_upper
+
+    def names(self, column_names: list[str] | None) -> list[str]:
+        """Return a name for each coded feature: the column's, or column=category."""
+        return [
+            (column_names[column] if column_names else f"x{column}") + ("" if category is None else f"={category}")
+            for column, category in self.features
+        ]

@@ -1,0 +1,141 @@
+"""Labels as the user hands them over: which samples have one, and which class it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from sslart._data.samples import Table, plain_value
+from sslart._utils.arrays import BoolArray
+
+UNLABELLED = -1
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Class labels and which samples have one.
+
+    Attributes
+    ----------
+    values : array of length n_samples
+        Labels as integers, booleans or strings. Where `known` is False: -1 if the user wrote that, else anything.
+    known : boolean array of length n_samples
+        Which samples are labelled.
+    """
+
+    values: NDArray[Any]
+    known: BoolArray
+
+    def __getitem__(self, rows: Any) -> Labels:
+        return Labels(self.values[rows], self.known[rows])
+
+    @classmethod
+    def none(cls, n_samples: int) -> Labels:
+        """Return the labels of samples that have none."""
+        return cls(np.zeros(n_samples, dtype=np.int64), np.zeros(n_samples, dtype=bool))
+
+    def with_class_minus_one(self) -> Labels:
+        """Return the labels with -1 taken for a class like any other."""
+        return Labels(self.values, self.known | self._minus_one())
+
+    def _minus_one(self) -> BoolArray:
+        # a sample without a label has the value 0, so every -1 was written by the user
+        return np.asarray((self.values == UNLABELLED) & (self.values.dtype.kind == "i"))
+
+    def are_plus_and_minus_one(self) -> bool:
+        """Tell whether y is in the {-1, 1} convention of two classes: with -1 unlabelled, one class would be left."""
+        named = self.values[self.known | self._minus_one()]
+        return bool(self._minus_one().any()) and set(np.unique(named).tolist()) == {UNLABELLED, 1}
+
+
+def read_labels(y: Any, table: Table) -> Labels:
+    """Return y as `Labels`: -1 among integers, None, NaN and pandas.NA mean unlabelled."""
+    array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else _array_of_list(y)
+    array = column_or_1d(array, warn=True, dtype=array.dtype)
+    check_consistent_length(table.values, array)
+    if array.dtype == object:
+        array, known = _read_objects(array)
+    elif array.dtype.kind == "f":
+        array, known = _read_floats(array)
+    else:
+        known = np.ones(len(array), dtype=bool)
+    if array.dtype.kind == "u":
+        array = _integers(array.tolist())
+        return Labels(array, known)
+    if array.dtype.kind not in "ibU":
+        raise ValueError(
+            f"Unknown label type: {array.dtype}. Labels are integers, strings or booleans; -1, None or NaN mean "
+            "unlabelled."
+        )
+    if array.dtype.kind == "i":
+        known &= array != UNLABELLED
+    return Labels(array, known)
+
+
+def _array_of_list(y: Any) -> NDArray[Any]:
+    # np.asarray would turn the NaN of ["a", nan] into the string "nan", and large integers beside a NaN into floats
+    values = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else y
+    array = np.asarray(values)
+    return array if array.dtype.kind in "iub" else np.array(values, dtype=object)
+
+
+def _read_floats(values: NDArray[Any]) -> tuple[NDArray[Any], BoolArray]:
+    known = ~np.isnan(values)
+    if np.isinf(values).any():
+        raise ValueError(_INFINITE_LABEL)
+    if (values[known] != np.rint(values[known])).any():
+        check_classification_targets(values[known])
+    return _integers([int(value) for value in np.where(known, values, 0).tolist()]), known
+
+
+_INFINITE_LABEL = "Input y contains infinity: a label is a class, or NaN where it is not known."
+
+
+def _integers(values: list[int]) -> NDArray[np.int64]:
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        raise ValueError(
+            "y has an integer beyond 64 bits as a class. Give such classes as strings, with None where unlabelled."
+        ) from None
+
+
+def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]:
+    plain = [plain_value(value) for value in values.tolist()]
+    known = np.array([value is not None for value in plain], dtype=bool)
+    kinds = {_kind(value) for value in plain if value is not None}
+    if not kinds:
+        return np.zeros(len(plain), dtype=np.int64), known
+    if len(kinds) > 1:
+        raise ValueError(
+            f"Labels of several kinds in y: {', '.join(sorted(kinds))}. Give all classes as strings, or all as "
+            "integers."
+        )
+    kind = kinds.pop()
+    if kind == "string":
+        return np.array([value if value is not None else "" for value in plain], dtype=str), known
+    if kind == "boolean":
+        return np.array([bool(value) for value in plain]), known
+    if kind == "number":
+        if any(isinstance(value, float) and not np.isfinite(value) for value in plain if value is not None):
+            raise ValueError(_INFINITE_LABEL)
+        if any(value is not None and value != int(value) for value in plain):
+            check_classification_targets(np.array([value for value in plain if value is not None], dtype=np.float64))
+        return _integers([0 if value is None else int(value) for value in plain]), known
+    raise ValueError(
+        f"Unknown label type: {kind}. Labels are integers, strings or booleans; -1, None or NaN mean unlabelled."
+    )
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "string"
+    return "number" if isinstance(value, Real) else type(value).__name__

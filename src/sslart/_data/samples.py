@@ -1,0 +1,182 @@
+"""Samples as the user hands them over: clean arrays, or an error that names the cure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from sslart._utils.arrays import FloatArray
+
+
+@dataclass(frozen=True)
+class Table:
+    """Samples in the user's units: numbers in one array, and the categorical columns of a frame beside it.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_columns)
+        Numbers, NaN where missing. All NaN in a categorical column.
+    categories : mapping from column to an object array of length n_samples
+        The values of each categorical column, None where missing.
+    names : list of str, or None
+        Column names, where the samples came with names.
+    """
+
+    values: FloatArray
+    categories: Mapping[int, NDArray[np.object_]] = field(default_factory=dict)
+    names: list[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Table:
+        return Table(
+            self.values[rows], {column: values[rows] for column, values in self.categories.items()}, self.names
+        )
+
+
+def read_samples(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Return X as a `Table`; record or check its width and feature names on the estimator."""
+    if _needs_no_check(X) and (reset or _is_as_before(estimator, X)):
+        if reset:
+            _remember_width(estimator, X.shape[1])
+        return Table(X)
+    if _is_frame(X):
+        categorical = None if reset else estimator._categorical_columns()
+        if any(not _is_numeric(column) for _, column in _columns_of(X)):
+            columns = [
+                _read_column(name, column, None if categorical is None else place in categorical)
+                for place, (name, column) in enumerate(_columns_of(X))
+            ]
+            return _read_mixed_frame(estimator, X, columns, reset)
+    try:
+        values = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+    except ValueError as error:
+        if "infinity" in str(error):
+            raise ValueError(
+                f"{error} Put NaN where the value is not known, or a finite limit where it is very large."
+            ) from None
+        raise
+    return _refuse_empty_rows(Table(values, names=_names_of(estimator)))
+
+
+def _needs_no_check(X: Any) -> bool:
+    """Tell at little cost that X is as the kernel wants it: streams bring samples one at a time."""
+    if not (type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
+def _is_as_before(estimator: Any, X: NDArray[Any]) -> bool:
+    return X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
+
+
+def _remember_width(estimator: Any, n_features: int) -> None:
+    estimator.n_features_in_ = n_features
+    vars(estimator).pop("feature_names_in_", None)
+
+
+def _names_of(estimator: Any) -> list[str] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _refuse_empty_rows(table: Table) -> Table:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isnan(table.values.sum()):
+            return table
+    empty = np.isnan(table.values).all(axis=1)
+    if empty.any():
+        for values in table.categories.values():
+            empty &= np.array([value is None for value in values], dtype=bool)
+    if empty.any():
+        rows = np.flatnonzero(empty)
+        raise ValueError(
+            f"X has {len(rows)} sample(s) without a single value (the first is row {rows[0]}): nothing can be "
+            "learnt from such a sample or said about it. Drop these rows."
+        )
+    return table
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _columns_of(frame: Any) -> Iterable[tuple[str, Any]]:
+    for position, name in enumerate(frame.columns):
+        yield str(name), frame.iloc[:, position] if hasattr(frame, "iloc") else frame[name]
+
+
+def _dtype_name(column: Any) -> str:
+    return str(getattr(column, "dtype", "")).lower()
+
+
+def _is_numeric(column: Any) -> bool:
+    return _dtype_name(column).startswith(("int", "uint", "float", "double"))
+
+
+def _read_column(name: str, column: Any, categorical: bool | None) -> NDArray[Any]:
+    """Return a column as floats (NaN where missing) or, if it is categorical, as objects (None where missing).
+
+    What the column was before decides which of the two it is; else its type, or its values if the type is object.
+    """
+    values = np.asarray(column)
+    if categorical is None:
+        categorical = _dtype_name(column).startswith(("categor", "enum", "str", "utf8", "bool"))
+    if values.dtype.kind in "iuf" and not categorical:
+        return values.astype(np.float64)
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"Column {name!r} holds dates or durations. Turn it into numbers first, such as days since a fixed "
+            "date, or the hour of the day, or leave it out."
+        )
+    objects = np.array([plain_value(value) for value in values.tolist()], dtype=object)
+    known = [value for value in objects if value is not None]
+    if not categorical and all(isinstance(value, Real) and not isinstance(value, bool) for value in known):
+        return np.array([np.nan if value is None else value for value in objects], dtype=np.float64)
+    for value in known:
+        if not isinstance(value, str | bool | int | float):
+            raise ValueError(
+                f"Column {name!r} holds a {type(value).__name__}. A column is numeric, or categorical with "
+                "strings, booleans or numbers as categories: convert it, or leave it out."
+            )
+    return objects
+
+
+def plain_value(value: Any) -> Any:
+    """Return a Python scalar, or None for every way to say that a value is missing."""
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if is_missing(value) else value
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is None, NaN, NaT or pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _read_mixed_frame(estimator: Any, X: Any, columns: list[NDArray[Any]], reset: bool) -> Table:
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if len(columns[0]) == 0:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    values = np.full((len(columns[0]), len(columns)), np.nan)
+    categories = {}
+    for position, column in enumerate(columns):
+        if column.dtype == object:
+            categories[position] = column
+        else:
+            values[:, position] = column
+    if np.isinf(values).any():
+        raise ValueError(
+            "Input X contains infinity. Put NaN where the value is not known, or a finite limit where it is very large."
+        )
+    return _refuse_empty_rows(Table(values, categories, _names_of(estimator)))

@@ -1,0 +1,85 @@
+"""Labels as the classifiers take them: those of a fit and of a stream, and the classes as they are saved."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from sslart._data.classes import ClassTable
+from sslart._data.labels import Labels, read_labels
+from sslart._data.samples import Table, read_samples
+
+
+def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple[Table, Labels]:
+    """Return the samples and labels of a `fit`, of which at least one must be labelled.
+
+    With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the only other label.
+    """
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give labels, with -1 or "
+            "None where unlabelled."
+        )
+    table = read_samples(estimator, X, reset=True)
+    labels = read_labels(y, table)
+    if labels.are_plus_and_minus_one():
+        labels = labels.with_class_minus_one()
+        if gaps:
+            warnings.warn(
+                "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
+                "NaN instead.",
+                UserWarning,
+                stacklevel=3,
+            )
+    if not labels.known.any():
+        raise ValueError(
+            "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
+            "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
+        )
+    return table, labels
+
+
+def read_stream(estimator: Any, X: Any, y: Any, classes: Any) -> tuple[Table, Labels, Labels | None]:
+    """Return the samples, labels and announced classes of a `partial_fit`."""
+    first = not estimator.__sklearn_is_fitted__()
+    table = read_samples(estimator, X, reset=first)
+    known = ClassTable() if first else estimator._table
+    declared = None
+    if classes is not None:
+        announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
+        declared = read_labels(announced, Table(np.empty((len(announced), 1)))).with_class_minus_one()
+        known = known.declaring(declared)
+    labels = Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table))
+    return table, labels, declared
+
+
+def as_known(table: ClassTable, labels: Labels) -> Labels:
+    """Return labels as a model reads them for which -1 may be a class."""
+    return labels.with_class_minus_one() if table.has_minus_one() else labels
+
+
+def check_has_label(table: ClassTable) -> None:
+    """Raise NotFittedError while no labelled sample has been learnt."""
+    if not table.seen:
+        raise NotFittedError(
+            "No labelled sample has been learnt yet, so there is no class to predict. Call partial_fit(X, y) with at "
+            "least one label first; score_samples works without."
+        )
+
+
+def table_to_state(table: ClassTable) -> dict[str, Any]:
+    """Return the classes as plain values."""
+    return {"seen": list(table.seen), "declared": list(table.declared)}
+
+
+def table_from_state(state: dict[str, Any]) -> ClassTable:
+    """Return the class table of a saved state, after checking that it can be one."""
+    table = ClassTable(tuple(state["seen"]), tuple(state["declared"]))
+    kinds = {type(label) for label in table.seen + table.declared}
+    fits = all(abs(label) < 2**63 for label in table.seen + table.declared if isinstance(label, int))
+    if len(kinds) > 1 or not kinds <= {int, bool, str} or len(set(table.seen)) < len(table.seen) or not fits:
+        raise ValueError("the classes of the model are not classes")
+    return table

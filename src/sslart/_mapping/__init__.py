@@ -1,0 +1,1 @@
+"""From boxes to classes: counts, votes and evidence."""

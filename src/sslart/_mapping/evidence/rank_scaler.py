@@ -1,0 +1,73 @@
+"""Rank scaling from the boxes: where the mass of all samples lies, feature by feature, labelled or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+
+Knots = tuple[FloatArray, FloatArray]
+
+MOST_KNOTS = 256
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The share of all samples at or below each value, per coded feature, straight between knots.
+
+    Attributes
+    ----------
+    knots : tuple of (values, shares) or None
+        None for an indicator, and for a feature without spread: these stay as they are.
+    """
+
+    knots: tuple[Knots | None, ...]
+
+    @classmethod
+    def of_boxes(cls, lower: FloatArray, upper: FloatArray, support: IntArray, indicator: BoolArray) -> Ranks:
+        """Return the ranks that boxes tell: each holds its samples, taken as spread evenly over its side."""
+        return cls(
+            tuple(
+                None if indicator[feature] else _knots(lower[:, feature], upper[:, feature], support)
+                for feature in range(lower.shape[1])
+            )
+        )
+
+    def blend(self, coded: FloatArray, share: float) -> FloatArray:
+        """Return coded values as a mixture of themselves (share 0) and their ranks (share 1), still in [0, 1]."""
+        if share == 0.0:
+            return coded
+        blended = coded.copy()
+        for feature, knots in enumerate(self.knots):
+            if knots is not None:
+                values = coded[:, feature]
+                blended[:, feature] = (1.0 - share) * values + share * np.interp(values, *knots)
+        return blended
+
+
+def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | None:
+    reached = lower <= upper
+    lower, upper, mass = lower[reached], upper[reached], support[reached].astype(np.float64)
+    values = np.unique(np.concatenate([lower, upper]))
+    if len(values) < 2:
+        return None
+    first, last = np.searchsorted(values, lower), np.searchsorted(values, upper)
+    wide = upper > lower
+    density = np.zeros(len(values))
+    per_length = mass[wide] / (upper - lower)[wide]
+    np.add.at(density, first[wide], per_length)
+    np.add.at(density, last[wide], -per_length)
+    spread = np.concatenate([[0.0], np.cumsum(np.cumsum(density)[:-1] * np.diff(values))])
+    points = np.bincount(first[~wide], mass[~wide], minlength=len(values))
+    shares = np.maximum.accumulate(spread + np.cumsum(points) - points / 2)
+    span = shares[-1] - shares[0]
+    if not span > 0:
+        return None
+    shares = (shares - shares[0]) / span
+    if len(shares) > MOST_KNOTS:
+        evenly = np.searchsorted(shares, np.linspace(0.0, 1.0, MOST_KNOTS))
+        kept = np.unique(np.concatenate([[0], evenly, [len(shares) - 1]]))
+        values, shares = values[kept], shares[kept]
+    return values, shares

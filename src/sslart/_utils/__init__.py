@@ -1,0 +1,1 @@
+"""No machine learning: checked parameters, types of arrays, threads, files and text."""

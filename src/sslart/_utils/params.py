@@ -1,0 +1,82 @@
+"""Checked parameters: the value in its plain type, or a ValueError that names the range."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from sslart._utils.arrays import FloatArray
+
+
+def check_number(
+    owner: str, name: str, value: Any, low: float, high: float | None = None, *, open_low: bool = False
+) -> float:
+    """Return a parameter as a float, or raise a ValueError that says its range."""
+    inside = (
+        isinstance(value, Real)
+        and not isinstance(value, bool | np.bool_)
+        and -1e300 < value < 1e300  # type: ignore[operator]
+        and (float(value) > low if open_low else float(value) >= low)
+        and (high is None or float(value) <= high)
+        and np.isfinite(float(value))
+    )
+    if not inside:
+        limits = f"{'(' if open_low else '['}{low:g}, {'inf)' if high is None else f'{high:g}]'}"
+        raise ValueError(f"{name} of {owner} must be a number in {limits}, got {value!r}.")
+    return float(value)
+
+
+def check_whole(owner: str, name: str, value: Any, *, or_none: bool = False) -> int | None:
+    """Return a parameter that counts something from one up, or None where that is allowed."""
+    if value is None and or_none:
+        return None
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 < int(value) < 2**31:
+        raise ValueError(
+            f"{name} of {owner} must be a whole number from 1 up, below 2**31{', or None' if or_none else ''}, got "
+            f"{value!r}."
+        )
+    return int(value)
+
+
+def check_flag(owner: str, name: str, value: Any) -> bool:
+    """Return a parameter that is on or off."""
+    if not isinstance(value, bool | np.bool_) and value not in (0, 1):
+        raise ValueError(f"{name} of {owner} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_jobs(owner: str, value: Any) -> int | None:
+    """Return a number of threads as scikit-learn counts them."""
+    if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):
+        raise ValueError(f"n_jobs of {owner} must be None, a number of threads, or -1 for all cores, got {value!r}.")
+    return None if value is None else int(value)
+
+
+def check_option(owner: str, name: str, value: Any, options: tuple[str, ...]) -> str:
+    """Return a parameter that names one of several options."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} of {owner} must be one of {', '.join(map(repr, options))}, got {value!r}.")
+    return value
+
+
+def check_bounds(owner: str, bounds: Any, n_columns: int) -> tuple[FloatArray, FloatArray] | None:
+    """Return (lower, upper) as two arrays with a value per column, or None; NaN where a limit is not known."""
+    if bounds is None:
+        return None
+    cure = (
+        f"bounds of {owner} must be (lower, upper), each a number or one number per feature ({n_columns}), with "
+        "lower <= upper; NaN in both where the limits of a feature are not known"
+    )
+    try:
+        lower, upper = (np.broadcast_to(np.asarray(side, dtype=np.float64), n_columns).copy() for side in bounds)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{cure}. Got {bounds!r}.") from error
+    unknown = np.isnan(lower) | np.isnan(upper)
+    if (np.isnan(lower) != np.isnan(upper)).any() or np.isinf(lower).any() or np.isinf(upper).any():
+        raise ValueError(f"{cure}. Got {bounds!r}.")
+    if (lower[~unknown] > upper[~unknown]).any():
+        column = int(np.flatnonzero(lower > upper)[0])
+        raise ValueError(f"{cure}. Feature {column} has {lower[column]:g} > {upper[column]:g}.")
+    return lower, upper

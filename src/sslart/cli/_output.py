@@ -1,0 +1,93 @@
+"""How commands print: tables for people, JSON for programs, answers to files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sslart.metrics._quality import Estimate
+from sslart.persistence import _write_atomically
+
+STANDARD = "-"  # standard input or output, in the place of a file
+_SAID: set[str] = set()
+DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
+
+
+def note(text: str) -> None:
+    """Tell what is worth knowing, beside the output; once, however often it turns up in a long file."""
+    if text not in _SAID:
+        _SAID.add(text)
+        print("sslart: note:", text, file=sys.stderr)
+
+
+def forget_notes() -> None:
+    """Be ready to tell everything again: another command begins."""
+    _SAID.clear()
+
+
+def print_json(values: Any) -> None:
+    """Print values for programs."""
+    print(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows below a header, as wide as they are unless a terminal sets a limit."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 500, highlight=False).print(table)
+
+
+def percent(estimate: Estimate) -> str:
+    """Return a share with its interval."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "nothing to count"
+    return f"{100 * estimate.value:.1f} % (95 % interval {100 * estimate.low:.1f} to {100 * estimate.high:.1f} %)"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names in quotes, the first few of many."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def check_target(target: str, *sources: str) -> None:
+    """Raise an error where a file cannot be written, or is one that is read, before work is done for it."""
+    path = Path(target)
+    if target == STANDARD:
+        return
+    for source in sources:
+        if source != STANDARD and path.resolve() == Path(source).resolve():
+            raise ValueError(f"{target} is read by this command and would be overwritten: give another name.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent}: make it first, or give another path.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"You may not write in the folder {path.parent}: give another path.")
+
+
+def write(target: str, content: str) -> None:
+    """Write to a file, whole or not at all, or to standard output."""
+    write_pieces(target, [(content if content.endswith("\n") else content + "\n").encode()])
+
+
+def write_pieces(target: str, pieces: Iterable[bytes]) -> None:
+    """Write to a file as the pieces come, whole or not at all, or to standard output."""
+    if target != STANDARD:
+        _write_atomically(Path(target), pieces)
+        return
+    sys.stdout.flush()
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()

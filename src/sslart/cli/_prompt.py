@@ -1,0 +1,77 @@
+"""How a sample is shown to a person, and what the person types."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from sslart.cli import _output as _show
+from sslart.explain._format_values import number
+from sslart.rules._scales import scales_of
+
+MOST_SHOWN = 20
+SKIP, STOP = object(), object()
+
+
+def show_sample(model: Any, sample: Any) -> None:
+    """Print the values of a sample with their terms; of many columns, those furthest from the middle."""
+    member = getattr(model, "estimators_", [model])[0]
+    table = model._read(sample)
+    coding = member._network.coding
+    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    names = names or [f"x{column}" for column in range(model.n_features_in_)]
+    coded = member._network._encode(table)[0][0]
+    rows = []
+    for column, scale in enumerate(scales_of(coding, names, 5, None)):
+        if scale.categories is not None:
+            value = table.categories[column][0] if column in table.categories else None
+            rows.append((1.0, scale.feature, "not known" if value is None else f"“{value}”", ""))
+            continue
+        place = scale.positions[0]
+        known = not np.isnan(coded[place])
+        term = f"“{scale.terms[int(scale.levels(coded[[place]])[0]) - 1]}”" if known else ""
+        rows.append((abs(coded[place] - 0.5) if known else 0.0, scale.feature, _value(table.values[0, column]), term))
+    shown = sorted(range(len(rows)), key=lambda row: -rows[row][0])[:MOST_SHOWN]
+    _show.print_table(("column", "value", ""), [rows[row][1:] for row in sorted(shown)])
+    if len(rows) > len(shown):
+        print(f"and {len(rows) - len(shown)} columns nearer to the middle of their range")
+
+
+def ask(classes: list[Any]) -> Any:
+    """Return the class that a person types, of the kind of those known; SKIP for none, STOP at the end."""
+    texts = [str(one) for one in classes]
+    by_number = {} if any(text.isdigit() for text in texts) else {str(n): one for n, one in enumerate(classes, start=1)}
+    offered = [f"{n} {text}" for n, text in enumerate(texts, start=1)] if by_number else texts
+    question = f"Class ({', '.join(offered)}, or a new one; Enter if you do not know, q to stop)"
+    while True:
+        try:
+            text = input(f"{question}: ").strip()
+        except EOFError:
+            return STOP
+        if not text:
+            return SKIP
+        if text in texts or text in by_number:
+            return classes[texts.index(text)] if text in texts else by_number[text]
+        if text == "q":
+            return STOP
+        if all(isinstance(one, str) for one in classes):
+            if _confirmed(text):
+                return text
+        elif re.fullmatch("-?[0-9]+", text) and text != "-1" and not any(isinstance(one, bool) for one in classes):
+            if _confirmed(text):
+                return int(text)
+        else:
+            print(f"{text!r} is not of the kind of the classes, which are {', '.join(texts)}.")
+
+
+def _confirmed(text: str) -> bool:
+    try:
+        return input(f"{text!r} is a new class. Is that right? (y/N): ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _value(value: float) -> str:
+    return "not known" if np.isnan(value) else number(value)

@@ -1,0 +1,94 @@
+"""`sslart reproduce`: the experiments of the paper on the real data, measured beside printed."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def run(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="experiments; without any, they are listed")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="all experiments")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repeats and smaller samples, to try it out")] = False,
+    repeats: Annotated[int | None, typer.Option(min=1, help="how often each is repeated", metavar="N")] = None,
+    seed: Annotated[int, typer.Option(help="of everything that is random", metavar="S")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="how many processes share the work", metavar="J")] = 1,
+    out: Annotated[Path, typer.Option(help="where results go", metavar="DIR")] = Path("reproduction"),
+    as_json: Annotated[bool, typer.Option("--json", help="print the verdicts as JSON")] = False,
+) -> None:
+    """Run the paper's experiments and write a report. An interrupted run goes on where it stopped."""
+    from sslart import experiments
+    from sslart.experiments._runner import report as _report
+
+    if not names and not every:
+        for name, experiment in experiments.EXPERIMENTS.items():
+            print(f"{name:13} {experiment.title}")
+        return
+    unknown = [name for name in names or () if name not in experiments.EXPERIMENTS]
+    if unknown:
+        raise typer.BadParameter(
+            f"no experiment {unknown[0]!r}; there are {', '.join(experiments.EXPERIMENTS)}", ctx=context
+        )
+    start = time.perf_counter()
+    done = experiments.run(
+        list(experiments.EXPERIMENTS) if every else names or [],
+        out,
+        experiments.Settings(seed, quick),
+        repeats=repeats,
+        jobs=jobs,
+        progress=_Progress(),
+    )
+    experiments.write_records(done, out)
+    experiments.write_report(done, out)
+    judged = _report.verdicts(done)
+    if as_json:
+        print(json.dumps({name: _as_data(word, checks) for name, (word, checks) in judged.items()}, indent=2))
+        return
+    for name, (word, checks) in judged.items():
+        print(
+            f"{name:13} {_report.WORDS[word]}: {sum(check.holds for check in checks)} of {len(checks)} statements hold"
+        )
+    for (name, dataset), reason in done.missing.items():
+        print(f"{name}: not run on {dataset}. {reason}", file=sys.stderr)
+    print(f"{out / 'report.html'} written, after {time.perf_counter() - start:.0f} s", file=sys.stderr)
+
+
+def _as_data(word: str, checks: Any) -> dict[str, Any]:
+    return {"verdict": word, "statements": [vars(check) for check in checks]}
+
+
+class _Progress:
+    """A bar on stderr where tqdm is installed and someone is looking, else a line per piece of work."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __call__(self, n_done: int, n_all: int, what: str) -> None:
+        if self._bar is None:
+            self._bar = self._new_bar(n_all)
+        if self._bar:
+            self._bar.n = n_done
+            self._bar.set_postfix_str(what)
+            if n_done == n_all:
+                self._bar.close()
+        elif what:
+            print(f"{n_done}/{n_all} {what}", file=sys.stderr, flush=True)
+
+    @staticmethod
+    def _new_bar(n_all: int) -> Any:
+        if not sys.stderr.isatty():
+            return False
+        try:
+            tqdm = importlib.import_module("tqdm")
+        except ImportError:
+            return False
+        return tqdm.tqdm(total=n_all, unit="piece", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""The user's files, cells, columns and lines."""

@@ -1,0 +1,235 @@
+"""What the columns of a table are: labels, numbers, categories, or something that cannot be learnt from."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from sslart.cli._output import listed, note
+from sslart.cli.input.cells import MISSING, plain, texts
+from sslart.cli.input.files import arrow, pandas
+
+DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([T ].*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
+COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
+WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
+FEW = 50  # categories
+FEW_CODES = 10  # such as 5a, 6a, 7a
+
+
+class Column(NamedTuple):
+    """What was understood of a column: its name, what it is taken for, how many values are missing, and more."""
+
+    name: str
+    kind: str
+    missing: int
+    detail: str
+
+
+def split_names(options: Sequence[str] | None, frame: Any) -> list[str]:
+    """Return the columns named in an option that may be given often, or once with commas."""
+    names: list[str] = []
+    for text in options or ():
+        names += [text] if text in frame.columns else [name.strip() for name in text.split(",") if name.strip()]
+    return names
+
+
+def check_columns(present: Iterable[str], names: Iterable[str | None], source: str) -> None:
+    """Raise a ValueError where a column that the user named is not there."""
+    known = list(present)
+    for name in names:
+        if name is not None and name not in known:
+            raise ValueError(f"{source} has no column {name!r}; it has {listed(known, 12)}.")
+
+
+def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[Any]:
+    """Return the classes in a column, None where blank: as text, or of the kind that a model's classes have."""
+    check_columns(frame.columns, [name], source)
+    cells = texts(frame[name])
+    labels = [None if cell in MISSING else cell for cell in cells]
+    known = [label for label in labels if label is not None]
+    marks = sorted({cell for cell in cells if cell in MISSING})
+    if marks:
+        note(f"{listed(marks)} in column {name!r} is taken for unlabelled. If it is a class, give it another name.")
+    if classes is not None and len(classes) and classes.dtype.kind in "ib":
+        read = int if classes.dtype.kind == "i" else {"true": True, "1": True, "false": False, "0": False}.__getitem__
+        try:
+            return [None if label is None else read(label.lower()) for label in labels]
+        except (ValueError, KeyError) as error:
+            raise ValueError(
+                f"Column {name!r} of {source} has a label that is not of the kind of the model's classes, which are "
+                f"{listed([str(one) for one in classes.tolist()], 12)}: correct it, or leave the cell blank."
+            ) from error
+    numbers = pandas().to_numeric(pandas().Series(known, dtype=object), errors="coerce")
+    if known and numbers.notna().all() and (numbers % 1 != 0).any():
+        raise ValueError(
+            f"Column {name!r} of {source} holds measurements such as {known[0]}, not classes: name the column with "
+            "the classes, or cut the measurements into classes first."
+        )
+    if "-1" in known:
+        note(f"-1 in column {name!r} is taken for a class. Leave a cell blank where the class is not known.")
+    of_model = {} if classes is None else {plain(one): one for one in classes.tolist()}
+    return [label if label is None else of_model.get(label, label) for label in labels]
+
+
+def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
+    """Tell which rows have no cell at all in the columns named, and say so; none where all are blank."""
+    blank = frame[list(names)].isna().all(axis=1).to_numpy()
+    if blank.any() and not blank.all():
+        first = frame.index[blank][0] + 1
+        note(f"{int(blank.sum())} row(s) of {source} are blank and left out of account; the first is row {first}.")
+    return blank & (not blank.all())
+
+
+def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
+    """Return the columns to learn from: numbers as numbers, all others and those named as categories."""
+    if not len(frame.columns):
+        raise ValueError(f"{source} has no column left to learn from: ignore fewer columns.")
+    return _checked(
+        {name: _feature(name, frame[name], source, categorical=name in categories or None) for name in frame.columns},
+        source,
+        frame.index,
+    )
+
+
+def learnt_columns(model: Any) -> list[str]:
+    """Return the names of the columns that a model has learnt from; none where they had no names."""
+    return [str(name) for name in getattr(model, "feature_names_in_", ())]
+
+
+def check_learnt_columns(model: Any, present: Iterable[str], source: str) -> None:
+    """Raise a ValueError where a column that a model has learnt from is not there."""
+    known, names = list(present), learnt_columns(model)
+    if not names and len(known) != model.n_features_in_:
+        raise ValueError(
+            f"The model has learnt from {model.n_features_in_} columns without names, and {source} has {len(known)}: "
+            "give these columns alone, in the order they were learnt in."
+        )
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise ValueError(
+            f"{source} lacks {listed(missing)}, which the model has learnt from: add a column of this name, blank "
+            f"where not known, or fit a model without it: sslart fit ... --ignore {shlex.quote(','.join(missing))}"
+        )
+
+
+def samples_for(model: Any, frame: Any, source: str) -> Any:
+    """Return the columns that a model has learnt from, in its order and of its kinds; others are left out."""
+    check_learnt_columns(model, frame.columns, source)
+    names = learnt_columns(model)
+    if not names:
+        known = {name: _feature(name, frame[name], source, categorical=False) for name in frame.columns}
+        return _checked(known, source, frame.index).to_numpy()
+    coding = getattr(model, "estimators_", [model])[0]._network.coding
+    columns = {}
+    for place, name in enumerate(names):
+        categories = {plain(str(one.category)): one.category for one in coding.features if one.column == place}
+        is_category = place in coding.categorical
+        columns[name] = _feature(name, frame[name], source, categorical=is_category, categories=categories)
+    return _checked(columns, source, frame.index)
+
+
+def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
+    frame = pandas().DataFrame(columns)
+    empty = frame.isna().all(axis=1).to_numpy().nonzero()[0]
+    if len(empty):
+        raise ValueError(
+            f"{len(empty)} row(s) of {source} have no value at all (the first is row {index[empty[0]] + 1} below the "
+            "header): delete them."
+        )
+    return frame
+
+
+def _feature(
+    name: str, column: Any, source: str, *, categorical: bool | None = None, categories: Mapping[str, Any] | None = None
+) -> Any:
+    """Return a column as numbers or as categories; without being told, as categories where it is not all numbers."""
+    pd = pandas()
+    where = f"Column {name!r} of {source}"
+    if column.dtype.kind in "mM":
+        raise ValueError(f"{where} holds dates or durations. {_DATE_CURE.format(name)}")
+    if column.dtype.kind in "iuf" and not categorical:
+        return column.astype("float64").to_numpy()
+    is_yes_or_no = column.dtype.kind == "b" or (column.dtype.kind == "O" and column.map(type).eq(bool).any())
+    if not categorical and not is_yes_or_no:
+        with suppress(*_not_numbers()):  # most columns, and at once
+            return arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
+    cells = [None if cell in MISSING else cell for cell in texts(column)]
+    numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
+    others = [cell for cell, number in zip(cells, numbers, strict=True) if cell is not None and number != number]
+    if categorical is None:
+        categorical = bool(others)
+        if categorical:
+            _refuse_other_kinds(name, where, others, sum(cell is not None for cell in cells))
+    if not categorical:
+        if others:
+            row = column.index[cells.index(others[0])] + 1
+            raise ValueError(
+                f"{where} holds numbers in the model, and {others[0]!r} in row {row} is none: correct it, or leave the "
+                "cell blank."
+            )
+        return numbers
+    known = categories or {}
+    return pd.Series([None if cell is None else known.get(cell, cell) for cell in cells], dtype=object).to_numpy()
+
+
+def _not_numbers() -> tuple[type[Exception], ...]:
+    pyarrow = arrow("")
+    return pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError
+
+
+_DATE_CURE = (
+    "Turn it into numbers first, such as days since a fixed date, or the hour of the day, or leave it out: "
+    "--ignore '{}'."
+)
+
+
+def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) -> None:
+    """Raise a ValueError where text is a date, a number with a comma, or a slip among numbers."""
+    if all(DATE.fullmatch(cell) for cell in others) and len(others) == n_known:
+        raise ValueError(f"{where} holds dates or times such as {others[0]!r}. {_DATE_CURE.format(name)}")
+    if all(COMMA_NUMBER.fullmatch(cell) for cell in others):
+        raise ValueError(
+            f"{where} has numbers with a comma, such as {others[0]!r}: write 1.5 for one"
+            " and a half, and thousands without a mark."
+        )
+    if all(WITH_A_MARK.fullmatch(cell) for cell in others):
+        raise ValueError(
+            f"{where} has numbers with a mark or a unit, such as {others[0]!r}: write the bare number, or take all for "
+            f"categories: --category '{name}'."
+        )
+    units = {re.sub(r"^[+-]?[\d.,]+\s?", "", cell) for cell in others}
+    if len(units) == 1 and len(set(others)) > FEW_CODES and all(WITH_A_UNIT.fullmatch(cell) for cell in others):
+        raise ValueError(
+            f"{where} has numbers with a unit, such as {others[0]!r}: write the bare number, or take all for "
+            f"categories: --category '{name}'."
+        )
+    if len(others) <= 0.2 * n_known:
+        raise ValueError(
+            f"{where} holds numbers, but for {len(others)} of {n_known} values: {listed(sorted(set(others)))}. Correct "
+            f"them, leave their cells blank, or take all for categories: --category '{name}'."
+        )
+
+
+def understood(samples: Any) -> list[Column]:
+    """Say what each column to learn from was taken for."""
+    described = []
+    for name in samples.columns:
+        column = samples[name]
+        missing, known = int(column.isna().sum()), column.dropna()
+        if column.dtype.kind == "f":
+            if len(known) > FEW and (known.diff().iloc[1:] == 1).all():
+                note(f"column {name!r} counts rows, and is learnt from all the same: --ignore '{name}' leaves it out.")
+            detail = f"{known.min():g} to {known.max():g}" if len(known) else "no value"
+            described.append(Column(name, "number", missing, detail))
+            continue
+        counts = known.value_counts()
+        if len(counts) > FEW and len(counts) > len(known) / 2:
+            note(f"column {name!r} has {len(counts)} categories. If it names samples, use --id '{name}'.")
+        described.append(
+            Column(name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}")
+        )
+    return described

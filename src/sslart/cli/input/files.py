@@ -1,0 +1,226 @@
+"""Files of the user, piece by piece: CSV, TSV, Parquet, Arrow and Excel, however long they are."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from sslart.cli._output import STANDARD
+from sslart.cli.input import cells as _cells
+
+CELLS_PER_PIECE = 2**18
+BYTES_PER_PIECE = 2**21
+FEWEST_ROWS = 1000
+
+_STARTS = {
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow",
+    b"\xff\xff\xff\xff": "Arrow stream",
+    b"PK\x03\x04": "Excel",
+    b"\xd0\xcf\x11\xe0": "Excel",
+}
+_NAMES = {".parquet": "Parquet", ".pq": "Parquet", ".xlsx": "Excel", ".xls": "Excel"}
+
+
+def pandas() -> Any:
+    """Return pandas, or say how to get it."""
+    try:
+        return importlib.import_module("pandas")
+    except ImportError as error:
+        raise ImportError('Tables are read with pandas: pip install "sslart[cli]".') from error
+
+
+def read_pieces(source: str, *, progress: bool = False) -> Iterator[Any]:
+    """Yield a file as frames with some rows each, at least one; the index goes on from frame to frame.
+
+    Parameters
+    ----------
+    source : str
+        A path, or ``-`` for standard input. What it holds is told by how it starts, else by its name. Of text, the
+        header decides what separates the cells: comma, tab or semicolon.
+    progress : bool, default=False
+        Whether to show a bar where someone is looking.
+    """
+    with _opened(source, progress) as file:
+        name = "standard input" if source == STANDARD else source
+        read = {
+            "Parquet": _read_parquet,
+            "Arrow": _read_arrow,
+            "Arrow stream": _read_arrow,
+            "Excel": _read_excel,
+        }.get(_kind(file) or _NAMES.get(Path(source).suffix.lower(), ""), _read_text)
+        n_rows = 0
+        for frame in read(file, name):
+            frame.columns = [str(one) for one in frame.columns]
+            _cells.check_once(frame.columns, name)
+            frame.index = pandas().RangeIndex(n_rows, n_rows + len(frame))
+            n_rows += len(frame)
+            if len(frame):
+                yield frame
+    if not n_rows:
+        raise ValueError(f"{name} has no rows below its header: give at least one sample.")
+
+
+def read_table(source: str) -> Any:
+    """Return a file, or what comes from standard input, as one frame with at least one row."""
+    return pandas().concat(list(read_pieces(source)))
+
+
+def rows_per_piece(n_columns: int) -> int:
+    """Return how many rows are read at a time."""
+    return max(FEWEST_ROWS, CELLS_PER_PIECE // max(n_columns, 1))
+
+
+@contextmanager
+def _opened(source: str, progress: bool) -> Iterator[BinaryIO]:
+    """Open a file; of standard input and of a pipe, which cannot be read twice, a copy."""
+    with ExitStack() as stack:
+        if source == STANDARD:
+            if sys.stdin is None:
+                raise ValueError("Standard input is closed: give a file, or pipe rows into the command.")
+            file = stack.enter_context(_copied(sys.stdin.buffer))
+        elif Path(source).is_dir():
+            raise IsADirectoryError(f"{source} is a folder: give a file in it.")
+        elif not Path(source).exists():
+            raise FileNotFoundError(f"There is no file {source}: check the name, or give - for standard input.")
+        else:
+            plain = stack.enter_context(Path(source).open("rb"))
+            is_file = Path(source).is_file()
+            file = stack.enter_context(_watched(plain, progress) if is_file else _copied(plain))
+        is_packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_packed else file
+
+
+@contextmanager
+def _copied(stream: IO[bytes]) -> Iterator[BinaryIO]:
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(stream, copy)
+        copy.seek(0)
+        yield cast(BinaryIO, copy)
+
+
+def _watched(file: BinaryIO, progress: bool) -> Any:
+    """Return the file, with a bar on standard error where someone is looking."""
+    if not (progress and sys.stderr.isatty()):
+        return nullcontext(file)
+    from rich.console import Console
+    from rich.progress import wrap_file
+
+    size = os.fstat(file.fileno()).st_size
+    return wrap_file(file, size, description="", console=Console(stderr=True), transient=True)
+
+
+def _kind(file: BinaryIO) -> str:
+    start = file.read(6)
+    file.seek(0)
+    return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), "")
+
+
+def arrow(name: str) -> Any:
+    """Return a module of pyarrow, or say how to get it."""
+    try:
+        return importlib.import_module(f"pyarrow{name}")
+    except ImportError as error:
+        raise ImportError('Tables are read with pyarrow: pip install "sslart[cli]".') from error
+
+
+def _read_text(file: BinaryIO, name: str) -> Iterator[Any]:
+    """Yield the cells of a text as text."""
+    pyarrow, arrow_csv = arrow(""), arrow(".csv")
+    try:
+        names, separator = _header(file, name)
+        strings = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pyarrow.large_string()), null_values=[""], strings_can_be_null=True
+        )
+        batches = arrow_csv.open_csv(
+            pyarrow.PythonFile(file, "r"),
+            arrow_csv.ReadOptions(use_threads=False, block_size=BYTES_PER_PIECE, column_names=names),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            strings,
+        )
+        yield from (_as_frame(_with_points(batch) if separator == ";" else batch) for batch in batches)
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"{name} breaks off before its end: copy or pack it again.") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
+    except pyarrow.ArrowInvalid as error:
+        if "Empty CSV" in str(error):
+            return
+        if "UTF8" in str(error):
+            raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
+        raise ValueError(
+            f"{name} is not an even table: {str(error).strip().rstrip('.')}. Give every row as many cells as the "
+            "header, and put cells that hold a separator in quotes."
+        ) from error
+
+
+def _with_points(batch: Any) -> Any:
+    """Return cells such as 1,5 as 1.5: a table cut at semicolons comes from where commas stand in numbers."""
+    replace = arrow(".compute").replace_substring_regex
+    columns = [replace(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2") for column in batch.columns]
+    return arrow("").record_batch(columns, names=batch.schema.names)
+
+
+def _header(file: BinaryIO, name: str) -> tuple[list[str], str]:
+    """Read up to the first line of a text that is not blank; return the names in it, and what separates them."""
+    line = ""
+    while not line.strip("\ufeff\r\n") and (content := file.readline()):
+        line = content.decode("utf-8-sig")
+    if not line.strip("\r\n"):
+        raise ValueError(f"{name} is empty: give a table with a header and rows.")
+    if "\r" in line.rstrip("\r\n"):
+        raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
+    return _cells.header(line, name)
+
+
+def _read_parquet(file: BinaryIO, name: str) -> Iterator[Any]:
+    pyarrow, parquet = arrow(""), arrow(".parquet")
+    try:
+        whole = parquet.ParquetFile(file)
+        yield from map(_as_frame, whole.iter_batches(rows_per_piece(len(whole.schema_arrow))))
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise ValueError(f"{name} cannot be read as Parquet: {error} Write it again, or give a CSV file.") from error
+
+
+def _read_arrow(file: BinaryIO, name: str) -> Iterator[Any]:
+    pyarrow, ipc = arrow(""), arrow(".ipc")
+    try:
+        if _kind(file) == "Arrow":
+            whole = ipc.open_file(file)
+            batches = (whole.get_batch(number) for number in range(whole.num_record_batches))
+        else:
+            batches = ipc.open_stream(file)
+        for batch in batches:
+            step = rows_per_piece(batch.num_columns)
+            yield from (_as_frame(batch.slice(start, step)) for start in range(0, batch.num_rows, step))
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise ValueError(f"{name} cannot be read as Arrow: {error} Write it again, or give a CSV file.") from error
+
+
+def _as_frame(batch: Any) -> Any:
+    """Return a batch as a frame; the row names that pandas keeps beside the columns become columns or go."""
+    unnamed = [name for name in batch.schema.names if name.startswith("__index_level_")]
+    return batch.drop_columns(unnamed).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+
+
+def _read_excel(file: BinaryIO, name: str) -> Iterator[Any]:
+    try:
+        yield pandas().read_excel(file, keep_default_na=False, na_values=[""])
+    except ImportError as error:
+        raise ImportError(
+            f'{name} is a spreadsheet, which is read with openpyxl: pip install "sslart[excel]", or save it as CSV '
+            "(UTF-8) and give that."
+        ) from error
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{name} cannot be read as a spreadsheet: {error}. Save it as CSV (UTF-8).") from error

@@ -1,0 +1,115 @@
+"""Lines as they come in, from standard input or from a file that grows, until the end or a signal."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+from sslart.cli._output import STANDARD
+
+MOST_WAITING = 10_000
+BYTES_AT_ONCE = 2**16
+SECONDS_TO_WAIT = 0.1
+
+
+class Lines:
+    """Lines that another thread reads ahead.
+
+    Parameters
+    ----------
+    source : str
+        A path, or ``-`` for standard input.
+    follow : bool
+        Whether to wait for more at the end of a file.
+
+    Attributes
+    ----------
+    stopped_by : str or None
+        The signal that asked to stop.
+    """
+
+    def __init__(self, source: str, *, follow: bool) -> None:
+        self.stopped_by: str | None = None
+        self._error: OSError | None = None
+        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._room = threading.Semaphore(MOST_WAITING)
+        if source == STANDARD and sys.stdin is None:
+            raise ValueError("Standard input is closed: give a file, or pipe rows into the command.")
+        if source == STANDARD:
+            descriptor, follow = sys.stdin.fileno(), False
+        elif Path(source).exists() and not Path(source).is_dir():
+            descriptor = os.open(source, os.O_RDONLY)
+        else:
+            raise FileNotFoundError(f"There is no file {source}: check the name, or give - for standard input.")
+        # not through sys.stdin.buffer, whose lock a thread that still reads would hold at the end of the program
+        threading.Thread(target=self._read, args=(descriptor, follow), daemon=True).start()
+
+    def _read(self, descriptor: int, follow: bool) -> None:
+        rest = b""
+        try:
+            while (content := os.read(descriptor, BYTES_AT_ONCE)) or follow:
+                if not content:
+                    time.sleep(SECONDS_TO_WAIT)
+                    rest = self._from_the_start_if_shorter(descriptor, rest)
+                *whole, rest = (rest + content).split(b"\n")
+                for line in whole:
+                    self._put(line)
+            if rest:
+                self._put(rest)
+        except OSError as error:
+            self._error = error
+        finally:
+            self._waiting.put(None)
+
+    @staticmethod
+    def _from_the_start_if_shorter(descriptor: int, rest: bytes) -> bytes:
+        """Go back where a file was cut: somebody has begun it anew."""
+        with suppress(OSError):  # a pipe has no place to go to
+            if os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                return b""
+        return rest
+
+    def _put(self, line: bytes) -> None:
+        self._room.acquire()
+        self._waiting.put(line)
+
+    def _stop(self, number: int, _: FrameType | None) -> None:
+        self.stopped_by = signal.Signals(number).name
+        self._waiting.put(None)
+
+    @contextmanager
+    def until_signal(self) -> Iterator[None]:
+        """Take a signal that would end the program for the end of the lines."""
+        numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        before = {number: signal.signal(number, self._stop) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def batches(self, most: int) -> Iterator[list[bytes]]:
+        """Yield the lines that have come, at least one and at most so many; wait where there is none."""
+        while self.stopped_by is None and (line := self._waiting.get()) is not None:
+            batch = [line]
+            at_end = False
+            while len(batch) < most and not self._waiting.empty() and not at_end:
+                line = self._waiting.get()
+                at_end = line is None
+                if line is not None:
+                    batch.append(line)
+            self._room.release(len(batch))
+            yield batch
+            if at_end:
+                break
+        if self._error is not None:
+            raise self._error

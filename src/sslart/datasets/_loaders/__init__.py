@@ -1,0 +1,1 @@
+"""One loader per data set."""

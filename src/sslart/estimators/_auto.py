@@ -1,0 +1,80 @@
+"""AutoSSLART: the estimator to start with. Everything is chosen from the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sslart.estimators._sslart import SSLART
+
+
+class AutoSSLART(SSLART):
+    """SSL-ART with evidence mapping, where leave-one-out on the labelled samples chooses all settings.
+
+    Boxes are learnt in one pass, unlabelled samples first. All of them then speak about a sample, each as loudly as it
+    is near, and ridge regression on the labelled samples says what they mean. Nothing needs tuning. It has all
+    attributes of `SSLART`, and those below.
+
+    Parameters
+    ----------
+    vigilance : float, default=0.9
+        ρ in [0, 1]: how alike the samples of one box must be.
+    search_depth : int or None, default=None
+        T: `predict` abstains where none of the T best boxes has a label. None: it does not.
+    abstain_below : float or None, default=None
+        `predict` abstains where the highest probability is below this.
+    label_memory : int, default=50000
+        How many labelled samples are kept; of more, a fair sample.
+    bounds : (lower, upper), default=None
+        Range of the features where it is known in advance: see `SSLART`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the order of learning.
+    n_jobs : int or None, default=None
+        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    evidence_weights_ : dict from str to float
+        How much each family of evidence counts; they sum to one.
+    left_out_accuracy_ : float
+        Share of the labelled samples that the others alone predict rightly.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sslart import AutoSSLART
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> few = y.copy()
+    >>> few[[i for i in range(len(y)) if i % 20]] = -1  # keep one label in twenty
+    >>> model = AutoSSLART(random_state=0).fit(X, few)
+    >>> model.score(X, y) > 0.93
+    True
+    """
+
+    choice = 1e-3
+    learning_rate = 1.0
+    mapping = "evidence"
+    match_tracking = 1e-6
+    families = None
+    width = None
+    ridge = None
+    rank_share = None
+    shuffle = True
+
+    def __init__(
+        self,
+        vigilance: float = 0.9,
+        *,
+        search_depth: int | None = None,
+        abstain_below: float | None = None,
+        label_memory: int = 50_000,
+        bounds: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.vigilance = vigilance
+        self.search_depth = search_depth
+        self.abstain_below = abstain_below
+        self.label_memory = label_memory
+        self.bounds = bounds
+        self.random_state = random_state
+        self.n_jobs = n_jobs

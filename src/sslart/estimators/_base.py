@@ -1,0 +1,168 @@
+"""What every estimator shares: checked parameters, boxes in the user's units, calls that fail without trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sslart._art.network import Network, Rule, Undo
+from sslart._art.novelty import usual_familiarity
+from sslart._data.encoder import Coding
+from sslart._data.samples import Table, read_samples
+from sslart._utils.arrays import FloatArray
+from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
+
+
+@contextmanager
+def unchanged_on_failure(estimator: Any) -> Iterator[Undo]:
+    """Put an estimator back as it was if the call fails or is interrupted, wherever that happens.
+
+    Yields a list to which every step that changes something in place adds, beforehand, how to take it back.
+    """
+    undo: Undo = [partial(put_back, estimator, dict(vars(estimator)))]
+    try:
+        yield undo
+    except BaseException:
+        for take_back in reversed(undo):
+            take_back()
+        raise
+
+
+def put_back(estimator: Any, attributes: dict[str, Any]) -> None:
+    """Give an estimator the attributes that it had."""
+    vars(estimator).clear()
+    vars(estimator).update(attributes)
+
+
+class RawSamplesEstimator(BaseEstimator):
+    """Base of all estimators: takes raw samples, missing values included, and remembers what they looked like."""
+
+    n_features_in_: int
+
+    def _read(self, X: Any) -> Table:
+        """Return X as a table for a fitted estimator."""
+        check_is_fitted(self)
+        return read_samples(self, X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _get_state(self) -> dict[str, Any]:
+        """Return what `sslart.save` writes of a fitted estimator beside its parameters."""
+        names = getattr(self, "feature_names_in_", None)
+        return {"n_features_in": self.n_features_in_, "feature_names_in": None if names is None else list(names)}
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        """Take over what `_get_state` returned, after checking it."""
+        n_features, names = state["n_features_in"], state["feature_names_in"]
+        if not isinstance(n_features, int) or n_features < 1:
+            raise ValueError("the number of features of the model is none")
+        self.n_features_in_ = n_features
+        if names is not None:
+            if type(names) is not list or len(names) != n_features or not all(isinstance(n, str) for n in names):
+                raise ValueError("the feature names of the model do not fit its features")
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+
+class ARTEstimator(RawSamplesEstimator):
+    """Base of the estimators that are one network each."""
+
+    vigilance: float
+    choice: float
+    learning_rate: float
+    bounds: Any
+    shuffle: bool
+    n_jobs: int | None
+    _network: Network
+
+    def _rule(self) -> Rule:
+        """Return the checked parameters of learning, after checking the others too."""
+        check_flag(self._name, "shuffle", self.shuffle)
+        check_jobs(self._name, self.n_jobs)
+        return Rule(
+            check_number(self._name, "vigilance", self.vigilance, 0, 1),
+            check_number(self._name, "choice", self.choice, 0, open_low=True),
+            check_number(self._name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
+        )
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _first_coding(self, table: Table, *, stream: bool) -> Coding:
+        return Coding.first(table, check_bounds(self._name, self.bounds, table.values.shape[1]), stream=stream)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Say how well each sample fits what was learnt: the match of its best node.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            From 0 to 1. Low means novel: unlike the best node, or beyond the range of what was learnt.
+        """
+        table = self._read(X)
+        return self._network.familiarity(table, self._rule().choice, n_jobs=self.n_jobs)
+
+    @property
+    def novelty_threshold_(self) -> float:
+        """A sample whose `score_samples` is lower is novel: few of the samples learnt fit the other boxes so badly."""
+        check_is_fitted(self)
+        rule = self._rule()
+        return usual_familiarity(self._network, rule.choice, rule.vigilance)
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of prototype nodes."""
+        check_is_fitted(self)
+        return self._network.prototypes.n_nodes
+
+    @property
+    def lower_(self) -> FloatArray:
+        """Lower corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
+        check_is_fitted(self)
+        return self._network.boxes_in_units()[0]
+
+    @property
+    def upper_(self) -> FloatArray:
+        """Upper corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
+        check_is_fitted(self)
+        return self._network.boxes_in_units()[1]
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """How many samples resonated with each node, labelled or not, shape (n_nodes,)."""
+        check_is_fitted(self)
+        return self._network.prototypes.support[: self.n_nodes_].copy()
+
+    @property
+    def coded_feature_names_(self) -> list[str]:
+        """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return self._network.coding.names(None if names is None else list(names))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_network")
+
+    def _categorical_columns(self) -> frozenset[int]:
+        return self._network.coding.categorical
+
+    def _get_state(self) -> dict[str, Any]:
+        return {**super()._get_state(), "network": self._network.to_state()}
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        super()._set_state(state)
+        self._network = Network.from_state(state["network"], self.n_features_in_)

@@ -1,0 +1,147 @@
+"""FuzzyART: one-pass clustering into boxes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils import check_random_state
+
+from sslart._art.network import Network, Undo
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import Table, read_samples
+from sslart._utils.arrays import IntArray
+from sslart.estimators._base import ARTEstimator, unchanged_on_failure
+
+
+class FuzzyART(ClusterMixin, ARTEstimator):
+    """Fuzzy ART: clusters samples into boxes in one pass, online, with no number of clusters to set.
+
+    Parameters
+    ----------
+    vigilance : float, default=0.75
+        ρ in [0, 1]: how alike the samples of one box must be. Higher makes more and smaller boxes.
+    choice : float, default=1e-3
+        α > 0: prefers larger boxes as it grows.
+    learning_rate : float, default=1.0
+        β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once.
+    bounds : (lower, upper), default=None
+        Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
+        None takes the range of the data of the first call. Values outside widen it.
+    shuffle : bool, default=False
+        Whether `fit` takes the samples in a random order instead of the given one.
+    random_state : int, RandomState instance or None, default=None
+        Seeds that order.
+    n_jobs : int or None, default=None
+        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Node that learnt each sample of the last `fit` or `partial_fit`.
+    n_nodes_ : int
+        Number of prototype nodes.
+    lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
+        The boxes in the user's units.
+    support_ : array of shape (n_nodes,)
+        Samples learnt by each node.
+    novelty_threshold_ : float
+        A sample whose `score_samples` is lower is novel.
+    coded_feature_names_ : list of str
+        Names of the columns of `lower_` and `upper_`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    Examples
+    --------
+    >>> from sslart import FuzzyART
+    >>> X = [[0, 0], [1, 1], [9, 9], [10, 10]]
+    >>> art = FuzzyART(vigilance=0.8).fit(X)
+    >>> art.labels_
+    array([0, 0, 1, 1])
+    >>> art.lower_, art.upper_
+    (array([[0., 0.],
+           [9., 9.]]), array([[ 1.,  1.],
+           [10., 10.]]))
+    >>> art.score_samples([[0, 1], [5, 5]]).round(2)
+    array([0.9, 0.5])
+    """
+
+    def __init__(
+        self,
+        vigilance: float = 0.75,
+        *,
+        choice: float = 1e-3,
+        learning_rate: float = 1.0,
+        bounds: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.vigilance = vigilance
+        self.choice = choice
+        self.learning_rate = learning_rate
+        self.bounds = bounds
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the samples afresh.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : ignored
+        """
+        with unchanged_on_failure(self):
+            table = read_samples(self, X, reset=True)
+            self._rule()
+            order: Any = slice(None)
+            if self.shuffle:
+                order = check_random_state(self.random_state).permutation(len(table))
+            network = Network(self._first_coding(table, stream=False))
+            self.labels_ = np.empty(len(table), dtype=np.int64)
+            self.labels_[order] = self._learn(network, table[order], None)
+            network.prototypes.trim()
+            self._network = network
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on learning: the samples in the given order, one or many.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : ignored
+        """
+        with unchanged_on_failure(self) as undo:
+            first = not self.__sklearn_is_fitted__()
+            table = read_samples(self, X, reset=first)
+            network = Network(self._first_coding(table, stream=True)) if first else self._network
+            self.labels_ = self._learn(network, table, None if first else undo)
+            self._network = network
+        return self
+
+    def _learn(self, network: Network, table: Table, undo: Undo | None) -> IntArray:
+        targets = np.full(len(table), UNLABELLED)
+        return network.learn(table, targets, 0, self._rule(), undo=undo).nodes
+
+    def predict(self, X: Any) -> IntArray:
+        """Name the node of highest choice for each sample. Learns nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        table = self._read(X)
+        return self._network.rank(table, self._rule().choice, n_jobs=self.n_jobs)[0][:, 0]

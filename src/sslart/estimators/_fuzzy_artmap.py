@@ -1,0 +1,145 @@
+"""FuzzyARTMAP: supervised, one class per box."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+from sklearn.utils import check_random_state
+
+from sslart._art.network import Rule
+from sslart._data.labels import Labels
+from sslart._data.training import read_training
+from sslart._utils.params import check_number
+from sslart.estimators._base import unchanged_on_failure
+from sslart.estimators._classifier import ARTClassifier
+
+
+class FuzzyARTMAP(ARTClassifier):
+    """Fuzzy ARTMAP: a supervised classifier that learns boxes of one class each, in one pass.
+
+    Parameters
+    ----------
+    vigilance : float, default=0.0
+        ρ in [0, 1]: how alike the samples of one box must be. Higher makes more and smaller boxes.
+    choice : float, default=1e-3
+        α > 0: prefers larger boxes as it grows.
+    learning_rate : float, default=1.0
+        β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once.
+    match_tracking : float, default=1e-6
+        δ ≥ 0: by how much vigilance rises above the match of a box of the wrong class.
+    bounds : (lower, upper), default=None
+        Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
+        None takes the range of the data of the first call. Values outside widen it.
+    shuffle : bool, default=False
+        Whether `fit` takes the samples in a random order instead of the given one.
+    random_state : int, RandomState instance or None, default=None
+        Seeds that order.
+    n_jobs : int or None, default=None
+        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes, sorted.
+    n_nodes_, n_nodes_stage1_, n_labelled_nodes_ : int
+        Number of boxes; all of them are labelled, none is of stage 1.
+    lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
+        The boxes in the user's units.
+    counts_ : array of shape (n_nodes, n_classes)
+        How many samples of each class each box learnt.
+    node_labels_ : array of shape (n_nodes,)
+        Class of each box.
+    support_ : array of shape (n_nodes,)
+        Samples learnt by each box.
+    novelty_threshold_ : float
+        A sample whose `score_samples` is lower is novel.
+    coded_feature_names_ : list of str
+        Names of the columns of `lower_` and `upper_`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    Examples
+    --------
+    >>> from sslart import FuzzyARTMAP
+    >>> X = [[0, 0], [1, 1], [9, 9], [10, 10]]
+    >>> model = FuzzyARTMAP().fit(X, ["low", "low", "high", "high"])
+    >>> model.predict([[2, 1], [8, 9]])
+    array(['low', 'high'], dtype='<U4')
+    >>> model.n_nodes_
+    2
+    """
+
+    def __init__(
+        self,
+        vigilance: float = 0.0,
+        *,
+        choice: float = 1e-3,
+        learning_rate: float = 1.0,
+        match_tracking: float = 1e-6,
+        bounds: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.vigilance = vigilance
+        self.choice = choice
+        self.learning_rate = learning_rate
+        self.match_tracking = match_tracking
+        self.bounds = bounds
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _rule(self) -> Rule:
+        tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
+        return dataclasses.replace(super()._rule(), match_tracking=tracking, one_to_one=True)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn afresh.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Classes: integers, strings or booleans, one for every sample.
+        """
+        with unchanged_on_failure(self):
+            table, labels = read_training(self, X, y, gaps=False)
+            _refuse_gaps(labels)
+            self._rule()
+            order: Any = slice(None)
+            if self.shuffle:
+                order = check_random_state(self.random_state).permutation(len(table))
+            self._fit_table(table, labels, order)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]
+        """Go on learning: labelled samples in the given order, one or many.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Classes, one for every sample. New classes may appear at any time.
+        classes : array-like, default=None
+            Classes to expect, so that `predict_proba` has a column for each from the start.
+        """
+        return super().partial_fit(X, y, classes)
+
+    def _partial_fit_table(self, table: Any, labels: Labels, *args: Any, **kwargs: Any) -> Any:
+        _refuse_gaps(labels)
+        return super()._partial_fit_table(table, labels, *args, **kwargs)
+
+
+def _refuse_gaps(labels: Labels) -> None:
+    n_unlabelled = int((~labels.known).sum())
+    if n_unlabelled:
+        raise ValueError(
+            f"y has {n_unlabelled} unlabelled sample(s) (-1, None or NaN). FuzzyARTMAP needs a label for every sample: "
+            "use SSLART to learn from unlabelled samples too, or drop them. If -1 is a class, give it another name."
+        )

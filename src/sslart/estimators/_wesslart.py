@@ -1,0 +1,321 @@
+"""WESSLART: SSL-ART members that learn the same samples in different orders."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from sslart._art.network import Undo
+from sslart._data.classes import ClassTable
+from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._data.samples import Table, read_samples
+from sslart._data.training import as_known, read_stream, read_training, table_from_state, table_to_state
+from sslart._mapping.voting import Record, held_out
+from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.parallel import side_by_side
+from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
+from sslart.estimators._base import put_back, unchanged_on_failure
+from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
+from sslart.estimators._sslart import SSLART, stage_order
+
+
+class WESSLART(Ensemble):
+    """WESSL-ART: a weighted vote over SSL-ART members trained on different sequences of the same samples.
+
+    Each member weighs its vote for a class by its success on that class. Members differ by their sample sequence only.
+
+    Parameters
+    ----------
+    n_members : int, default=7
+        M: how many members vote.
+    voting : {"weighted", "majority"}, default="weighted"
+        Whether a vote counts We_c^m (WESSL-ART) or one (VESSL-ART).
+    validation : "labelled" or float, default="labelled"
+        What `fit` measures We_c^m on: the labelled training samples, or a share of them in (0, 1) that is held out
+        (stratified by class) and learnt by no member. A `validation_set` given to `fit` takes its place. With evidence
+        mapping it is "labelled", and each sample is predicted by the others alone.
+    n_jobs : int or None, default=None
+        How many threads members learn and answer in; None is 1, -1 all cores. Results do not depend on it.
+    vigilance, choice, learning_rate, mapping, match_tracking, search_depth, bounds, shuffle
+        ρ, α, β, the mapping, δ, T and the range of every member: see `SSLART`. Without `shuffle` all members are
+        alike.
+    abstain_below : float or None, default=None
+        `predict` abstains where the highest probability is below this.
+    families, width, ridge, rank_share, label_memory
+        Evidence mapping of every member: see `SSLART`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the sequences of the members and the samples held out.
+
+    Attributes
+    ----------
+    estimators_ : list of SSLART
+        The members.
+    class_weights_ : array of shape (n_members, n_classes)
+        We_c^m: share of the validation samples of class c that member m got right. Where a class had none, the share
+        over all classes.
+    classes_ : array of shape (n_classes,)
+        The classes, sorted.
+    n_nodes_, n_nodes_stage1_, n_labelled_nodes_ : int
+        Number of boxes over all members, of those made by unlabelled samples, and of those with a label.
+    lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
+        The boxes of all members in the user's units, member after member.
+    counts_ : array of shape (n_nodes, n_classes)
+        F^OtM: how often each class resonated with each box.
+    node_labels_ : array of shape (n_nodes,)
+        Class of each box; -1 or None where it has none.
+    support_ : array of shape (n_nodes,)
+        Samples learnt by each box, labelled or not.
+    novelty_threshold_ : float
+        A sample whose `score_samples` is lower is novel.
+    coded_feature_names_ : list of str
+        Names of the columns of `lower_` and `upper_`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, where X had string names.
+
+    Notes
+    -----
+    In a stream every labelled sample is first predicted by each member and then learnt, and the weights follow from
+    these predictions: honest, and with nothing stored but two counts per class. All members see the stream in its own
+    order; they differ by what `fit` taught them before, or by the first call of `partial_fit`, which each member
+    takes in an order of its own unless `bounds` makes the result independent of how the stream is cut.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sslart import WESSLART
+    >>> X, y = load_wine(return_X_y=True)
+    >>> few = y.copy()
+    >>> few[[i for i in range(len(y)) if i % 5]] = -1  # keep one label in five
+    >>> model = WESSLART(vigilance=0.8, random_state=0).fit(X, few)
+    >>> model.predict(X[::60])
+    array([0, 1, 1])
+    >>> model.predict_proba(X[:1]).round(2)
+    array([[1., 0., 0.]])
+    """
+
+    def __init__(
+        self,
+        n_members: int = 7,
+        *,
+        voting: str = "weighted",
+        validation: str | float = "labelled",
+        n_jobs: int | None = None,
+        vigilance: float = 0.9,
+        choice: float = 1e-3,
+        learning_rate: float = 1.0,
+        mapping: str = "one-to-many",
+        match_tracking: float = 1e-6,
+        search_depth: int | None = None,
+        abstain_below: float | None = None,
+        families: Any = None,
+        width: float | None = None,
+        ridge: float | None = None,
+        rank_share: float | None = None,
+        label_memory: int = 50_000,
+        bounds: Any = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_members = n_members
+        self.voting = voting
+        self.validation = validation
+        self.n_jobs = n_jobs
+        self.vigilance = vigilance
+        self.choice = choice
+        self.learning_rate = learning_rate
+        self.mapping = mapping
+        self.match_tracking = match_tracking
+        self.search_depth = search_depth
+        self.abstain_below = abstain_below
+        self.families = families
+        self.width = width
+        self.ridge = ridge
+        self.rank_share = rank_share
+        self.label_memory = label_memory
+        self.bounds = bounds
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, validation_set: Any = None) -> Self:
+        """Learn afresh, each member in an order of its own, and measure the class weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
+        validation_set : (X_val, y_val), default=None
+            Samples that no member learns, to measure the class weights on; takes the place of `validation`.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            table, labels = read_training(self, X, y)
+            if self._speaks and (validation_set is not None or self.validation != "labelled"):
+                raise ValueError(
+                    "With mapping='evidence' WESSLART measures its class weights by leave-one-out: leave validation at "
+                    "'labelled' and give no validation_set."
+                )
+            random = check_random_state(self.random_state)
+            apart = self._held_out(labels, random, validation_set)
+            training, training_labels = table[~apart], labels[~apart]
+            self._table = ClassTable().learning(training_labels)
+            validation, validation_labels = table[labels.known], labels[labels.known]
+            if validation_set is not None:
+                validation, validation_labels = self._read_validation_set(validation_set)
+            elif apart.any():
+                validation, validation_labels = table[apart], labels[apart]
+
+            members = self._new_members(random)
+            side_by_side(
+                lambda member, stop: member._fit_table(
+                    training,
+                    training_labels,
+                    stage_order(training_labels, self.shuffle, member.random_state),
+                    stop,
+                ),
+                members,
+                self.n_jobs,
+            )
+            self._take_members(members)
+            if self._speaks:
+                self._record = Record.none(len(members), self._table)
+            else:
+                self._record = Record.of_votes(self._votes(validation), self._table, validation_labels)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Go on learning: labelled and unlabelled samples in the given order, one or many.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,), default=None
+            Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
+        classes : array-like, default=None
+            Classes to expect, so that `predict_proba` has a column for each from the start.
+        """
+        with unchanged_on_failure(self) as undo:
+            self._check_parameters()
+            first = not self.__sklearn_is_fitted__()
+            table, labels, declared = read_stream(self, X, y, classes)
+            if first:
+                members = self._new_members(check_random_state(self.random_state))
+            else:
+                self._follow()
+                members = self.estimators_
+            own_orders = first and self.bounds is None and self.shuffle
+            orders = {
+                id(member): check_random_state(member.random_state).permutation(len(table))
+                if own_orders
+                else np.arange(len(table))
+                for member in members
+            }
+            known = ClassTable() if first else self._table
+            self._table = (known if declared is None else known.declaring(declared)).learning(labels)
+            right = self._learn_together(members, table, labels, declared, orders, undo)
+            record = Record.none(len(members), self._table)
+            if not self._speaks:
+                record = Record.of_right(right, self._table, labels)
+            self._record = record if first else self._record + record
+            self._take_members(members)
+        return self
+
+    def _learn_together(
+        self,
+        members: list[SSLART],
+        table: Table,
+        labels: Labels,
+        declared: Labels | None,
+        orders: dict[int, IntArray],
+        undo: Undo,
+    ) -> BoolArray:
+        """Let all members learn a stretch of a stream; return which samples each had foreseen rightly."""
+
+        def learn(member: SSLART, stop: Any) -> BoolArray:
+            order = orders[id(member)]
+            learnt = member._partial_fit_table(table, labels, declared, undo, order, foresee=True, stop=stop)
+            codes = member._table.codes(labels[order])
+            right = np.empty(len(order), dtype=bool)
+            right[order] = (codes != UNLABELLED) & (learnt.foreseen == codes)
+            return right
+
+        undo.extend(partial(put_back, member, dict(vars(member))) for member in members)
+        return np.array(side_by_side(learn, members, self.n_jobs))
+
+    def _check_parameters(self) -> None:
+        check_whole("WESSLART", "n_members", self.n_members)
+        check_option("WESSLART", "voting", self.voting, VOTINGS)
+        check_flag("WESSLART", "shuffle", self.shuffle)
+        check_jobs("WESSLART", self.n_jobs)
+        self._least_probability()
+        if not (isinstance(self.validation, Real) and not isinstance(self.validation, bool)):
+            if self.validation != "labelled":
+                raise ValueError(
+                    f"validation of WESSLART must be 'labelled' or a share in (0, 1), got {self.validation!r}."
+                )
+        elif check_number("WESSLART", "validation", self.validation, 0, 1, open_low=True) == 1:
+            raise ValueError("validation of WESSLART must leave samples to learn from: a share below 1, got 1.")
+
+    def _new_members(self, random: np.random.RandomState) -> list[SSLART]:
+        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_members)
+        return [self._new_member(int(seed)) for seed in seeds]
+
+    def _new_member(self, seed: int) -> SSLART:
+        return SSLART(random_state=seed, **{name: getattr(self, name) for name in MEMBER_PARAMETERS})
+
+    def _take_members(self, members: list[SSLART]) -> None:
+        for member in members:
+            member.n_features_in_ = self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                member.feature_names_in_ = self.feature_names_in_
+        self.estimators_ = members
+
+    def _held_out(self, labels: Labels, random: np.random.RandomState, validation_set: Any) -> BoolArray:
+        if validation_set is not None or isinstance(self.validation, str):
+            return np.zeros(len(labels.known), dtype=bool)
+        return held_out(labels, float(self.validation), random)
+
+    def _read_validation_set(self, validation_set: Any) -> tuple[Table, Labels]:
+        try:
+            X, y = validation_set
+        except (TypeError, ValueError):
+            raise ValueError("validation_set must be a pair (X_val, y_val).") from None
+        table = read_samples(self, X, reset=False)
+        labels = as_known(self._table, read_labels(y, table))
+        self._table.check_kind(labels)
+        if (self._table.codes(labels) == UNLABELLED).all():
+            raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")
+        return table[labels.known], labels[labels.known]
+
+    def _get_state(self) -> dict[str, Any]:
+        return {
+            **super()._get_state(),
+            "members": [{"seed": member.random_state, **member._get_state()} for member in self.estimators_],
+            "successes": self._record.successes,
+            "trials": self._record.trials,
+            **table_to_state(self._table),
+        }
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        super()._set_state(state)
+        self._table = table_from_state(state)
+        self._record = Record(state["successes"], state["trials"])
+        self._record.check(len(state["members"]), len(self._table.seen))
+        members = [self._new_member(member_state["seed"]) for member_state in state["members"]]
+        for member, member_state in zip(members, state["members"], strict=True):
+            member._set_state(member_state)
+            if (
+                set(member._table.seen) != set(self._table.seen)
+                or set(member._table.declared) != set(self._table.declared)
+                or member.n_features_in_ != self.n_features_in_
+            ):
+                raise ValueError("the members of the model do not fit together")
+        self.estimators_ = members

@@ -1,0 +1,1 @@
+"""What the experiments share: protocol, tasks, records, comparison with the paper, plots."""

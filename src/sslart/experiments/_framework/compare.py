@@ -1,0 +1,127 @@
+"""Measured beside printed: rows of tables, and whether two means can be the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from sslart.experiments import _paper
+from sslart.experiments._framework.experiment import Check, Results, Summary, Table
+from sslart.experiments._framework.protocol import VIGILANCES
+from sslart.experiments._methods import models as _models
+from sslart.experiments._paper import Printed
+
+NOT_MEASURED = "–"
+N_PRINTED = 10  # repeats behind a printed mean
+MOST_SPREAD = 15.0  # a larger printed standard deviation is a slip of the pen: 77.45 ± 21 stands among 2 to 4.4
+
+
+def spread_of(printed: Printed) -> float | None:
+    """Return the printed standard deviation, None where there is none that can be true."""
+    return printed.sd if printed.sd is not None and printed.sd <= MOST_SPREAD else None
+
+
+def as_text(printed: Printed | None) -> str:
+    """Return a printed mean and its standard deviation."""
+    if printed is None or printed.mean is None:
+        return NOT_MEASURED
+    return f"{printed.mean:.1f}" + (f" ± {printed.sd:.1f}" if printed.sd is not None else "")
+
+
+def measured(summary: Summary | None) -> str:
+    """Return a measured mean, its standard deviation, and the 95 % interval of the mean."""
+    if summary is None:
+        return NOT_MEASURED
+    if summary.n < 2:
+        return f"{summary.mean:.1f}"
+    return f"{summary.mean:.1f} ± {summary.sd:.1f} [{summary.low:.1f}, {summary.high:.1f}]"
+
+
+def agree(printed: Printed, summary: Summary) -> bool:
+    """Tell whether both means can be the same: they differ by at most two standard errors of their difference.
+
+    A printed mean without a credible standard deviation must lie in the measured 95 % interval.
+    """
+    assert printed.mean is not None
+    sd = spread_of(printed)
+    if sd is None:
+        return summary.low <= printed.mean <= summary.high
+    error = math.sqrt(sd**2 / N_PRINTED + summary.sd**2 / max(1, summary.n))
+    return abs(printed.mean - summary.mean) <= 2 * error
+
+
+def of_evidence(results: Results, dataset: str, measure: str = "accuracy") -> Summary | None:
+    """Return what evidence mapping reached."""
+    return results.summary(dataset, _models.EVIDENCE, measure, _models.EVIDENCE_VIGILANCE)
+
+
+def side_by_side(
+    results: Results,
+    table: str,
+    title: str,
+    datasets: Iterable[str],
+    ours: Sequence[tuple[str, str]],
+    measure: str = "accuracy",
+    vigilances: Sequence[float] = VIGILANCES,
+) -> Table:
+    """Return one row per data set: what the paper prints for each of its methods, what we measured, and AutoSSLART.
+
+    Parameters
+    ----------
+    ours : sequence of (our name, the paper's name) of a method
+    """
+    header = ["data set"]
+    quoted = set()
+    for name, _ in ours:
+        quoted.add(len(header))
+        header += [f"{name}, printed", *(f"{name}, ρ={rho:g}" for rho in vigilances)]
+    header.append(_models.EVIDENCE)
+    rows = []
+    for dataset in datasets:
+        cells = [dataset]
+        for name, their_name in ours:
+            cells.append(as_text(_paper.value(table, dataset, their_name, measure)))
+            cells += [measured(results.summary(dataset, name, measure, rho)) for rho in vigilances]
+        cells.append(measured(of_evidence(results, dataset, measure)))
+        rows.append(cells)
+    return Table(title, header, rows, frozenset(quoted))
+
+
+def others(
+    results: Results, table: str, title: str, datasets: Iterable[str], skip: set[str], measure: str = "accuracy"
+) -> list[Table]:
+    """Return the competitors: those run here, and those quoted from the paper."""
+    datasets = list(datasets)
+    run = [name for name in results.distinct("method") if results.summary_exists(name, None)]
+    quoted = [name for name in dict.fromkeys(one.method for one in _paper.printed(table)) if name and name not in skip]
+    found = []
+    if run:
+        rows = [[data, *(measured(results.summary(data, name, measure)) for name in run)] for data in datasets]
+        found.append(Table(f"{title}: run here, same splits", ["data set", *run], rows))
+    if quoted:
+        rows = [[data, *(as_text(_paper.value(table, data, name, measure)) for name in quoted)] for data in datasets]
+        columns = frozenset(range(1, len(quoted) + 1))
+        found.append(Table(f"{title}: quoted as printed, not run", ["data set", *quoted], rows, columns))
+    return found
+
+
+def agreement(
+    results: Results,
+    table: str,
+    datasets: Iterable[str],
+    ours: Sequence[tuple[str, str]],
+    measure: str = "accuracy",
+) -> list[Check]:
+    """Return one check per printed mean: whether it is what we measured at either vigilance."""
+    checks = []
+    for dataset in datasets:
+        for name, their_name in ours:
+            printed = _paper.value(table, dataset, their_name, measure)
+            found = {rho: results.summary(dataset, name, measure, rho) for rho in VIGILANCES}
+            known = {rho: summary for rho, summary in found.items() if summary is not None}
+            if printed is None or not known:
+                continue
+            evidence = ", ".join(f"{summary} at ρ={rho:g}" for rho, summary in known.items())
+            holds = any(agree(printed, summary) for summary in known.values())
+            checks.append(Check(f"{dataset}, {name}: {measure} {as_text(printed)}", holds, evidence))
+    return checks

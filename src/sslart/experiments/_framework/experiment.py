@@ -1,0 +1,141 @@
+"""What an experiment is: work that can be cut into pieces, and how to read its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sslart.experiments._framework.protocol import Record
+from sslart.metrics import bootstrap_interval
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean of one measure over the repeats, its standard deviation and its bootstrap 95 % interval."""
+
+    n: int
+    mean: float
+    sd: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        spread = f" ± {self.sd:.1f}" if self.n > 1 else ""
+        return f"{self.mean:.1f}{spread}"
+
+
+def _summary_of(values: Sequence[float]) -> Summary | None:
+    if not values:
+        return None
+    low, high = bootstrap_interval(values, n_resamples=2000)
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return Summary(len(values), float(np.mean(values)), sd, low, high)
+
+
+class Results:
+    """The records of one experiment."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self.records = list(records)
+        self._values: dict[tuple[Any, ...], list[float]] = {}
+        self._summaries: dict[tuple[Any, ...], Summary | None] = {}
+        for record in sorted(self.records, key=lambda record: record.repeat):
+            key = (record.dataset, record.method, record.measure, record.vigilance, record.condition)
+            self._values.setdefault(key, []).append(record.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.records)
+
+    def distinct(self, name: str) -> list[Any]:
+        """Return the values that a field of the records takes, in the order they first came."""
+        return list(dict.fromkeys(getattr(record, name) for record in self.records))
+
+    def summary_exists(self, method: str, vigilance: float | None) -> bool:
+        """Tell whether a method was run, at a vigilance or without one."""
+        return any(record.method == method and record.vigilance == vigilance for record in self.records)
+
+    def values(
+        self, dataset: str, method: str, measure: str, vigilance: float | None = None, condition: str = ""
+    ) -> list[float]:
+        """Return one measure over the repeats, those that could not be computed left out."""
+        found = self._values.get((dataset, method, measure, vigilance, condition), [])
+        return [value for value in found if not np.isnan(value)]
+
+    def summary(
+        self, dataset: str, method: str, measure: str, vigilance: float | None = None, condition: str = ""
+    ) -> Summary | None:
+        """Return mean, spread and interval of one measure, None where it was not measured."""
+        key = (dataset, method, measure, vigilance, condition)
+        if key not in self._summaries:
+            self._summaries[key] = _summary_of(self.values(*key))
+        return self._summaries[key]
+
+    def mean(
+        self, dataset: str, method: str, measure: str, vigilance: float | None = None, condition: str = ""
+    ) -> float:
+        """Return the mean of one measure, NaN where it was not measured."""
+        values = self.values(dataset, method, measure, vigilance, condition)
+        return float(np.mean(values)) if values else float("nan")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report: cells are text; `quoted` columns hold what others printed."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    quoted: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement of the paper, whether our figures bear it out, and what they are."""
+
+    statement: str
+    holds: bool
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of the paper.
+
+    Attributes
+    ----------
+    name, title : str
+    question : str
+        What it is about, in a sentence or two, and every choice where the paper is silent.
+    datasets : tuple of str
+    work : callable
+        `work(dataset, seed, quick)` does one repetition on one data set and returns its records.
+    tables, checks : callables
+        From the results to what the report shows.
+    figure : callable or None
+        Draws the results in the paper's form.
+    reason : str
+        The likely reason where figures differ.
+    """
+
+    name: str
+    title: str
+    question: str
+    datasets: tuple[str, ...]
+    work: Callable[[str, int, bool], Iterable[Record]]
+    tables: Callable[[Results], list[Table]]
+    checks: Callable[[Results], list[Check]]
+    figure: Callable[[Results], Any] | None = None
+    reason: str = ""
+    repeats: int = 10
+    quick_repeats: int = 2
+
+
+def verdict(checks: Sequence[Check]) -> str:
+    """Return "reproduced" if at least four fifths of the statements hold, "partly" from two fifths on, else "not"."""
+    if not checks:
+        return "not run"
+    share = sum(check.holds for check in checks) / len(checks)
+    return "reproduced" if share >= 0.8 else "partly" if share >= 0.4 else "not"

@@ -1,0 +1,1 @@
+"""The methods that take part in the experiments."""

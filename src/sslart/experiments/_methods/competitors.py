@@ -1,0 +1,129 @@
+"""What a user could run today instead, under the same splits: classifiers of scikit-learn, and SemiBoost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import SVC, OneClassSVM
+from sklearn.tree import DecisionTreeClassifier
+
+from sslart.experiments._framework.protocol import Labels, Task
+from sslart.experiments._methods.semiboost import SemiBoost
+
+FloatArray = NDArray[np.float64]
+Method = Callable[[Task], Labels]
+
+
+def prepared(task: Task) -> tuple[FloatArray, FloatArray]:
+    """Return training and test samples without gaps, in [0, 1], categories as indicators; learnt from training only."""
+    numeric = make_pipeline(SimpleImputer(keep_empty_features=True), MinMaxScaler(clip=True))
+    if hasattr(task.X, "dtypes"):
+        nominal = [name for name in task.X.columns if not np.issubdtype(_dtype(task.X[name]), np.number)]
+        others = [name for name in task.X.columns if name not in nominal]
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        numeric = make_column_transformer((numeric, others), (encoder, nominal))
+    training = np.asarray(numeric.fit_transform(task.X), dtype=np.float64)
+    return training, np.asarray(numeric.transform(task.X_test), dtype=np.float64)
+
+
+def _dtype(column: Any) -> Any:
+    return column.dtype if isinstance(column.dtype, np.dtype) else np.dtype(object)
+
+
+def _codes(task: Task) -> tuple[NDArray[np.int64], Labels]:
+    """Return the labels as numbers, -1 where hidden, and the classes they stand for."""
+    classes = np.array(sorted({label for label in task.y if label is not None}), dtype=object)
+    place = {name: code for code, name in enumerate(classes)}
+    return np.array([place.get(label, -1) for label in task.y]), classes
+
+
+def supervised(estimator: Any) -> Method:
+    """Train on the labelled samples alone."""
+
+    def answer(task: Task) -> Labels:
+        training, test = prepared(task)
+        codes, classes = _codes(task)
+        rows = codes >= 0
+        return np.asarray(classes[estimator().fit(training[rows], codes[rows]).predict(test)])
+
+    return answer
+
+
+def semi_supervised(estimator: Any) -> Method:
+    """Train on all samples, by scikit-learn's convention that -1 is no label."""
+
+    def answer(task: Task) -> Labels:
+        training, test = prepared(task)
+        codes, classes = _codes(task)
+        with np.errstate(invalid="ignore"):  # a sample that no label reaches
+            answers = estimator().fit(training, codes).predict(test)
+        return np.asarray(np.where(answers >= 0, classes[np.maximum(answers, 0)], None))
+
+    return answer
+
+
+def boosted(estimator: Any) -> Method:
+    """Train SemiBoost over a base learner."""
+
+    def answer(task: Task) -> Labels:
+        training, test = prepared(task)
+        return SemiBoost(estimator(), random_state=task.seed).fit(training, task.y).predict(test)
+
+    return answer
+
+
+def one_class(estimator: Any, normal: str, anomaly: str) -> Method:
+    """Train on the samples known to be normal; what does not fit is an anomaly."""
+
+    def answer(task: Task) -> Labels:
+        training, test = prepared(task)
+        inside = estimator().fit(training[task.y == normal]).predict(test) > 0
+        return np.where(inside, normal, anomaly).astype(object)
+
+    return answer
+
+
+BASES: dict[str, Callable[[], Any]] = {
+    "naive Bayes": GaussianNB,
+    "tree": lambda: DecisionTreeClassifier(min_samples_leaf=2, random_state=0),
+    "3NN": lambda: KNeighborsClassifier(3),
+}
+
+
+def spreading() -> Any:
+    """Return label spreading over nearest neighbours."""
+    return LabelSpreading(kernel="knn", n_neighbors=7)
+
+
+SEMI_SUPERVISED: dict[str, Method] = {
+    "LabelSpreading": semi_supervised(spreading),
+    **{
+        f"SelfTraining, {name}": semi_supervised(lambda base=base: SelfTrainingClassifier(base()))
+        for name, base in BASES.items()
+    },
+}
+SEMIBOOST: dict[str, Method] = {f"SemiBoost, {name}": boosted(base) for name, base in BASES.items()}
+SUPERVISED: dict[str, Method] = {
+    "SVM, labelled only": supervised(lambda: SVC(C=10.0, gamma="scale")),
+    "random forest, labelled only": supervised(lambda: RandomForestClassifier(random_state=0)),
+}
+
+
+def detectors(normal: str, anomaly: str) -> dict[str, Method]:
+    """Return the methods for anomalies."""
+    return {
+        "OCSVM": one_class(lambda: OneClassSVM(nu=0.05, gamma="scale"), normal, anomaly),
+        "IsolationForest": one_class(lambda: IsolationForest(random_state=0), normal, anomaly),
+        **SUPERVISED,
+    }

@@ -1,0 +1,1 @@
+"""Runs the experiments and writes their report."""

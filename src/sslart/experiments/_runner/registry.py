@@ -1,0 +1,37 @@
+"""All experiments, in the order of the paper."""
+
+from __future__ import annotations
+
+from sslart.experiments import (
+    anomaly,
+    coverage,
+    images,
+    incremental,
+    mapping,
+    motion,
+    motion_nodes,
+    nodes,
+    rules,
+    uci,
+    vigilance,
+)
+from sslart.experiments._framework.experiment import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        vigilance.EXPERIMENT,
+        mapping.EXPERIMENT,
+        incremental.SINGLE,
+        incremental.ENSEMBLE,
+        images.EXPERIMENT,
+        uci.BINARY_SETS,
+        uci.MULTICLASS_SETS,
+        nodes.EXPERIMENT,
+        anomaly.EXPERIMENT,
+        motion.EXPERIMENT,
+        motion_nodes.EXPERIMENT,
+        coverage.EXPERIMENT,
+        rules.EXPERIMENT,
+    )
+}

@@ -1,0 +1,103 @@
+"""What would change an answer: samples before and after, and in what they differ. Plain data, no search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import Table
+from sslart._utils.arrays import IntArray
+from sslart.explain._match import Class, Value
+
+
+class Change(NamedTuple):
+    """One feature of a counterfactual: from what to what."""
+
+    feature: str
+    before: Value
+    after: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactual:
+    """A changed sample that gets another answer; the model was asked.
+
+    Attributes
+    ----------
+    answer : class
+        What the model answers for the changed sample.
+    changes : tuple of Change
+        The features that differ.
+    sample : tuple
+        The whole changed sample, one value per column; None where missing.
+    """
+
+    answer: Class
+    _flips: Flips = field(repr=False)
+    _row: int = field(repr=False)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The features that differ."""
+        return self._flips.changes(self._row)
+
+    @property
+    def sample(self) -> tuple[Value | None, ...]:
+        """The whole changed sample, one value per column; None where missing."""
+        return self._flips.sample(self._row)
+
+
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Samples before and after they were changed so that they get another answer.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    classes : list
+    places : array of length n_samples
+        The other answer as a place in the classes; -1 where none was found.
+    before, after : Table
+    """
+
+    names: list[str]
+    classes: list[Any]
+    places: IntArray
+    before: Table
+    after: Table
+
+    def __getitem__(self, row: int) -> Counterfactual | None:
+        place = self.places.item(row)
+        return None if place == UNLABELLED else Counterfactual(self.classes[place], self, row)
+
+    @cached_property
+    def _numbers(self) -> tuple[list[int], list[int], list[float], list[float]]:
+        """Where in the lists that follow each sample begins; the columns that differ, their values before and after."""
+        before, after = self.before.values, self.after.values
+        differ = (before != after) & ~np.isnan(before)
+        starts = np.concatenate([[0], np.cumsum(differ.sum(axis=1))])
+        return starts.tolist(), np.nonzero(differ)[1].tolist(), before[differ].tolist(), after[differ].tolist()
+
+    def changes(self, row: int) -> tuple[Change, ...]:
+        """Return what differs in a sample, in the order of the columns."""
+        starts, columns, old, new = self._numbers
+        own = slice(starts[row], starts[row + 1])
+        differing: list[tuple[int, Value, Value]] = list(zip(columns[own], old[own], new[own], strict=True))
+        for column, given in self.before.categories.items():
+            if given[row] != self.after.categories[column][row]:
+                differing.append((column, given[row], self.after.categories[column][row]))
+        differing.sort(key=itemgetter(0))
+        return tuple(Change(self.names[column], before, after) for column, before, after in differing)
+
+    def sample(self, row: int) -> tuple[Value | None, ...]:
+        """Return a changed sample, None where a value is missing."""
+        values: list[Any] = [None if value != value else value for value in self.after.values[row].tolist()]
+        for column, given in self.after.categories.items():
+            values[column] = given[row]
+        return tuple(values)

@@ -1,0 +1,144 @@
+"""The way in as an ONNX graph: columns in the user's units become samples in the unit cube."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sslart._data.encoder import GRID, Coding
+from sslart.export.onnx._graph import CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
+
+UNKNOWN, MISSING = -1, -2  # codes of a category that the model does not know, and of the empty string
+NO_CATEGORY = ""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The inputs of the graph.
+
+    Attributes
+    ----------
+    graph : Graph
+    numeric : list of int
+        The columns that are numeric.
+    numbers : Value of shape (n_samples, n_numeric), or None
+        Their values, NaN where missing.
+    codes : mapping from column to Value of shape (n_samples, 1)
+        The number of the category of each sample.
+    categories : mapping from column to list of str
+        The categories by number.
+    """
+
+    graph: Graph
+    numeric: list[int]
+    numbers: Value | None
+    codes: Mapping[int, Value]
+    categories: Mapping[int, list[str]]
+
+    @cached_property
+    def empty(self) -> Value:
+        """Which samples have no value at all."""
+        missing = [code.equals(np.array([MISSING])) for code in self.codes.values()]
+        if self.numbers is not None:
+            missing.append(self.graph.op("IsNaN", self.numbers))
+        return ~_any(self.graph, ~self.graph.join(missing, axis=1))
+
+    def matrix(self, coding: Coding) -> Value:
+        """Return one column per coded feature, in the user's units; indicators are 0 or 1, NaN where missing."""
+        if not coding.categorical and self.numbers is not None:
+            return self.numbers
+        pieces = [] if self.numbers is None else [self.numbers]
+        stands_for: list[tuple[int, str | None]] = [(column, None) for column in self.numeric]
+        for column, code in self.codes.items():
+            known = self.categories[column]
+            if known:
+                is_one = code.equals(np.arange(len(known))[None]).cast(DOUBLE)
+                pieces.append(self.graph.where(code.equals(np.array([MISSING])), np.nan, is_one))
+                stands_for += [(column, category) for category in known]
+        wanted = [
+            (feature.column, None if feature.category is None else str(feature.category)) for feature in coding.features
+        ]
+        order = np.array([stands_for.index(one) for one in wanted])
+        return self.graph.take(self.graph.join(pieces, axis=1), order, axis=1)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Samples in the unit cube.
+
+    Attributes
+    ----------
+    values : Value of shape (n_samples, n_features)
+        Multiples of 2⁻³², 0 where missing.
+    present : Value of shape (n_samples, n_features)
+        1 where there is a value, else 0, in double precision.
+    has_value : Value of shape (n_samples,)
+        Whether a sample has any.
+    """
+
+    values: Value
+    present: Value
+    has_value: Value
+
+
+def declare_columns(graph: Graph, names: Sequence[str] | None, n_columns: int, codings: Sequence[Coding]) -> Columns:
+    """Declare the inputs: one matrix X of numbers, or one input per column where a column is categorical."""
+    categorical = codings[0].categorical
+    numeric = [column for column in range(n_columns) if column not in categorical]
+    if not categorical:
+        return Columns(graph, numeric, graph.input("X", DOUBLE, n_columns), {}, {})
+    names = [f"x{column}" for column in range(n_columns)] if names is None else names
+    inputs = [graph.input(name, STRING if column in categorical else DOUBLE, 1) for column, name in enumerate(names)]
+    categories = {column: categories_of(codings, column, names[column]) for column in sorted(categorical)}
+    codes = {column: _category_codes(graph, inputs[column], known) for column, known in categories.items()}
+    numbers = graph.join([inputs[column] for column in numeric], axis=1) if numeric else None
+    return Columns(graph, numeric, numbers, codes, categories)
+
+
+def categories_of(codings: Sequence[Coding], column: int, name: str) -> list[str]:
+    """Return the categories of a column as strings, after checking that strings can tell them apart."""
+    known = list(
+        dict.fromkeys(feature.category for coding in codings for feature in coding.features if feature.column == column)
+    )
+    texts = [str(category) for category in known]
+    if NO_CATEGORY in texts:
+        raise ValueError(
+            f"Column {name!r} has the empty string as a category, which means a missing value in ONNX. Give the "
+            "category another name, or None where it means missing, and fit the model again."
+        )
+    alike = [category for category in known if texts.count(str(category)) > 1]
+    if alike:
+        raise ValueError(
+            f"Column {name!r} has categories that are alike as strings, and ONNX has strings only: "
+            f"{', '.join(map(repr, alike))}. Make them of one type and fit the model again."
+        )
+    return texts
+
+
+def _category_codes(graph: Graph, column: Value, known: list[str]) -> Value:
+    return graph.op(
+        "LabelEncoder",
+        column,
+        domain=CATEGORIES_DOMAIN,
+        keys_strings=[*known, NO_CATEGORY],
+        values_int64s=[*range(len(known)), MISSING],
+        default_int64=UNKNOWN,
+    )
+
+
+def coded(columns: Columns, coding: Coding) -> Coded:
+    """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._reference.encode` does."""
+    graph = columns.graph
+    origin, span = coding._origin_and_span()
+    scaled = (columns.matrix(coding) - origin) / np.where(span > 0, span, 1.0) * np.where(span == 0, 0.0, 1.0)
+    present = ~graph.op("IsNaN", scaled)
+    clipped = graph.op("Clip", graph.where(present, scaled, 0.0), np.array(0.0), np.array(1.0))
+    values = graph.op("Round", clipped * GRID) / GRID
+    return Coded(values, present.cast(DOUBLE), _any(graph, present))
+
+
+def _any(graph: Graph, flags: Value) -> Value:
+    return flags.cast(INT64).max(axis=1) > np.array(0)

@@ -1,0 +1,279 @@
+"""Scores for models that may abstain: coverage and correctness, their curve, and comparisons over data sets."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._data.samples import Table, is_missing
+from sslart._utils.arrays import BoolArray, FloatArray
+from sslart._utils.params import check_whole
+
+
+def coverage_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> float:
+    """Return the share of samples that got an answer, right or wrong.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes, one for every sample.
+    y_pred : array-like of shape (n_samples,)
+        Predicted classes.
+    abstained : label or None, default=-1
+        What marks a sample without an answer in `y_pred`. None, NaN and pandas.NA always do; give None here where -1
+        is a class.
+
+    Examples
+    --------
+    >>> from sslart.metrics import coverage_score
+    >>> coverage_score([0, 0, 1, 1], [0, -1, 1, 0])
+    0.75
+    >>> coverage_score(["cat", "dog"], ["cat", None])
+    0.5
+    """
+    return float(_read_pair(y_true, y_pred, abstained)[1].known.mean())
+
+
+def correctness_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> float:
+    """Return the share of right answers among the samples that got one; NaN where none did.
+
+    Parameters
+    ----------
+    y_true, y_pred, abstained
+        See `coverage_score`.
+
+    Examples
+    --------
+    >>> from sslart.metrics import correctness_score
+    >>> correctness_score([0, 0, 1, 1, 1], [0, -1, 0, -1, -1])
+    0.5
+    >>> correctness_score([0, 1], [-1, -1])
+    nan
+    """
+    truth, answers = _read_pair(y_true, y_pred, abstained)
+    return _share((truth.values == answers.values)[answers.known])
+
+
+def sensitivity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: Any = UNLABELLED) -> float:
+    """Return the share of the samples of a class that were recognised, among those that got an answer.
+
+    Parameters
+    ----------
+    y_true, y_pred, abstained
+        See `coverage_score`.
+    pos_label : label or None
+        The class to recognise, all others taken together. None, for more than two classes: the mean over the classes
+        of `y_true`, without those that got no answer.
+
+    Returns
+    -------
+    float
+        NaN where no sample of the class got an answer.
+
+    Examples
+    --------
+    >>> from sslart.metrics import sensitivity_score
+    >>> sensitivity_score(["ill", "ill", "ill", "well"], ["ill", "well", None, "well"], pos_label="ill")
+    0.5
+    """
+    return _mean_over_classes(y_true, y_pred, pos_label, abstained, of_others=False)
+
+
+def specificity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: Any = UNLABELLED) -> float:
+    """Return the share of the samples outside a class that were not taken for it, among those that got an answer.
+
+    Parameters
+    ----------
+    y_true, y_pred, abstained
+        See `coverage_score`.
+    pos_label : label or None
+        The class not to be mistaken for. None, for more than two classes: the mean over the classes of `y_true`.
+
+    Returns
+    -------
+    float
+        NaN where no sample outside the class got an answer.
+
+    Examples
+    --------
+    >>> from sslart.metrics import specificity_score
+    >>> specificity_score(["well", "well", "well", "ill"], ["well", "ill", None, "ill"], pos_label="ill")
+    0.5
+    """
+    return _mean_over_classes(y_true, y_pred, pos_label, abstained, of_others=True)
+
+
+class CoverageCorrectness(NamedTuple):
+    """Coverage and correctness at each search depth; correctness is NaN where no sample got an answer."""
+
+    depths: tuple[int | None, ...]
+    coverage: FloatArray
+    correctness: FloatArray
+
+
+def coverage_correctness_curve(estimator: Any, X: Any, y: Any, depths: Iterable[int | None]) -> CoverageCorrectness:
+    """Ask a fitted model at several search depths T: how many samples get an answer, and how many of those are right.
+
+    Nothing is learnt, and the model stays as it is.
+
+    Parameters
+    ----------
+    estimator : SSLART or WESSLART
+        A fitted model with a parameter `search_depth`.
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        True classes. Unlabelled samples are left out of account.
+    depths : iterable of int or None
+        Values of `search_depth`, from 1 up; None searches until there is an answer.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import SSLART
+    >>> from sslart.metrics import coverage_correctness_curve
+    >>> X, y = load_iris(return_X_y=True)
+    >>> few = y.copy()
+    >>> few[[i for i in range(150) if i % 10]] = -1  # keep one label in ten
+    >>> model = SSLART(vigilance=0.9, random_state=0).fit(X, few)
+    >>> curve = coverage_correctness_curve(model, X, y, [1, 3, None])
+    >>> curve.coverage.round(2)
+    array([0.27, 0.65, 1.  ])
+    >>> curve.correctness.round(2)
+    array([1.  , 0.98, 0.91])
+    """
+    name = type(estimator).__name__
+    if not hasattr(estimator, "get_params") or "search_depth" not in estimator.get_params(deep=False):
+        raise ValueError(
+            f"{name} has no search_depth to vary. Give a fitted SSLART or WESSLART; of a pipeline, its last step and "
+            "the transformed X."
+        )
+    asked = tuple(check_whole(name, "search_depth", depth, or_none=True) for depth in depths)
+    if not asked:
+        raise ValueError("depths is empty: give at least one search depth, such as [1, 2, 3, None].")
+    asking = _apart(estimator)
+    pairs = [_labelled_pair(asking.set_params(search_depth=depth), X, y) for depth in asked]
+    return CoverageCorrectness(
+        asked,
+        np.array([answers.known.mean() for _, answers in pairs]),
+        np.array([_share((truth.values == answers.values)[answers.known]) for truth, answers in pairs]),
+    )
+
+
+def coverage_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Score a fitted model by its coverage, for `scoring=` in scikit-learn.
+
+    Parameters
+    ----------
+    estimator : classifier
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        True classes. Unlabelled samples are left out of account.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sslart import SSLART
+    >>> from sslart.metrics import coverage_scorer
+    >>> cross_val_score(SSLART(random_state=0), *load_iris(return_X_y=True), scoring=coverage_scorer)
+    array([1., 1., 1., 1., 1.])
+    """
+    return float(_labelled_pair(estimator, X, y)[1].known.mean())
+
+
+def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Score a fitted model by its correctness, for `scoring=` in scikit-learn; NaN where it answers no sample.
+
+    Parameters
+    ----------
+    estimator : classifier
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        True classes. Unlabelled samples are left out of account.
+    """
+    truth, answers = _labelled_pair(estimator, X, y)
+    return _share((truth.values == answers.values)[answers.known])
+
+
+def _read(y: Any, abstained: Any) -> Labels:
+    """Return classes, known where they are neither missing nor the mark of abstention."""
+    array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
+    array = column_or_1d(array, dtype=array.dtype)
+    if array.dtype == object:  # the mark may be of another kind than the classes
+        plain = [None if is_missing(label) or _is_mark(label, abstained) else label for label in array]
+        array = np.array([*plain, None], dtype=object)[:-1]
+    labels = read_labels(array, Table(np.empty((len(array), 1)))).with_class_minus_one()
+    if is_missing(abstained) or isinstance(abstained, str) != (labels.values.dtype.kind == "U"):
+        return labels
+    return Labels(labels.values, labels.known & (labels.values != abstained))
+
+
+def _is_mark(label: Any, abstained: Any) -> bool:
+    return isinstance(label, str) == isinstance(abstained, str) and bool(label == abstained)
+
+
+def _read_pair(y_true: Any, y_pred: Any, abstained: Any) -> tuple[Labels, Labels]:
+    truth, answers = _read(y_true, abstained), _read(y_pred, abstained)
+    check_consistent_length(truth.values, answers.values)
+    if len(truth.known) == 0:
+        raise ValueError("y_true and y_pred are empty: give at least one sample.")
+    if not truth.known.all():
+        cure = "" if is_missing(abstained) else f", or give abstained=None if {abstained!r} is a class here"
+        raise ValueError(f"y_true has {(~truth.known).sum()} sample(s) without a class. Leave them out{cure}.")
+    return _of_one_kind(truth, answers)
+
+
+def _labelled_pair(estimator: Any, X: Any, y: Any) -> tuple[Labels, Labels]:
+    """Return the labels of the labelled samples and the answers of a model to them."""
+    abstained = None if UNLABELLED in np.asarray(getattr(estimator, "classes_", [])).tolist() else UNLABELLED
+    truth, answers = _read(y, abstained), _read(estimator.predict(X), abstained)
+    check_consistent_length(truth.values, answers.values)
+    if not truth.known.any():
+        raise ValueError("y has no labelled sample to score against: give the true classes of some samples.")
+    return _of_one_kind(truth[truth.known], answers[truth.known])
+
+
+_KINDS = {"i": "integers", "b": "booleans", "U": "strings"}
+
+
+def _of_one_kind(truth: Labels, answers: Labels) -> tuple[Labels, Labels]:
+    kinds = [_KINDS[labels.values.dtype.kind] for labels in (truth, answers)]
+    if answers.known.any() and kinds[0] != kinds[1]:
+        raise ValueError(
+            f"The true classes are {kinds[0]} and the predicted ones {kinds[1]}: convert one to the kind of the other."
+        )
+    return truth, answers
+
+
+def _share(flags: BoolArray) -> float:
+    return float(flags.mean()) if len(flags) else float("nan")
+
+
+def _mean_over_classes(y_true: Any, y_pred: Any, pos_label: Any, abstained: Any, *, of_others: bool) -> float:
+    truth, answers = _read_pair(y_true, y_pred, abstained)
+    classes = np.unique(truth.values).tolist()
+    known = sorted({*classes, *answers.values[answers.known].tolist()})
+    if pos_label is None:
+        if len(known) < 3:
+            raise ValueError(f"Which class is the positive one? Give pos_label, one of {known}.")
+    elif pos_label not in known:
+        raise ValueError(f"pos_label={pos_label!r} is no class of y_true or y_pred: give one of {known}.")
+    shares = [
+        _share(((answers.values == label) != of_others)[answers.known & ((truth.values == label) != of_others)])
+        for label in (classes if pos_label is None else [pos_label])
+    ]
+    defined = [share for share in shares if not np.isnan(share)]
+    return float(np.mean(defined)) if defined else float("nan")
+
+
+def _apart(estimator: Any) -> Any:
+    """Return an estimator that shares what was learnt but can be given parameters of its own."""
+    apart = copy.copy(estimator)
+    if hasattr(apart, "estimators_"):  # an ensemble hands its parameters on to its members
+        apart.estimators_ = [copy.copy(member) for member in apart.estimators_]
+    return apart

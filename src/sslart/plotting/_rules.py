@@ -1,0 +1,340 @@
+"""The displays of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from sslart._utils.arrays import FloatArray
+from sslart.plotting import _style as draw
+from sslart.plotting._base import Display, at_least_one
+from sslart.rules import RuleSet, rules_of
+from sslart.rules._scales import Condition, Rule, Scale
+
+MOST_WRITTEN = 20
+
+
+@dataclass(eq=False, repr=False)
+class _RulesDisplay(Display):
+    rules: tuple[Rule, ...]
+    numbers: tuple[int, ...]
+    features: tuple[int, ...]
+    feature_names: tuple[str, ...]
+    n_rules: int
+    n_features: int
+    classes: tuple[Any, ...]
+    scales: tuple[Scale, ...]
+
+    @classmethod
+    def _of(cls, rules: Any, max_rules: Any, max_features: Any, ax: Any) -> Self:
+        if not isinstance(rules, RuleSet):
+            raise TypeError(f"rules must be a RuleSet, as model.rules() gives, got a {type(rules).__name__}.")
+        if not rules:
+            raise ValueError("There is no rule to draw: lower min_confidence or min_support, or filter less.")
+        n_rules, n_features = at_least_one("max_rules", max_rules), at_least_one("max_features", max_features)
+        support = np.array([rule.support for rule in rules], dtype=float)
+        kept = draw.most(support, n_rules).tolist()
+        kept.sort(key=lambda place: (rules.classes.index(rules[place].label), -support[place]))
+        scales = rules._domain.scales
+        features = draw.most(draw.worth(rules, scales), n_features).tolist()
+        return cls(
+            tuple(rules[place] for place in kept),
+            tuple(place + 1 for place in kept),
+            tuple(features),
+            tuple(rules.feature_names[place] for place in features),
+            len(rules),
+            len(scales),
+            rules.classes,
+            scales,
+        )._drawn(ax)
+
+    def _drawn(self, ax: Any) -> Self:
+        return self.plot(ax)  # type: ignore[attr-defined, no-any-return]
+
+    def _said(self) -> tuple[str, str]:
+        rules = draw.part(len(self.rules), self.n_rules, "rule", "those with most samples")
+        named = len({rule.label for rule in self.rules})
+        if named < len(self.classes):
+            rules += f"; {named} of {draw.plural(len(self.classes), 'class')}"
+        features = draw.part(len(self.features), self.n_features, "feature", "those in which rules differ most")
+        return rules, features
+
+    def _names(self) -> list[str]:
+        every = draw.distinct([scale.feature for scale in self.scales])
+        return [every[place] for place in self.features]
+
+    def _shown(self) -> tuple[list[Scale], list[list[Condition]]]:
+        """Return the scales of the features drawn, and what each rule asks of them."""
+        scales = [self.scales[place] for place in self.features]
+        return scales, [[rule.conditions[place] for place in self.features] for rule in self.rules]
+
+    def _class_places(self) -> list[int]:
+        return [self.classes.index(rule.label) for rule in self.rules]
+
+    def _labels(self) -> list[str]:
+        names = draw.distinct(self.classes)
+        return [
+            f"Rule {number}: {names[place]} ({rule.support})"
+            for number, place, rule in zip(self.numbers, self._class_places(), self.rules, strict=True)
+        ]
+
+
+@dataclass(eq=False, repr=False)
+class RuleParallelDisplay(_RulesDisplay):
+    """Rules in parallel coordinates: a bar per rule and feature over what it allows, joined from feature to feature.
+
+    Bars stand side by side in the order of the legend; where a rule asks nothing, there is a thin pale line.
+
+    Made by `from_estimator` or `from_rules`.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        The rules drawn, class by class.
+    numbers : tuple of int
+        Their numbers in the rule set, from 1, as `RuleSet.to_text` counts them.
+    features, feature_names : tuples of int, of str
+        The features drawn, in their order.
+    n_rules, n_features : int
+        How many there are.
+    low, high : arrays of shape (n_rules_drawn, n_features_drawn)
+        From where to where each band reaches, 0 to 1 in the learnt range.
+    ax_, figure_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import SSLART
+    >>> from sslart.plotting import RuleParallelDisplay
+    >>> data = load_iris(as_frame=True)
+    >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, data.target_names[data.target])
+    >>> display = RuleParallelDisplay.from_estimator(model, max_rules=3)
+    >>> [(number, rule.label) for number, rule in zip(display.numbers, display.rules)]
+    [(2, 'setosa'), (1, 'versicolor'), (3, 'virginica')]
+    >>> display.low[:, 2].round(2)
+    array([0.  , 0.42, 0.49])
+    """
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, max_rules: int = 6, max_features: int = 12, ax: Any = None) -> Self:
+        """Draw the rules of a fitted classifier.
+
+        Parameters
+        ----------
+        model : FuzzyARTMAP, SSLART or WESSLART
+        max_rules : int, default=6
+            How many rules to draw: those with most samples.
+        max_features : int, default=12
+            How many features to draw: those in which the rules differ most.
+        ax : matplotlib axis, default=None
+        """
+        return cls._of(rules_of(model), max_rules, max_features, ax)
+
+    @classmethod
+    def from_rules(cls, rules: RuleSet, *, max_rules: int = 6, max_features: int = 12, ax: Any = None) -> Self:
+        """Draw some rules, such as ``model.rules(simplify=(X, y)).filter("setosa")``; see `from_estimator`."""
+        return cls._of(rules, max_rules, max_features, ax)
+
+    @property
+    def low(self) -> FloatArray:
+        """Lower ends of the bands."""
+        return self._bands()[..., 0]
+
+    @property
+    def high(self) -> FloatArray:
+        """Upper ends of the bands."""
+        return self._bands()[..., 1]
+
+    def _bands(self) -> FloatArray:
+        scales, conditions = self._shown()
+        return np.array([[draw.band(*pair) for pair in zip(of_rule, scales, strict=True)] for of_rule in conditions])
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on the given axis or one of its own."""
+        n_rules, n_features = len(self.rules), len(self.features)
+        width = 3.4 + max(0.75, 0.25 + 0.09 * n_rules) * max(n_features, 4)
+        axis = self._open(ax, min(width, 20.0), max(4.2, 1.2 + 0.2 * n_rules))
+        scales, conditions = self._shown()
+        labels = self._labels()
+        taken = 115 + draw.text_width([*labels, "rule: class (samples)"], 8)
+        _draw_parallel(axis, conditions, scales, self._class_places(), labels)
+        draw.feature_ticks(axis, self._names(), taken)
+        draw.legend_beside(axis, title="rule: class (samples)")
+        draw.entitle(axis, *self._said(), taken=taken)
+        return self
+
+
+@dataclass(eq=False, repr=False)
+class RuleHeatmapDisplay(_RulesDisplay):
+    """Rules by features: in each cell the levels that the rule allows, as a bar and in figures.
+
+    Made by `from_estimator` or `from_rules`.
+
+    Attributes
+    ----------
+    rules, numbers, features, feature_names, n_rules, n_features
+        See `RuleParallelDisplay`.
+    cells : list of list of str
+        What each cell says: "2", "2–3", categories, or "any".
+    text_ : array of matplotlib texts of shape (n_rules_drawn, n_features_drawn), or None
+        What is written in each cell; None where cells are too small for it.
+    ax_, figure_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import SSLART
+    >>> from sslart.plotting import RuleHeatmapDisplay
+    >>> data = load_iris(as_frame=True)
+    >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, data.target_names[data.target])
+    >>> display = RuleHeatmapDisplay.from_rules(model.rules(levels=3), max_rules=3)
+    >>> display.cells[0]
+    ['1–2', 'any', '1–2', '1–2']
+    """
+
+    text_: Any = field(init=False, default=None)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, *, levels: Any = 5, max_rules: int = 12, max_features: int = 15, ax: Any = None
+    ) -> Self:
+        """Draw the rules of a fitted classifier.
+
+        Parameters
+        ----------
+        model : FuzzyARTMAP, SSLART or WESSLART
+        levels : int or mapping, default=5
+            Q: see `sslart.rules.rules_of`.
+        max_rules : int, default=12
+            How many rules to draw: those with most samples.
+        max_features : int, default=15
+            How many features to draw: those in which the rules differ most.
+        ax : matplotlib axis, default=None
+        """
+        return cls._of(rules_of(model, levels), max_rules, max_features, ax)
+
+    @classmethod
+    def from_rules(cls, rules: RuleSet, *, max_rules: int = 12, max_features: int = 15, ax: Any = None) -> Self:
+        """Draw some rules, such as ``model.rules(simplify=(X, y)).filter("setosa")``; see `from_estimator`."""
+        return cls._of(rules, max_rules, max_features, ax)
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """What each cell says."""
+        return [[draw.level_text(condition) for condition in of_rule] for of_rule in self._shown()[1]]
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on the given axis or one of its own."""
+        cells, labels = self.cells, self._labels()
+        n_rules, n_features = len(self.rules), len(self.features)
+        longest = max(len(cell) for row in cells for cell in row)
+        column, row = (0.24, 0.26) if n_features > MOST_WRITTEN else (max(0.62, 0.25 + 0.085 * longest), 0.4)
+        axis = self._open(ax, 3.2 + column * max(n_features, 6), 2.1 + row * n_rules)
+        scales, conditions = self._shown()
+        taken = 30 + draw.text_width(labels, 8)
+        self.text_ = _draw_heatmap(axis, conditions, scales, self._class_places(), cells)
+        draw.feature_ticks(axis, self._names(), taken)
+        axis.set_yticks(range(n_rules), labels, fontsize=8)
+        axis.set_ylabel("rule: class (samples)", fontsize=8)
+        counts = {len(scale.terms) for scale in scales if scale.categories is None}
+        levels = f"; levels 1 (low) to {counts.pop()} (high)" if len(counts) == 1 else ""
+        draw.entitle(axis, *self._said(), "coloured: what the rule allows" + levels, taken=taken)
+        return self
+
+
+def _draw_parallel(
+    ax: Any,
+    conditions: Sequence[Sequence[Condition]],
+    scales: Sequence[Scale],
+    places: Sequence[int],
+    labels: list[str],
+) -> None:
+    """Draw a bar for each rule at each feature, with a mark in its middle and a line to the next."""
+    n = len(conditions)
+    worded = any(scale.categories is not None for scale in scales)
+    shifts = np.linspace(-0.3, 0.3, n) + 0.07 * worded if n > 1 else np.zeros(1)
+    wide = min(5.0, 0.4 * draw.room(ax)[0] / max(len(scales), 4) / n)
+    for column in range(0, len(scales), 2):
+        ax.axvspan(column - 0.5, column + 0.5, color=draw.PALE, alpha=0.5, linewidth=0, zorder=0)
+    for row, (place, label) in enumerate(zip(places, labels, strict=True)):
+        look = draw.style(place)
+        asked, middles = [], []
+        for column, (condition, scale) in enumerate(zip(conditions[row], scales, strict=True)):
+            x = column + shifts[row]
+            if condition.full_range:
+                ax.vlines(x, 0, 1, color=look.colour, linewidth=0.6, alpha=0.35)
+                continue
+            low, high = np.array(draw.bands(condition, scale)).T
+            ax.vlines([x] * len(low), low, high, color=look.colour, linewidth=wide, alpha=0.45)
+            asked.append(x)
+            middles.append((low[len(low) // 2] + high[len(low) // 2]) / 2)
+        line: dict[str, Any] = {"color": look.colour, "linestyle": look.dash}
+        ax.plot(asked, middles, linewidth=0.9, alpha=0.5, **line)
+        face = "white" if (row // len(draw.MARKERS)) % 2 else look.colour
+        mark: dict[str, Any] = {"marker": draw.MARKERS[row % len(draw.MARKERS)], "markerfacecolor": face}
+        size = float(np.clip(1.6 * wide, 2.5, 5.5))
+        ax.plot(asked, middles, linewidth=0, markersize=size, color=look.colour, zorder=3, **mark)
+        ax.plot([], [], linewidth=1.2, markersize=5.5, label=label, **line, **mark)
+    _write_ranges(ax, scales)
+    ax.set_ylim(-0.09, 1.09)
+    ax.set_xlim(-0.5, len(scales) - 0.5)
+    ax.set_yticks([0, 0.5, 1], ["lowest", "middle", "highest"], fontsize=8)
+    ax.set_ylabel("value, in the learnt range")
+
+
+def _write_ranges(ax: Any, scales: Sequence[Scale]) -> None:
+    """Write the ends of each scale, or its categories along it, where there is room."""
+    width, height = draw.room(ax)
+    for column, scale in enumerate(scales):
+        if scale.categories is not None:
+            n = len(scale.categories)
+            length = int(0.7 * height / n / (6.5 * draw.CHARACTER))
+            for place, term in enumerate(scale.terms if n <= 5 and width / len(scales) > 40 else ()):
+                where = {"rotation": 90, "ha": "center", "va": "center"}
+                said = draw.short(term, max(length, 2))
+                ax.text(column - 0.41, (place + 0.5) / n, said, fontsize=6.5, color=draw.DARK, **where)
+            continue
+        ends = [draw.number(scale.low), draw.number(scale.high)]
+        if draw.text_width(ends, 7) + 3 < width / len(scales):
+            ax.text(column, -0.02, ends[0], ha="center", va="top", fontsize=7, color=draw.DARK)
+            ax.text(column, 1.02, ends[1], ha="center", va="bottom", fontsize=7, color=draw.DARK)
+
+
+def _draw_heatmap(
+    ax: Any,
+    conditions: Sequence[Sequence[Condition]],
+    scales: Sequence[Scale],
+    places: Sequence[int],
+    cells: list[list[str]],
+) -> Any:
+    """Draw in each cell the levels as a bar on a pale track, and above it in figures where there is room."""
+    n_rules, n_features = len(cells), len(scales)
+    width, height = draw.room(ax)
+    fits = draw.text_width([cell for row in cells for cell in row], 8) < width / n_features
+    written = fits and n_features <= MOST_WRITTEN and height / n_rules > 16
+    top, thick = (0.08, 0.28) if written else (-0.28, 0.56)
+    texts = []
+    for row, (of_rule, place) in enumerate(zip(conditions, places, strict=True)):
+        bars = []
+        for column, (condition, scale) in enumerate(zip(of_rule, scales, strict=True)):
+            bars += [(column - 0.44 + 0.88 * start, 0.88 * length) for start, length in draw.blocks(condition, scale)]
+            if written:
+                look = {"fontsize": 7, "color": draw.GREY} if condition.full_range else {"fontsize": 8}
+                where = {"ha": "center", "va": "center"}
+                texts.append(ax.text(column, row - 0.15, cells[row][column], **where, **look))
+        ax.broken_barh([(column - 0.44, 0.88) for column in range(n_features)], (row + top, thick), color=draw.PALE)
+        ax.broken_barh(bars, (row + top, thick), **draw.area(place))
+        if row and places[row - 1] != place:
+            ax.axhline(row - 0.5, color=draw.GREY, linewidth=0.9)
+    ax.set_xlim(-0.5, n_features - 0.5)
+    ax.set_ylim(n_rules - 0.5, -0.5)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    for artist in (*ax.texts, *ax.collections):  # all inside the axis: nothing to make room for
+        artist.set_in_layout(False)
+    return np.array(texts, dtype=object).reshape(n_rules, n_features) if written else None

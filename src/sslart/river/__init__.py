@@ -1,0 +1,11 @@
+"""sslart in river: a classifier and a novelty detector that learn one dict at a time.
+
+Needs river: ``pip install "sslart[river]"``.
+"""
+
+from sslart.river._models import NoveltyDetector, StreamClassifier
+
+__all__ = [
+    "NoveltyDetector",
+    "StreamClassifier",
+]

@@ -1,0 +1,241 @@
+"""A model that learns from dicts: features by name, missing or new at any time."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from sslart._data.encoder import Coding, Feature
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import Table, is_missing
+from sslart._mapping.evidence.reservoir import Chunk, LabelMemory
+from sslart._utils.arrays import FloatArray
+from sslart._utils.params import check_bounds
+
+Sample = Mapping[Hashable, Any]
+Label = bool | str | int
+
+
+class DictStream:
+    """What learns from dicts: a model, the columns that features have in it, and how often it has learnt each class.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        What the user gave.
+    default : estimator
+        What takes its place if that is None.
+    kinds : tuple of classes
+        What the user may give.
+    """
+
+    def __init__(self, estimator: Any, default: Any, kinds: tuple[type, ...]) -> None:
+        if estimator is not None and not isinstance(estimator, kinds):
+            raise TypeError(
+                f"estimator must be one of {', '.join(kind.__name__ for kind in kinds)}, got "
+                f"{type(estimator).__name__}. For other models of scikit-learn there is river.compat."
+            )
+        self.model: Any = clone(default if estimator is None else estimator)
+        if isinstance(self.model.bounds, Iterable) and any(np.ndim(side) for side in self.model.bounds):
+            raise ValueError("bounds must be two numbers for all features here: the features of a dict have no order.")
+        self.is_category: dict[Hashable, bool] = {}
+        self.label_counts: dict[Label, int] = {}
+
+    def class_shares(self) -> tuple[list[Label], FloatArray]:
+        """Return the classes learnt so far, sorted, and their shares of the labels."""
+        classes = sorted(self.label_counts)
+        counts = np.array([self.label_counts[label] for label in classes], dtype=np.float64)
+        return classes, counts / counts.sum()
+
+    def learn(self, samples: Iterable[Sample], labels: Iterable[Label | None]) -> None:
+        """Learn samples in their order, as many at once as know the same features; all of them, or none."""
+        together = list(zip(samples, labels, strict=True))
+        if len(together) < 2:
+            self._learn(together)
+            return
+        with self._unchanged_on_failure():
+            self._learn(together)
+
+    def _learn(self, together: list[tuple[Sample, Label | None]]) -> None:
+        rows: list[list[Any]] = []
+        known: list[Label | None] = []
+        for x, given in together:
+            label = None if is_missing(given) else given.item() if isinstance(given, np.generic) else given
+            new = self._new_keys(x)
+            if new:
+                self._learn_rows(rows, known)
+                rows, known = [], []
+                self._learn_with_new_keys(x, label, new)
+                continue
+            row = self._row(x)
+            if _has_value(row):
+                rows.append(row)
+                known.append(label)
+        self._learn_rows(rows, known)
+
+    def read(self, samples: list[Sample]) -> tuple[list[int], Any]:
+        """Return which samples have a value in a feature that the model knows, and these as it reads them."""
+        rows = [self._row(x) for x in samples]
+        places = [place for place, row in enumerate(rows) if _has_value(row)]
+        return places, self._table([rows[place] for place in places]) if places else None
+
+    def named_copy(self) -> Any:
+        """Return a copy of the model with the names of the features."""
+        model = copy.deepcopy(self.model)
+        if self.is_category:
+            for one in (model, *getattr(model, "estimators_", ())):
+                one.feature_names_in_ = np.array([str(key) for key in self.is_category], dtype=object)
+        return model
+
+    def _new_keys(self, x: Sample) -> list[Hashable]:
+        if x.keys() <= self.is_category.keys():
+            return []
+        new = [key for key, value in x.items() if key not in self.is_category and not is_missing(value)]
+        try:
+            return sorted(new)  # type: ignore[type-var]
+        except TypeError:
+            return sorted(new, key=repr)
+
+    def _learn_with_new_keys(self, x: Sample, label: Label | None, new: list[Hashable]) -> None:
+        """Learn a sample that brings new features, or fail and leave no trace."""
+        with self._unchanged_on_failure():
+            kinds = [isinstance(x[key], str | bool | np.bool_) for key in new]
+            if self.is_category:
+                _add_columns(self.model, kinds)
+            self.is_category.update(zip(new, kinds, strict=True))
+            self._learn_rows([self._row(x)], [label])
+
+    @contextmanager
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        before = copy.deepcopy(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
+
+    def _learn_rows(self, rows: list[list[Any]], labels: list[Label | None]) -> None:
+        if not rows:
+            return
+        if UNLABELLED in labels and UNLABELLED not in self.label_counts:
+            self.model.partial_fit(self._table(rows), labels, classes=[UNLABELLED])
+        else:
+            self.model.partial_fit(self._table(rows), labels)
+        for label in labels:
+            if label is not None:
+                self.label_counts[label] = self.label_counts.get(label, 0) + 1
+
+    def _row(self, x: Sample) -> list[Any]:
+        """Return the values of a sample in the order of the columns."""
+        return [
+            _category(key, x.get(key)) if is_category else _number(key, x.get(key))
+            for key, is_category in self.is_category.items()
+        ]
+
+    def _table(self, rows: list[list[Any]]) -> Any:
+        if not any(self.is_category.values()):
+            return np.array(rows, dtype=np.float64)
+        kinds = [object if is_category else np.float64 for is_category in self.is_category.values()]
+        return _Frame(
+            [np.array(column, dtype=kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
+        )
+
+
+class _Frame:
+    """Columns in as much of the form of a data frame as sslart looks at; pandas is slow to make one of a single row."""
+
+    def __init__(self, columns: list[NDArray[Any]]) -> None:
+        self._columns = columns
+        self.columns = range(len(columns))
+        self.dtypes = [column.dtype for column in columns]
+        self.shape = len(columns[0]), len(columns)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, place: int) -> NDArray[Any]:
+        return self._columns[place]
+
+
+def _has_value(row: list[Any]) -> bool:
+    return any(value is not None and value == value for value in row)
+
+
+def _number(key: Hashable, value: Any) -> float:
+    if is_missing(value):
+        return math.nan
+    try:
+        number = math.nan if isinstance(value, str) else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(
+            f"Feature {key!r} is a number and has the value {value!r}. Give a finite number, None where it is missing, "
+            "or strings or booleans from the first sample on where it is a category."
+        )
+    return number
+
+
+def _category(key: Hashable, value: Any) -> str | bool | int | float | None:
+    if is_missing(value):
+        return None
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(plain, str | bool | int | float):
+        raise ValueError(f"Feature {key!r} is a category and has the value {value!r}: give a string or a boolean.")
+    return plain
+
+
+def _add_columns(model: Any, is_category: list[bool]) -> None:
+    """Let a model know further columns, as if their values had been missing in all that it has learnt."""
+    members = getattr(model, "estimators_", [model])
+    first, n_columns = model.n_features_in_, model.n_features_in_ + len(is_category)
+    for member in members:
+        coding = member._network.coding
+        wider = _with_columns(coding, first, is_category, check_bounds(type(model).__name__, model.bounds, n_columns))
+        member._network.prototypes.recode(coding, wider)
+        member._network.coding = wider
+        if hasattr(member, "_memory"):
+            member._memory = _padded(member._memory, len(is_category))
+            member._learnt, member._turn = None, member._turn + 1
+    for one in {id(one): one for one in (model, *members)}.values():
+        one.n_features_in_ = n_columns
+
+
+def _with_columns(
+    coding: Coding, first: int, is_category: list[bool], bounds: tuple[FloatArray, FloatArray] | None
+) -> Coding:
+    numeric = [first + place for place, category in enumerate(is_category) if not category]
+    categorical = {first + place for place, category in enumerate(is_category) if category}
+    lower, upper = np.full(len(numeric), np.inf), np.full(len(numeric), -np.inf)
+    if bounds is not None:
+        lower, upper = (
+            np.where(np.isnan(side[numeric]), none, side[numeric])
+            for side, none in zip(bounds, (lower, upper), strict=True)
+        )
+    return Coding(
+        coding.features + tuple(Feature(column) for column in numeric),
+        coding.categorical | categorical,
+        np.concatenate([coding.lower, lower]),
+        np.concatenate([coding.upper, upper]),
+    )
+
+
+def _padded(memory: LabelMemory, n_columns: int) -> LabelMemory:
+    """Return the labelled samples with further columns, in which they have no value."""
+    chunks = [
+        Chunk(
+            Table(np.pad(table.values, ((0, 0), (0, n_columns)), constant_values=np.nan), table.categories),
+            chunk.codes,
+            chunk.numbers,
+        )
+        for chunk in memory.chunks
+        for table in [chunk.table]
+    ]
+    return LabelMemory(tuple(chunks), memory.n_seen)

@@ -1,0 +1,224 @@
+"""A set of rules: read, filtered, exported and asked."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.classes import Label
+from sslart._utils.params import check_number
+from sslart.rules._format import columns, markdown, page, row, rule_text, rule_values, scale_values
+from sslart.rules._scales import Rule, known
+from sslart.rules._simplify import Domain
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet(Sequence[Rule]):
+    """Rules in an immutable sequence, the best first, that can be read, filtered, exported and asked.
+
+    Made by `rules_of`, not by hand. Slices and filters are rule sets again.
+
+    Attributes
+    ----------
+    dropped : tuple of str
+        What simplification merged and left out, in the order in which it did so.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import SSLART
+    >>> from sslart.rules import rules_of
+    >>> data = load_iris(as_frame=True)
+    >>> y = data.target_names[data.target]
+    >>> rules = rules_of(SSLART(vigilance=0.5, random_state=0).fit(data.data, y))
+    >>> rules
+    RuleSet of 5 rules for 3 classes over 4 features
+    >>> print(rules.filter(label="setosa")[:1].to_text())
+    Rule 2: If sepal length (cm) is from “Very Small” to “Medium” [4.3, 5.7], AND
+       petal length (cm) is from “Very Small” to “Medium” [1, 3.3], AND
+       petal width (cm) is from “Very Small” to “Medium” [0.1, 1.1]
+    Then setosa with confidence estimate=0.941.
+       (else versicolor 0.059; support 51, 51 of them labelled)
+    >>> list(rules.to_frame()["petal length (cm)"])
+    ['3', '1-3', '3-5', '4-5', '1']
+    >>> rules.answer(data.data[::100])
+    array(['setosa', 'virginica'], dtype='<U10')
+    """
+
+    _rules: tuple[Rule, ...]
+    _domain: Domain
+    dropped: tuple[str, ...] = ()
+    _numbers: tuple[int, ...] | None = None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of each rule, from 1; slices and filters keep it."""
+        return tuple(range(1, len(self) + 1)) if self._numbers is None else self._numbers
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules)
+
+    @overload
+    def __getitem__(self, place: int) -> Rule: ...
+    @overload
+    def __getitem__(self, place: slice) -> RuleSet: ...
+    def __getitem__(self, place: int | slice) -> Rule | RuleSet:
+        if isinstance(place, slice):
+            return RuleSet(self._rules[place], self._domain, self.dropped, self.numbers[place])
+        return self._rules[place]
+
+    def __repr__(self) -> str:
+        plural = "" if len(self) == 1 else "s"
+        return (
+            f"RuleSet of {len(self)} rule{plural} for {len(self.classes)} classes over "
+            f"{len(self.feature_names)} features"
+        )
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes of the model, sorted."""
+        return tuple(self._domain.classes.classes.tolist())
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features that the conditions of each rule are about, in their order."""
+        return tuple(scale.feature for scale in self._domain.scales)
+
+    def filter(
+        self,
+        label: Label | None = None,
+        *,
+        min_confidence: float = 0,
+        min_support: float = 0,
+        feature: str | None = None,
+    ) -> RuleSet:
+        """Return some of the rules.
+
+        Parameters
+        ----------
+        label : class, default=None
+            Only rules that name this class.
+        min_confidence : float, default=0
+            Only rules whose class has at least this share of their labelled samples.
+        min_support : float, default=0
+            Only rules with at least so many samples, labelled and unlabelled.
+        feature : str, default=None
+            Only rules that ask something of this feature.
+
+        Returns
+        -------
+        RuleSet
+        """
+        confidence = check_number("filter", "min_confidence", min_confidence, 0, 1)
+        support = check_number("filter", "min_support", min_support, 0)
+        if label is not None and label not in self.classes:
+            raise ValueError(f"The model has no class {label!r}. {known(self.classes, 'classes')}")
+        if feature is not None and feature not in self.feature_names:
+            raise ValueError(f"The model has no feature {feature!r}. {known(self.feature_names)}")
+        place = None if feature is None else self.feature_names.index(feature)
+        kept = [
+            (rule, number)
+            for rule, number in zip(self, self.numbers, strict=True)
+            if (label is None or rule.label == label)
+            and rule.confidence >= confidence
+            and rule.support >= support
+            and (place is None or not rule.conditions[place].full_range)
+        ]
+        rules, numbers = zip(*kept, strict=True) if kept else ((), ())
+        return RuleSet(rules, self._domain, self.dropped, numbers)
+
+    def answer(self, X: Any) -> NDArray[Any]:
+        """Name the class of each sample by the rules alone: that of the nearest rule.
+
+        Nearest is the box of least L1 distance, in features scaled to [0, 1], over the features that the rule asks
+        something of and the sample has; on ties the rule with the higher confidence factor, then the first. The
+        model's own `predict` also weighs the size of the boxes, asks the members of an ensemble one by one, and with
+        evidence mapping hears all boxes, so that it may say otherwise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features, as the model takes them.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        if not self._rules:
+            raise ValueError("There is no rule to answer with: lower min_confidence or min_support, or filter less.")
+        samples = self._domain.code(self._domain.coding.matrix(self._domain.read(X)))
+        labels = np.array([self.classes.index(rule.label) for rule in self])
+        return np.asarray(self._domain.classes.classes[labels[self._domain.winners(self, samples)]])
+
+    def to_text(self) -> str:
+        """Return the rules in words, as the paper prints them, with ranges in the user's units in brackets.
+
+        Features of which a rule asks nothing are left out. A rule that asks nothing at all reads "If anything"; as
+        the last of several it gets the samples that lie in no other rule, and reads "Otherwise".
+        """
+        scales, n_members = self._domain.scales, self._domain.n_members
+        texts = (
+            rule_text(number, rule, scales, n_members, is_last=rule is self._rules[-1])
+            for number, rule in zip(self.numbers, self, strict=True)
+        )
+        return "\n\n".join(texts)
+
+    def to_frame(self) -> Any:
+        """Return the paper's rule table as a pandas DataFrame, numbered from 1.
+
+        A cell holds the level of a feature ("1"), its first and last level ("2-3"), its categories ("blue|red"), or
+        "any". Behind the features stand the label, the confidence of each class, support, how many of it were
+        labelled, the number of members that hold the rule, and the confidence factor; with evidence mapping also what
+        its box says for each class, NaN where it is silent. A feature called like one of
+        these columns, such as "label", stands as "feature label"; so it does in Markdown and HTML.
+        """
+        try:
+            pd = importlib.import_module("pandas")
+        except ImportError as error:
+            raise ImportError(
+                "to_frame needs pandas: pip install pandas. to_dict, to_markdown and to_text do without."
+            ) from error
+        index = pd.Index(self.numbers, name="No.", dtype="int64")
+        return pd.DataFrame(
+            [row(rule, evidence=self._domain.has_evidence) for rule in self],
+            index=index,
+            columns=columns(self._domain.scales, self.classes, evidence=self._domain.has_evidence),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values: classes, features with their terms and cut points, rules, `dropped`."""
+        return {
+            "classes": list(self.classes),
+            "n_members": self._domain.n_members,
+            "features": [scale_values(scale) for scale in self._domain.scales],
+            "rules": [{"number": number, **rule_values(rule)} for number, rule in zip(self.numbers, self, strict=True)],
+            "dropped": list(self.dropped),
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON; classes that are keys become strings there.
+
+        Parameters
+        ----------
+        indent : int, default=None
+            How far to indent; None: all in one line.
+        """
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_markdown(self) -> str:
+        """Return the table of `to_frame` in Markdown."""
+        return markdown(self, self.numbers, self._domain.scales, self.classes, evidence=self._domain.has_evidence)
+
+    def _repr_html_(self) -> str:
+        return page(
+            self, self.numbers, self._domain.scales, self.classes, repr(self), evidence=self._domain.has_evidence
+        )

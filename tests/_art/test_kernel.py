@@ -1,0 +1,250 @@
+"""The compiled kernel is the reference's twin: node for node, count for count, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import sslart._art.reference
+from conftest import lattices, needs_kernel, running_on
+from sslart import SSLART, WESSLART
+from sslart._art.network import Network, Rule
+from sslart._data.encoder import GRID, Coding
+from sslart._data.samples import Table
+
+pytestmark = needs_kernel
+
+rules = st.builds(
+    Rule,
+    vigilance=st.sampled_from([0.0, 0.3, 0.5, 0.75, 0.8, 0.9, 0.95, 1.0]),
+    choice=st.sampled_from([1e-3, 1e-9, 0.1, 10.0]),
+    learning_rate=st.sampled_from([1.0, 0.5, 0.3, 0.1]),
+    match_tracking=st.sampled_from([1e-6, 0.0, 0.01]),
+    one_to_one=st.booleans(),
+)
+
+
+def kernel() -> Any:
+    import sslart._kernel
+
+    return sslart._kernel
+
+
+@pytest.fixture(params=["avx512", "avx2", "portable"], autouse=True)
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run every test on every instruction set that this machine has."""
+    if request.param not in kernel().instruction_sets():
+        pytest.skip(f"this machine has no {request.param}")
+    usual = kernel().instruction_set()
+    kernel().use_instruction_set(request.param)
+    yield request.param
+    kernel().use_instruction_set(usual)
+
+
+@contextmanager
+def searching(filter_from: int, tree_from: int) -> Iterator[None]:
+    """Use filter and tree from so many nodes on."""
+    usual = kernel().filter_from(filter_from), kernel().tree_from(tree_from)
+    yield
+    kernel().filter_from(usual[0])
+    kernel().tree_from(usual[1])
+
+
+NEVER = 2**62
+
+
+@pytest.fixture(params=[(1, 8), (1, NEVER), (NEVER, NEVER)], ids=["tree", "filter", "plain"])
+def filtering(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run with filter and tree even for few nodes, and without them."""
+    with searching(*request.param):
+        yield
+
+
+def unit_network(n_features: int) -> Network:
+    columns = Coding.of_columns(Table(np.empty((0, n_features))))
+    return Network(columns._with_range(np.zeros(n_features), np.ones(n_features)))
+
+
+def grown(
+    engine: Any, samples: np.ndarray, targets: np.ndarray, rule: Rule, cut: int, depth: int | None
+) -> tuple[Network, list[np.ndarray]]:
+    network = unit_network(samples.shape[1])
+    seen = []
+    with running_on(engine):
+        for rows in (slice(0, cut), slice(cut, None)):
+            if len(samples[rows]):
+                learnt = network.learn(Table(samples[rows]), targets[rows], 3, rule, foresee_depth=depth)
+                seen += [learnt.nodes, learnt.foreseen]
+        for top in (1, 2, 5):
+            seen += network.rank(Table(samples), rule.choice, depth=top)
+        if (targets >= 0).any():
+            seen += network.rank(Table(samples), rule.choice, depth=2, labelled_only=True)
+    return network, seen
+
+
+@pytest.mark.usefixtures("filtering")
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    samples=lattices(max_features=40),
+    rule=rules,
+    seed=st.integers(0, 2**16),
+    cut=st.integers(0, 40),
+    depth=st.sampled_from([None, 0, 1, 2, 3]),
+)
+def test_kernel_and_reference_make_the_same_nodes(
+    samples: np.ndarray, rule: Rule, seed: int, cut: int, depth: int | None
+) -> None:
+    targets = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
+    fast, fast_seen = grown(kernel(), samples, targets, rule, cut, depth)
+    plain, plain_seen = grown(sslart._art.reference, samples, targets, rule, cut, depth)
+    n = fast.prototypes.n_nodes
+    assert n == plain.prototypes.n_nodes
+    assert fast.prototypes.n_nodes_stage1 == plain.prototypes.n_nodes_stage1
+    for name in ("weights", "norms", "support", "counts", "labels"):
+        assert getattr(fast.prototypes, name)[:n].tobytes() == getattr(plain.prototypes, name)[:n].tobytes(), name
+    for one, other in zip(fast_seen, plain_seen, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("n_features", [1, 7, 8, 9, 31, 33, 70])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("one_to_one", [False, True])
+def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bool) -> None:
+    random = np.random.RandomState(n_features)
+    samples = random.randint(0, 6, size=(400, n_features)) / 5
+    samples[random.rand(400, n_features) < missing] = np.nan
+    samples[np.isnan(samples).all(axis=1)] = 0.2
+    targets = random.randint(-1, 3, size=400)
+    rule = Rule(0.8, 1e-3, 1.0, 1e-6, one_to_one)
+    fast, fast_seen = grown(kernel(), samples, targets, rule, 300, 2)
+    plain, plain_seen = grown(sslart._art.reference, samples, targets, rule, 300, 2)
+    n = fast.prototypes.n_nodes
+    assert fast.prototypes.weights[:n].tobytes() == plain.prototypes.weights[: plain.prototypes.n_nodes].tobytes()
+    for one, other in zip(fast_seen, plain_seen, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("n_features", [2, 12])
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+@pytest.mark.parametrize("one_to_one", [False, True])
+def test_a_tree_of_several_levels_finds_what_the_filter_finds(
+    n_features: int, missing: float, one_to_one: bool
+) -> None:
+    random = np.random.RandomState(n_features)
+    samples = np.round(random.rand(30, n_features)[random.randint(30, size=10000)] * 2**20) / 2**20
+    samples = np.clip(samples + random.randint(-(2**16), 2**16, samples.shape) / 2**20, 0, 1)
+    samples[random.rand(*samples.shape) < missing] = np.nan
+    samples[np.isnan(samples).all(axis=1)] = 0.2
+    targets = random.randint(-1, 3, size=len(samples))
+    rule = Rule(0.9995, 1e-3, 1.0, 1e-6, one_to_one)
+
+    def made() -> list[bytes]:
+        network, learnt = unit_network(n_features), []
+        with running_on(kernel()):
+            for rows in (slice(0, 9000), slice(9000, None)):
+                learnt.append(network.learn(Table(samples[rows]), targets[rows], 3, rule).nodes)
+            ranked = [*network.rank(Table(samples[:200]), rule.choice, depth=5)]
+        n = network.prototypes.n_nodes
+        assert n > 8192
+        return [array.tobytes() for array in [*learnt, *ranked, network.prototypes.weights[:n]]]
+
+    with searching(96, 1024):
+        with_tree = made()
+    with searching(96, NEVER):
+        assert with_tree == made()
+
+
+@given(
+    values=hnp.arrays(np.float64, (5, 3), elements=st.one_of(st.floats(-3, 3), st.just(np.nan))),
+    lower=st.floats(-2, 1),
+    width=st.floats(0, 4),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_kernel_and_reference_code_alike(values: np.ndarray, lower: float, width: float) -> None:
+    low = np.array([lower, lower, np.inf])
+    high = np.array([lower + width, lower, -np.inf])
+    fast, plain = np.empty_like(values), np.empty_like(values)
+    assert kernel().encode(values, low, high, fast) == sslart._art.reference.encode(values, low, high, plain)
+    np.testing.assert_array_equal(fast, plain)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(samples=lattices(missing=False), rule=rules)
+def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, rule: Rule) -> None:
+    targets = np.arange(len(samples)) % 3
+    prototypes = grown(kernel(), samples, targets, rule, 0, None)[0].prototypes
+    weights = prototypes.weights[: prototypes.n_nodes]
+    np.testing.assert_array_equal(weights * GRID, np.rint(weights * GRID))
+    np.testing.assert_array_equal(weights.sum(axis=1), prototypes.norms[: prototypes.n_nodes])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_predictions_are_the_same_in_any_number_of_threads(n_jobs: int) -> None:
+    random = np.random.RandomState(1)
+    X = random.rand(1500, 4)
+    model = SSLART(0.9, n_jobs=n_jobs, random_state=0).fit(X[:600], random.randint(-1, 3, 600))
+    alone = [[model.apply(x[None])[0], model.score_samples(x[None])[0]] for x in X]
+    np.testing.assert_array_equal(np.column_stack([model.apply(X), model.score_samples(X)]), alone)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("mapping", ["one-to-many", "one-to-one"])
+def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str) -> None:
+    random = np.random.RandomState(1)
+    X = np.round(random.rand(300, 5), 1)
+    X[random.rand(300, 5) < 0.1] = np.nan
+    X[np.isnan(X).all(axis=1)] = 0.0
+    y = np.where(random.rand(300) < 0.3, random.randint(0, 3, 300), -1)
+
+    def trained(engine: Any, n_jobs: int) -> list[bytes]:
+        with running_on(engine):
+            model = WESSLART(4, vigilance=0.8, mapping=mapping, n_jobs=n_jobs, random_state=3).fit(X, y)
+            model.partial_fit(X[:50], y[50:100])
+            arrays = [model.lower_, model.upper_, model.counts_, model.class_weights_, model.predict_proba(X)]
+            return [array.tobytes() for array in [*arrays, model.predict(X), model.apply(X), model.score_samples(X)]]
+
+    assert trained(kernel(), n_jobs) == trained(sslart._art.reference, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"targets": np.array([5, 0])}, "no class"),
+        ({"winners": np.empty(1, dtype=np.int64)}, "unlike lengths"),
+        ({"progress": np.array([0, 9])}, "progress"),
+        ({"progress": np.array([3, 0])}, "progress"),
+    ],
+)
+def test_kernel_refuses_arrays_that_do_not_fit(change: dict[str, Any], message: str) -> None:
+    arguments: dict[str, Any] = {
+        "cache": kernel().new_cache(),
+        "weights": np.empty((4, 2)),
+        "norms": np.empty(4),
+        "support": np.empty(4, dtype=np.int64),
+        "counts": np.empty((4, 1), dtype=np.int64),
+        "labels": np.empty(4, dtype=np.int64),
+        "progress": np.array([0, 0]),
+        "vigilance": 0.5,
+        "choice": 1e-3,
+        "learning_rate": 1.0,
+        "match_tracking": 0.0,
+        "one_to_one": False,
+        "samples": np.array([[0.0], [1.0]]),
+        "targets": np.array([0, 0]),
+        "winners": np.empty(2, dtype=np.int64),
+        "foreseen": None,
+        "search_depth": 0,
+        "journal_weights": None,
+        "journal_support": None,
+        "journal_counts": None,
+        "stop": np.zeros(1, dtype=np.uint8),
+    }
+    with pytest.raises(ValueError, match=message):
+        kernel().learn(**{**arguments, **change})

@@ -1,0 +1,68 @@
+"""Ridge: leave-one-out is what leaving one out gives, and the primal says what the dual says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.kernel_ridge import KernelRidge
+
+from sslart._mapping.evidence.ridge import dual, primal
+
+EXACT = 1e-8
+
+
+def problem(seed: int, n: int = 12, n_terms: int = 7, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.RandomState(seed)
+    return random.normal(size=(n, n_terms)), np.eye(n_classes)[random.randint(n_classes, size=n)]
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 999), n=st.integers(2, 15), ridge=st.sampled_from([1e-3, 0.1, 10.0]))
+def test_left_out_is_what_the_others_alone_predict(seed: int, n: int, ridge: float) -> None:
+    matrix, targets = problem(seed, n)
+    gram = matrix @ matrix.T
+    (fit,) = dual(gram.copy(), targets, [ridge])
+    for one in range(n):
+        others = np.delete(np.arange(n), one)
+        without = KernelRidge(alpha=ridge, kernel="precomputed").fit(gram[np.ix_(others, others)], targets[others])
+        np.testing.assert_allclose(fit.left_out[one], without.predict(gram[[one]][:, others])[0], atol=EXACT)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 999), ridge=st.sampled_from([1e-3, 0.1, 10.0]))
+def test_coefficients_solve_the_dual(seed: int, ridge: float) -> None:
+    matrix, targets = problem(seed)
+    gram = matrix @ matrix.T
+    (fit,) = dual(gram.copy(), targets, [ridge])
+    assert fit.ridge == ridge
+    np.testing.assert_allclose((gram + ridge * np.eye(len(gram))) @ fit.coefficients, targets, atol=EXACT)
+
+
+def test_many_ridges_cost_one_decomposition_and_give_what_each_gives_alone() -> None:
+    matrix, targets = problem(0)
+    gram = matrix @ matrix.T
+    ridges = [1e-3, 0.1, 10.0]
+    for fit, ridge in zip(dual(gram.copy(), targets, ridges), ridges, strict=True):
+        (alone,) = dual(gram.copy(), targets, [ridge])
+        assert fit.ridge == ridge
+        np.testing.assert_array_equal(fit.left_out, alone.left_out)
+
+
+@pytest.mark.parametrize(("n", "n_terms"), [(30, 5), (5, 30), (12, 12)])
+@pytest.mark.parametrize("ridge", [1e-3, 0.1, 10.0])
+def test_primal_gives_the_weights_of_the_dual(n: int, n_terms: int, ridge: float) -> None:
+    matrix, targets = problem(n, n, n_terms)
+    penalties = np.random.RandomState(0).uniform(0.2, 3.0, n_terms)
+    scaled = matrix / penalties  # |w|² with penalties is that of weights times their root
+    (fit,) = dual(scaled @ matrix.T, targets, [ridge])
+    np.testing.assert_allclose(primal(matrix, penalties, targets, ridge), scaled.T @ fit.coefficients, atol=EXACT)
+
+
+def test_duplicates_and_samples_that_hear_nothing_do_no_harm() -> None:
+    matrix, targets = problem(0)
+    matrix[3], matrix[5:8] = 0.0, matrix[5]
+    (fit,) = dual(matrix @ matrix.T, targets, [1e-3])
+    assert np.isfinite(fit.left_out).all()
+    np.testing.assert_allclose(fit.left_out[3], 0.0, atol=EXACT)  # nobody else says anything about it

@@ -1,0 +1,227 @@
+"""`sslart fit` learns what the library learns, says what it understood, and refuses with a cure."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import sslart
+from sslart.cli import main
+from sslart.cli.input import files as _files
+from tables import iris, mixed
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_the_model_is_that_of_the_library(tmp_path: Path) -> None:
+    out = tmp_path / "model.sslart"
+    assert main(["fit", str(iris(tmp_path)), "--label", "species", "--id", "flower", "--out", str(out)]) == 0
+    data = load_iris(as_frame=True)
+    y = data.target_names[data.target].astype(object)
+    y[[i for i in range(150) if i % 5]] = None
+    expected = sslart.AutoSSLART(random_state=0).fit(data.data, y)
+    model = sslart.load(out)
+    assert type(model) is sslart.AutoSSLART
+    assert (model.predict_proba(data.data) == expected.predict_proba(data.data)).all()
+
+
+def test_it_says_what_it_understood(tmp_path: Path, capsys: Captured) -> None:
+    out = str(tmp_path / "model.sslart")
+    assert main(["fit", str(mixed(tmp_path)), "--label", "kind", "--category", "code", "--out", out]) == 0
+    printed = capsys.readouterr().out
+    lines = {line.split()[0]: line.split()[1:] for line in printed.splitlines() if line}
+    assert lines["size"][:2] == ["number", "18"]
+    assert lines["colour"][0] == "category"
+    assert lines["colour"][2:4] == ["2", "categories:"]
+    assert lines["code"][2:4] == ["3", "categories:"]
+    assert lines["kind"][:2] == ["label", "80"]
+    assert lines["samples"] == ["120,", "of", "which", "40", "labelled"]
+    assert "95 % interval" in printed
+    assert "AutoSSLART" in printed
+
+
+@pytest.mark.parametrize("name", ["iris.tsv", "iris.parquet", "iris.arrow", "iris.feather", "iris.xlsx", "iris.csv.gz"])
+def test_every_format_gives_the_same_model(name: str, tmp_path: Path) -> None:
+    models = [tmp_path / "csv.sslart", tmp_path / "other.sslart"]
+    for data, model in zip(("iris.csv", name), models, strict=True):
+        arguments = ["--label", "species", "--ignore", "flower", "--out", str(model), "--quiet"]
+        assert main(["fit", str(iris(tmp_path, data)), *arguments]) == 0
+    assert models[0].read_bytes() == models[1].read_bytes()
+
+
+def test_standard_input_and_json(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = iris(tmp_path).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    out = str(tmp_path / "model.sslart")
+    assert main(["fit", "-", "--label", "species", "--ignore", "flower", "--out", out, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["labels"] == {"setosa": 10, "versicolor": 10, "virginica": 10}
+    assert told["unlabelled"] == 120
+    assert told["quality"] == "leave-one-out"
+    assert told["accuracy"]["low"] < told["accuracy"]["value"] <= 1
+    assert [column["kind"] for column in told["columns"]] == ["number"] * 4
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "how"),
+    [
+        (["--mapping", "one-to-one"], sslart.SSLART, "held out"),
+        (["--members", "2"], sslart.WESSLART, "leave-one-out"),
+        (["--members", "2", "--mapping", "one-to-many", "--vigilance", "0.7"], sslart.WESSLART, "held out"),
+    ],
+)
+def test_settings_reach_the_model(options: list[str], kind: type, how: str, tmp_path: Path, capsys: Captured) -> None:
+    out = tmp_path / "model.sslart"
+    arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--ignore", "flower", "--out", str(out)]
+    assert main([*arguments, *options, "--seed", "3", "--json"]) == 0
+    assert type(sslart.load(out)) is kind
+    told = json.loads(capsys.readouterr().out)
+    assert told["quality"] == how
+    assert told["settings"]["random_state"] == 3
+    assert told["accuracy"]["total"] == 30
+    assert told["accuracy"]["value"] > 0.7
+
+
+def test_held_out_quality_comes_from_models_that_had_not_met_the_samples(tmp_path: Path, capsys: Captured) -> None:
+    data = tmp_path / "noise.csv"
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.random((200, 3)), columns=["a", "b", "c"]).assign(kind=random.choice(["x", "y"], 200))
+    frame.to_csv(data, index=False)
+    out = str(tmp_path / "model.sslart")
+    assert main(["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert sslart.load(out).score(frame[["a", "b", "c"]], frame["kind"]) > 0.9
+    assert 0.3 < told["accuracy"]["value"] < 0.7
+    frame["kind"] = ["x", *["y"] * 5, *[None] * 194]
+    frame.to_csv(data, index=False)
+    assert main(["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out]) == 0
+    assert "a class has one label only" in capsys.readouterr().out
+
+
+def test_of_a_long_file_a_fair_draw_is_learnt(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_files, "BYTES_PER_PIECE", 1000)
+    out = tmp_path / "model.sslart"
+    arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--id", "flower", "--out", str(out), "--json"]
+    assert main([*arguments, "--most-rows", "60"]) == 0
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert (told["samples"], told["unlabelled"]) == (60, 30)
+    assert "has 150 rows: learnt from 60 of them" in printed.err
+    assert main([*arguments, "--most-rows", "20"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["samples"], told["unlabelled"]) == (20, 0)
+    assert main([*arguments, "--most-rows", "150"]) == 0
+    in_pieces = out.read_bytes()
+    monkeypatch.undo()
+    assert main(arguments) == 0
+    assert out.read_bytes() == in_pieces
+
+
+REFUSED = {
+    "day,kind\n2024-01-02,a\n2024-01-03,b\n": ["'day'", "holds dates", "--ignore 'day'"],
+    "size,kind\n10%,a\n20%,b\n": ["with a mark", "'10%'"],
+    "size,kind\n1 000,a\n$20,b\n": ["with a mark"],
+    "size,kind\n1.5,\n2.5,\n": ["'kind'", "blank throughout"],
+    'size,kind\n"1,5",a\n"2,5",b\n': ["numbers with a comma"],
+    "size,kind\n" + "".join(f"{row}.5 cm,{'ab'[row % 2]}\n" for row in range(20)): ["with a unit", "'0.5 cm'"],
+    "size,kind\n1,a\n2,b\n3,a\n4,b\n5,a\n6x,b\n": ["'6x'", "--category 'size'"],
+    "size,kind\n1,0.5\n2,0.7\n": ["measurements"],
+    "size,kind\n1,a\n?,b\n": ["no value at all", "row 2"],
+    "size,kind\n1,a,7\n2,b,8\n": ["not an even table"],
+    "size,kind\n1,a\n2,b,8\n": ["not an even table"],
+    "size,kind\n": ["no rows"],
+    "": ["empty"],
+    "kind\na\n": ["no column left"],
+    "size,sort\n1,a\n": ["no column 'kind'", "'sort'"],
+    "size,kind\ninf,a\n1,b\n": ["infinity"],
+}
+
+
+@pytest.mark.parametrize("content", REFUSED, ids=repr)
+def test_what_cannot_be_learnt_is_refused_with_the_cure(content: str, tmp_path: Path, capsys: Captured) -> None:
+    data, out = tmp_path / "data.csv", tmp_path / "model.sslart"
+    data.write_text(content)
+    assert main(["fit", str(data), "--label", "kind", "--out", str(out)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    for words in REFUSED[content]:
+        assert words in captured.err
+    assert not out.exists()
+
+
+def test_dates_in_parquet_and_bytes_that_are_no_table_are_refused(tmp_path: Path, capsys: Captured) -> None:
+    frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-02", "2024-01-03"]), "size": [1, 2], "kind": ["a", "b"]})
+    frame.to_parquet(tmp_path / "dates.parquet")
+    (tmp_path / "noise.parquet").write_bytes(b"noise")
+    (tmp_path / "noise.csv").write_bytes(b"a,kind\n\xff\xfe,1\n")
+    out = ["--label", "kind", "--out", str(tmp_path / "model.sslart")]
+    for name, words in (("dates.parquet", "dates"), ("noise.parquet", "Parquet"), ("noise.csv", "UTF-8")):
+        assert main(["fit", str(tmp_path / name), *out]) == 1
+        assert words in capsys.readouterr().err
+    assert main(["fit", str(tmp_path / "dates.parquet"), *out, "--ignore", "day"]) == 0
+
+
+def test_minus_one_is_a_class_and_said_to_be(tmp_path: Path, capsys: Captured) -> None:
+    data, out = tmp_path / "data.csv", tmp_path / "model.sslart"
+    data.write_text("size,kind\n1,-1\n2,-1\n8,1\n9,\n")
+    assert main(["fit", str(data), "--label", "kind", "--out", str(out), "--quiet"]) == 0
+    assert "blank" in capsys.readouterr().err
+    assert sslart.load(out).classes_.tolist() == ["-1", "1"]
+
+
+def test_whole_numbers_are_one_class_however_they_are_written(tmp_path: Path) -> None:
+    data, out = tmp_path / "data.csv", tmp_path / "model.sslart"
+    data.write_text("code,kind\n1.0,1.0\n2.0,2.0\n3,\n1,1\n")
+    assert main(["fit", str(data), "--label", "kind", "--category", "code", "--out", str(out), "--quiet"]) == 0
+    model = sslart.load(out)
+    assert model.classes_.tolist() == ["1", "2"]
+    assert sorted(model.coded_feature_names_) == ["code=1", "code=2", "code=3"]
+
+
+def test_a_single_class_is_pointed_out(tmp_path: Path, capsys: Captured) -> None:
+    data, out = tmp_path / "data.csv", tmp_path / "model.sslart"
+    data.write_text("size,kind\n1,a\n2,\n")
+    assert main(["fit", str(data), "--label", "kind", "--out", str(out), "--quiet"]) == 0
+    assert "one class" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["x.csv"], ["x.csv", "--label", "y", "--vigilance", "2"]], ids=" ".join)
+def test_wrong_usage_exits_with_2(arguments: list[str], capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", *arguments])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.startswith("Usage: sslart fit")
+
+
+def test_a_folder_that_is_not_there_is_told_before_work_is_done(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["fit", "nothing.csv", "--label", "kind", "--out", str(tmp_path / "none" / "model.sslart")]) == 1
+    assert "There is no folder" in capsys.readouterr().err
+
+
+def test_without_typer_one_line_says_what_to_install(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("sslart.cli.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert main(["data", "list"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_marks_for_missing_values_are_no_class(tmp_path: Path, capsys: Captured) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("x,kind\n" + "1,a\n9,b\n2,NA\n8, \n" * 10)
+    assert main(["fit", str(data), "--label", "kind", "--out", str(tmp_path / "model.sslart"), "--json"]) == 0
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert told["labels"] == {"a": 10, "b": 10}
+    assert told["unlabelled"] == 20
+    assert printed.err.count("'NA' in column 'kind' is taken for unlabelled") == 1

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import needs_data
+from sslart.datasets import DataNotFoundError
+from sslart.experiments import EXPERIMENTS, Settings, motion, run, write_records, write_report
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table, verdict
+from sslart.experiments._framework.protocol import Exam, Record
+from sslart.experiments._methods import models as _models
+from sslart.experiments._runner import registry as _registry
+from sslart.experiments._runner import report as _report
+from sslart.experiments._runner import run as running
+
+SMALL = ["vigilance", "nodes", "motion_nodes", "rules"]
+
+
+def toy(work: Callable[[str, int, bool], list[Record]], datasets: tuple[str, ...] = ("one", "two")) -> Experiment:
+    return Experiment(
+        name="toy",
+        title="A <toy>",
+        question="Does `it` work?",
+        datasets=datasets,
+        work=work,
+        tables=lambda results: [
+            Table("Numbers", ["data", "printed", "measured"], [["one", "7", "8|9"]], quoted=frozenset({1}))
+        ],
+        checks=lambda results: [Check("numbers are positive", results.mean("one", "m", "x") > 0, "they are")],
+        reason="none",
+        repeats=3,
+    )
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Put a toy experiment in the register; return the list of pieces of work that were done."""
+    done: list[tuple[str, int]] = []
+
+    def work(dataset: str, seed: int, quick: bool) -> list[Record]:
+        done.append((dataset, seed))
+        if dataset == "gone":
+            raise DataNotFoundError("ask its owner")
+        return [Record(dataset, "m", "x", np.random.RandomState(seed).rand())]
+
+    monkeypatch.setitem(_registry.EXPERIMENTS, "toy", toy(work))
+    monkeypatch.setitem(_registry.EXPERIMENTS, "gone", toy(work, ("one", "gone")))
+    return done
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    whole = run(["toy"], tmp_path, Settings())
+    assert len(toys) == 6
+    pieces = sorted((tmp_path / "pieces" / "toy").iterdir())
+    pieces[1].unlink()
+    pieces[4].write_text("{half")
+    again = run(["toy"], tmp_path, Settings())
+    assert len(toys) == 8
+    assert again.results["toy"].records == whole.results["toy"].records
+
+
+def test_other_settings_are_other_results(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    one = run(["toy"], tmp_path, Settings(seed=0), repeats=1)
+    other = run(["toy"], tmp_path, Settings(seed=1), repeats=1)
+    assert len(toys) == 4
+    assert one.results["toy"].records != other.results["toy"].records
+
+
+def test_data_that_is_not_here_is_named_and_tried_again_next_time(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    done = run(["gone"], tmp_path, Settings(), repeats=1)
+    assert done.missing == {("gone", "gone"): "ask its owner"}
+    assert "Not run on gone: its files were not on the machine" in _report.as_markdown(done)
+    run(["gone"], tmp_path, Settings(), repeats=1)
+    assert [dataset for dataset, _ in toys] == ["one", "gone", "gone"]
+
+
+def test_results_are_tidy(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    write_records(run(["toy"], tmp_path, Settings(), repeats=2), tmp_path)
+    with (tmp_path / "results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4
+    assert {row["dataset"] for row in rows} == {"one", "two"}
+    records = json.loads((tmp_path / "results.json").read_text())["records"]
+    assert [float(row["value"]) for row in rows] == [record["value"] for record in records]
+
+
+def test_the_report_marks_what_is_quoted_and_holds_everything(toys: list[tuple[str, int]], tmp_path: Path) -> None:
+    done = run(["toy"], tmp_path, Settings())
+    write_report(done, tmp_path)
+    page, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    assert "<td class=quoted>7</td><td>8|9</td>" in page
+    assert "| *7* | 8\\|9 |" in text
+    assert "A &lt;toy&gt;" in page
+    assert "<code>it</code>" in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert "1 of 1" in text
+
+
+@pytest.mark.parametrize(
+    ("held", "word"), [((), "not run"), ((1, 1, 1, 1, 0), "reproduced"), ((1, 0), "partly"), ((0, 0, 1), "not")]
+)
+def test_verdicts(held: tuple[int, ...], word: str) -> None:
+    assert verdict([Check("", bool(one), "") for one in held]) == word
+
+
+@pytest.mark.parametrize("name", ["images", "binary", "multiclass", "anomaly", "motion"])
+def test_evidence_mapping_is_shown_beside_the_models_of_the_paper_and_no_statement_rests_on_it(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    measures = ("accuracy", "F1", "coverage", "correctness", "sensitivity", "specificity")
+    conditions = motion.CONDITIONS if name == "motion" else ("",)
+
+    def reached(method: str, value: float) -> list[Record]:
+        return [
+            Record(dataset, method, measure, value, 0.9, condition)
+            for dataset in experiment.datasets
+            for measure in measures
+            for condition in conditions
+        ]
+
+    theirs, ours = reached("WESSL-ART", 50.0) + reached("WESSL-ART (OtM)", 50.0), reached(_models.EVIDENCE, 77.7)
+    checks = experiment.checks(Results([*theirs, *ours]))
+    assert [check.statement for check in checks] == [check.statement for check in experiment.checks(Results(theirs))]
+    assert repr(checks) == repr(experiment.checks(Results(theirs)))
+    first, *others = experiment.tables(Results([*theirs, *ours]))
+    beside = others[0] if name == "motion" else first
+    assert _models.EVIDENCE in [*beside.header, *(row[0] for row in beside.rows)]
+    assert any("77.7" in cell for row in beside.rows for cell in row)
+    if name in ("binary", "multiclass"):
+        assert others[-1].rows[0] == [_models.EVIDENCE, str(len(experiment.datasets)), "0", "0"]
+
+
+@needs_data
+@pytest.mark.parametrize("name", SMALL)
+def test_a_real_run_is_repeatable_bit_for_bit_in_any_number_of_processes(name: str, tmp_path: Path) -> None:
+    settings = Settings(quick=True)
+    done = [run([name], tmp_path / str(jobs), settings, repeats=1, jobs=jobs).results[name].records for jobs in (1, 2)]
+    alike = [[record for record in one if record.measure != "milliseconds"] for one in done]
+    assert alike[0] == alike[1]
+    assert alike[0]
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["vigilance", "mapping", "multiclass", "motion", "coverage"])
+def test_no_test_label_reaches_an_answer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run an experiment with its test labels shuffled before anything is learnt: all answers stay the same."""
+    from sslart.experiments import mapping, uci, vigilance
+    from sslart.experiments._framework import motion_task as _motion
+    from sslart.experiments._framework.protocol import task_and_exam
+
+    answers: list[bytes] = []
+
+    def keep(self: Exam, given: Any) -> dict[str, float]:
+        answers.append(repr(list(given)).encode())
+        return {"coverage": 0.0, "correctness": 0.0, "sensitivity": 0.0, "specificity": 0.0, "accuracy": 0.0}
+
+    def shuffled(X: Any, target: Any, rows: Any, seed: int, positive: str | None = None) -> Any:
+        target = target.copy()
+        target[rows.test] = np.random.RandomState(0).permutation(target[rows.test])
+        return task_and_exam(X, target, rows, seed, positive)
+
+    monkeypatch.setattr(Exam, "scores", keep)
+    monkeypatch.setattr(Exam, "scores_of_answered", keep)
+    experiment = EXPERIMENTS[name]
+    list(experiment.work(experiment.datasets[-1], 3, True))
+    honest, answers[:] = list(answers), []
+    for module in (vigilance, mapping, uci, _motion):
+        monkeypatch.setattr(module, "task_and_exam", shuffled)
+    list(experiment.work(experiment.datasets[-1], 3, True))
+    assert honest
+    assert answers == honest
+
+
+@needs_data
+def test_every_experiment_has_tables_checks_and_a_figure_that_can_be_drawn(tmp_path: Path) -> None:
+    done = run([*SMALL, "coverage", "multiclass"], tmp_path, Settings(quick=True), repeats=1)
+    page = _report.as_html(done)
+    for name in done.results:
+        assert EXPERIMENTS[name].title in page
+        assert f'id="{name}"' in page
+    assert page.count("data:image/png;base64,") == 3
+    assert running.n_repeats(EXPERIMENTS["vigilance"], Settings(), None) == 10
+
+
+@needs_data
+def test_rules_of_heart_cleveland_are_shown_as_a_table_and_in_the_same_words(tmp_path: Path) -> None:
+    done = run(["rules"], tmp_path, Settings(), repeats=1)
+    levels, words, *_ = EXPERIMENTS["rules"].tables(done.results["rules"])
+    assert len(levels.rows) == len(words.rows) == 4
+    for row, (name, text) in zip(levels.rows, words.rows, strict=True):
+        asked = [feature for feature, cell in zip(levels.header[1:14], row[1:14], strict=True) if cell != "any"]
+        assert name == row[0]
+        assert [part.split(" is ")[0] for part in text[3:].split(", Then")[0].split(", AND ")] == asked
+        assert text.endswith(f"with confidence estimate={max(row[14:])}.")

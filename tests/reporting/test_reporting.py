@@ -1,0 +1,337 @@
+"""A report says what the model says: its figures are those of the metrics, its rules those of the model."""
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import precision_score, recall_score
+
+import sslart
+from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from sslart.metrics import correctness_score, coverage_score, sensitivity_score, specificity_score
+from sslart.metrics._quality import mean_share, share
+from sslart.reporting._samples import chosen_rows
+from sslart.reporting._summary import observe, summarise
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+MODELS = {
+    "FuzzyARTMAP": FuzzyARTMAP(),
+    "SSLART that abstains": SSLART(vigilance=0.9, search_depth=1, random_state=0),
+    "WESSLART": WESSLART(3, vigilance=0.85, random_state=0),
+    "WESSLART that abstains": WESSLART(3, vigilance=0.93, search_depth=1, random_state=0),
+}
+
+
+def iris():
+    data = load_iris(as_frame=True)
+    return data.data, data.target_names[data.target].astype(object)
+
+
+def few(y, step):
+    return np.where(np.arange(len(y)) % step == 0, y, None)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def reported(request, tmp_path_factory):
+    """Return a model, samples that it has not learnt, their classes, and the page on them."""
+    X, y = iris()
+    model = MODELS[request.param]
+    labels = y[::2] if isinstance(model, FuzzyARTMAP) else few(y[::2], 5)
+    model.fit(X[::2], labels)
+    before = model.get_params(), model.predict(X).tolist()
+    file = sslart.report(model, X[1::2], y[1::2], tmp_path_factory.mktemp("report") / "iris.html")
+    assert (model.get_params(), model.predict(X).tolist()) == before, "the report has changed the model"
+    return model, X[1::2], y[1::2], file.read_text(encoding="utf-8")
+
+
+def figures_of(page):
+    return json.loads(re.findall(r'<script type="application/json" id="figures">(.*?)</script>', page)[0])
+
+
+def rows_of(page):
+    return [
+        dict(re.findall(r'data-([a-z]+)="([^"]*)"', row)) for row in re.findall(r'<tr role="row" id="rule-.*?>', page)
+    ]
+
+
+def make(tmp_path, model=None, X=None, y=None, **wishes):
+    if model is None:
+        X, y = [[1], [2], [8], [9]], ["low", "low", "high", "high"]
+        model = FuzzyARTMAP().fit(X, y)
+    return sslart.report(model, X, y, tmp_path / "report.html", **wishes).read_text(encoding="utf-8")
+
+
+def test_quality_is_that_of_the_metrics(reported):
+    model, X, y, page = reported
+    quality, answers = figures_of(page)["quality"], model.predict(X)
+    answered = np.array([answer is not None for answer in answers])
+    assert quality["accuracy"]["value"] == pytest.approx(model.score(X, y))
+    assert quality["coverage"]["value"] == pytest.approx(coverage_score(y, answers))
+    assert quality["correctness"]["value"] == pytest.approx(correctness_score(y, answers))
+    said = np.where(answered, answers, "none").astype(str)
+    classes = model.classes_.tolist()
+    assert quality["balanced_accuracy"]["value"] == pytest.approx(
+        recall_score(y.astype(str), said, labels=classes, average="macro")
+    )
+    precision = precision_score(y.astype(str), said, labels=classes, average=None)
+    for one, of_class in zip(quality["classes"], precision, strict=True):
+        label = one["label"]
+        assert one["sensitivity"]["value"] == pytest.approx(sensitivity_score(y, answers, pos_label=label))
+        assert one["specificity"]["value"] == pytest.approx(specificity_score(y, answers, pos_label=label))
+        assert one["precision"]["value"] == pytest.approx(of_class)
+    assert np.trace(quality["confusion"]) == (y == answers).sum()
+    assert [row[-1] for row in quality["confusion"]] == [((y == one) & ~answered).sum() for one in classes]
+    assert f"{100 * correctness_score(y, answers):.1f}\N{NO-BREAK SPACE}%" in page
+
+
+def test_limits_are_those_of_the_model(reported):
+    model, X, _, page = reported
+    limits = figures_of(page)["limits"]
+    assert limits["n_novel"] == (model.score_samples(X) < model.novelty_threshold_).sum()
+    assert limits["n_unanswered"] == sum(answer is None for answer in model.predict(X))
+    assert limits["n_unlabelled_nodes"] == model.n_nodes_ - model.n_labelled_nodes_
+    assert limits["n_learnt"] == model.support_.sum()
+    unlabelled = [label is None for label in model.node_labels_.tolist()]
+    assert limits["n_learnt_unlabelled"] == model.support_[unlabelled].sum()
+    for depth, n in limits["coverage"]:
+        before = model.search_depth
+        answers = model.set_params(search_depth=depth).predict(X)
+        model.set_params(search_depth=before)
+        assert n == sum(answer is not None for answer in answers)
+    assert "What this model does not know" in page
+
+
+def test_rules_are_those_of_the_model(reported):
+    model, _, _, page = reported
+    rules, rows = model.rules(), rows_of(page)
+    assert [int(row["number"]) for row in rows] == list(range(1, len(rules) + 1))
+    for row, rule in zip(rows, rules, strict=True):
+        assert rules.classes[int(row["class"])] == rule.label
+        assert float(row["confidence"]) == rule.confidence
+        assert int(row["support"]) == rule.support
+        asked = [place for place, condition in enumerate(rule.conditions) if not condition.full_range]
+        assert sorted(map(int, row["features"].split())) == asked
+
+
+def test_every_sample_says_its_answer_and_how_sure_it_is(reported):
+    model, X, _, page = reported
+    articles = re.findall(r'<article id="sample-(\d+)".*?</article>', page, re.DOTALL)
+    assert articles == [str(row) for row in range(len(X))]
+    texts = re.findall(r"<article.*?</article>", page, re.DOTALL)
+    for text, why in zip(texts, model.explain(X), strict=True):
+        assert ("<b>No answer.</b>" in text) == why.abstained
+        if not why.abstained:
+            assert f"confidence {100 * why.confidence:.1f}" in text
+        assert ("<b>Novel:</b>" in text) == (why.novelty is not None and why.novelty.is_novel)
+
+
+def test_the_file_needs_nothing_from_outside(reported):
+    page = reported[-1]
+    assert not re.findall(r"https?://", page)
+    assert all(link.startswith(("#", "data:")) for link in re.findall(r'(?:src|href)="(.*?)"', page))
+    assert "url(" not in page
+    assert all(re.search(r'alt="[^"]+"', image) for image in re.findall("<img.*?>", page))
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 7), (3, 7), (7, 7), (450, 500)])
+def test_intervals_are_those_of_wilson(count, total):
+    z, value = 1.959963984540054, count / total
+    middle = (value + z**2 / (2 * total)) / (1 + z**2 / total)
+    half = z * sqrt(value * (1 - value) / total + z**2 / (4 * total**2)) / (1 + z**2 / total)
+    one = share(count, total)
+    assert (one.low, one.high) == pytest.approx((middle - half, middle + half), abs=1e-12)
+
+
+def test_the_interval_of_a_mean_is_narrower_than_that_of_its_parts():
+    one = share(8, 10)
+    mean = mean_share([one, one, share(0, 0)])
+    assert mean.value == pytest.approx(0.8)
+    assert mean.low == pytest.approx(0.8 - (0.8 - one.low) / sqrt(2))
+    assert mean.high == pytest.approx(0.8 + (one.high - 0.8) / sqrt(2))
+    assert mean_share([share(0, 0)]).value is None
+
+
+def test_without_labels_quality_is_said_not_to_be_measurable(tmp_path):
+    X, y = iris()
+    model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
+    page = make(tmp_path, model, X, None)
+    assert figures_of(page)["quality"] is None
+    assert "Quality cannot be measured here" in page
+    for none in ([None] * len(X), np.full(len(X), -1), pd.Series([pd.NA] * len(X))):
+        summary = summarise(observe(model, X, none), X)
+        assert (summary.quality, summary.n_labelled) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("held_out", "words"), [(None, "not stated whether"), (True, "had not met these"), (False, "has learnt these")]
+)
+def test_it_says_whether_the_samples_were_held_out(tmp_path, held_out, words):
+    assert words in make(tmp_path, held_out=held_out)
+
+
+def test_a_class_that_the_model_has_never_met_is_wrong_and_said_to_be_so(tmp_path):
+    X, y = iris()
+    model = SSLART(vigilance=0.8, random_state=0).fit(X[:100], y[:100])
+    page = make(tmp_path, model, X, y)
+    figures = figures_of(page)
+    assert figures["quality"]["accuracy"]["value"] == pytest.approx(model.score(X, y))
+    assert [one["label"] for one in figures["limits"]["few_labels"]] == ["virginica"]
+    assert "has never met this class" in page
+
+
+def mixed():
+    random = np.random.RandomState(0)
+    y = random.choice(["flu", "cold"], 80)
+    frame = pd.DataFrame(
+        {
+            "temperature": 37 + 2 * (y == "flu") + random.randn(80) / 4,
+            "cough": pd.Categorical(np.where(y == "flu", "dry", random.choice(["wet", "none"], 80))),
+            "smoker": random.rand(80) < 0.3,
+        }
+    )
+    frame.loc[::7, "temperature"] = np.nan
+    frame.loc[3::9, "cough"] = None
+    return frame, y
+
+
+def test_categories_and_gaps_are_summarised(tmp_path):
+    X, y = mixed()
+    model = WESSLART(3, vigilance=0.5, random_state=0).fit(X[:40], y[:40])
+    new = X[40:].copy()
+    new.loc[41, "temperature"] = 99.0
+    new["cough"] = new["cough"].astype(object)
+    new.loc[42, "cough"] = "bloody"
+    page = make(tmp_path, model, new, y[40:])
+    temperature, cough, smoker = figures_of(page)["features"]
+    assert (temperature["n_missing"], cough["n_missing"]) == (
+        new["temperature"].isna().sum(),
+        new["cough"].isna().sum(),
+    )
+    assert temperature["median"] == pytest.approx(new["temperature"].median())
+    assert temperature["learnt_high"] == X["temperature"][:40].max()
+    assert temperature["n_beyond"] >= 1
+    assert dict(cough["categories"]) == new["cough"].value_counts().to_dict()
+    assert (cough["learnt_categories"], cough["n_beyond"]) == (["dry", "none", "wet"], 1)
+    assert smoker["categorical"]
+    assert "never met" in page
+
+
+def test_frames_of_polars_arrays_and_lists_are_taken(tmp_path):
+    X, y = iris()
+    frame, array = pl.from_pandas(X), X.to_numpy()
+    model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
+    expected = summarise(observe(model, X, y), X)
+    assert figures_of(make(tmp_path, model, frame, y)) == json.loads(json.dumps(dataclasses.asdict(expected)))
+    nameless = SSLART(vigilance=0.8, random_state=0).fit(array, few(y, 3))
+    page = make(tmp_path, nameless, array.tolist(), y.tolist(), max_samples=5)
+    assert figures_of(page)["quality"]["confusion"] == [list(row) for row in expected.quality.confusion]
+
+
+@pytest.mark.parametrize("y", [[0, 1] * 20, [True, False] * 20, [-1, 1] * 20])
+def test_classes_may_be_integers_or_booleans(tmp_path, y):
+    X = np.random.RandomState(0).rand(40, 1) + np.array(y)[:, None]
+    model = FuzzyARTMAP().fit(X, y)
+    figures = figures_of(make(tmp_path, model, X, y, max_samples=3))
+    assert figures["n_labelled"] == 40
+    assert figures["quality"]["accuracy"]["value"] == pytest.approx(model.score(X, y))
+
+
+def test_names_cannot_break_out_of_the_page(tmp_path):
+    X, y = mixed()
+    X.columns = [HOSTILE, f'"{HOSTILE}', f"'{HOSTILE}"]
+    X[X.columns[1]] = X[X.columns[1]].astype(object).replace({"dry": HOSTILE})
+    labels = np.where(y == "flu", HOSTILE, y)
+    model = WESSLART(3, vigilance=0.5, random_state=0).fit(X, labels)
+    names = [f"{HOSTILE}{row}" for row in range(len(X))]
+    page = make(tmp_path, model, X, labels, title=HOSTILE, sample_names=names)
+    assert HOSTILE not in page
+    assert page.count("<script") == page.count("</script>") == 3
+    assert figures_of(page)["features"][0]["name"] == HOSTILE
+
+
+def test_what_is_too_much_is_left_out_and_said(tmp_path):
+    X, y = iris()
+    model = SSLART(vigilance=0.9, random_state=0).fit(X, few(y, 2))
+    rules = model.rules()
+    page = make(tmp_path, model, X, y, max_rules=4, max_samples=9)
+    rows = rows_of(page)
+    assert sorted(int(row["support"]) for row in rows) == sorted(rule.support for rule in rules)[-4:]
+    assert f"{len(rules) - 4} are left out" in page
+    assert page.count("<article") == 9
+    assert "141 are left out" in page
+
+
+def test_wrong_answers_come_first_then_silence_then_novelty_then_a_spread():
+    states = [("right",)] * 20
+    states[3], states[11], states[17] = ("wrong",), ("abstained",), ("right", "novel")
+    assert chosen_rows(states, 1) == [3]
+    assert chosen_rows(states, 2) == [3, 11]
+    assert chosen_rows(states, 3) == [3, 11, 17]
+    assert chosen_rows(states, 5) == [0, 3, 11, 17, 19]
+    assert chosen_rows(states, 50) == list(range(20))
+
+
+def test_rules_titles_and_names_may_be_given(tmp_path):
+    X, y = iris()
+    model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
+    rules = model.rules(levels=2, terms=["low", "high"], simplify=(X, y))
+    names = [f"patient {row}" for row in range(len(X))]
+    page = make(tmp_path, model, X, y, rules=rules, title="Flowers", sample_names=names)
+    assert len(rows_of(page)) == len(rules) < len(model.rules())
+    assert "“low”" in page
+    assert "<h1>Flowers</h1>" in page
+    assert "Sample 7: patient 7" in page
+
+
+def test_one_feature_is_enough(tmp_path):
+    assert make(tmp_path).count("<figure>") == 1
+
+
+def test_what_is_wrong_is_said_with_the_cure(tmp_path):
+    X, y = iris()
+    model = SSLART(vigilance=0.8, random_state=0).fit(X, y)
+    file = tmp_path / "report.html"
+    file.write_text("before")
+    for call, error, cure in [
+        (lambda: sslart.report(SSLART(), X, y, file), NotFittedError, "fit"),
+        (lambda: sslart.report(SSLART().partial_fit(X), X, y, file), NotFittedError, "label"),
+        (lambda: sslart.report(LogisticRegression(), X, y, file), TypeError, "SSLART"),
+        (lambda: sslart.report(FuzzyART().fit(X), X, y, file), TypeError, "SSLART"),
+        (lambda: sslart.report(model, X.iloc[:, :3], y, file), ValueError, "petal width"),
+        (lambda: sslart.report(model, X, y[:5], file), ValueError, "150 samples and y 5"),
+        (lambda: sslart.report(model, X, np.arange(150), file), ValueError, "kind"),
+        (lambda: sslart.report(model, X, y, tmp_path), IsADirectoryError, "report.html"),
+        (lambda: sslart.report(model, X, y, tmp_path / "none" / "a.html"), FileNotFoundError, "make it first"),
+        (lambda: sslart.report(model, X, y, file, max_rules=0), ValueError, "max_rules"),
+        (lambda: sslart.report(model, X, y, file, max_samples=1.5), ValueError, "max_samples"),
+        (lambda: sslart.report(model, X, y, file, rules=list(model.rules())), TypeError, r"model.rules\(\)"),
+        (lambda: sslart.report(model, X, y, file, rules=model.rules()[:0]), ValueError, "filtered less"),
+        (lambda: sslart.report(model, X, y, file, sample_names=["a"]), ValueError, "sample_names 1"),
+    ]:
+        with pytest.raises(error, match=cure):
+            call()
+    assert file.read_text() == "before"
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib.pyplot"])
+def test_without_the_extra_the_error_says_what_to_install(tmp_path, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=r'pip install "sslart\[report\]"'):
+        make(tmp_path)
+
+
+def test_importing_sslart_imports_neither_jinja2_nor_matplotlib():
+    heavy = "import sslart, sys; print([name for name in ('jinja2', 'matplotlib') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True).stdout == "[]\n"
