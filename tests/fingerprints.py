@@ -38,13 +38,8 @@ from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 PARAMETERS = {"width": "bandwidth", "rank_share": "rank_weight", "label_memory": "max_labels"}
 ATTRIBUTES = {"left_out_accuracy_": "loo_accuracy_", "evidence_weights_": "family_weights_"}
 MODULES = {"sslart.labelling": "sslart.active"}
-MEMBERS = {
-    "Shortlist": "QueryPool",
-    "Question": "Query",
-    "worth_labelling": "select_queries",
-    "look_at": "add",
-    "best": "select",
-}
+NAMES = {"Shortlist": "QueryPool", "Question": "Query", "worth_labelling": "select_queries"}
+PARTS: dict[str, str] = {}  # attributes of explanations and rules, and methods of the pool of queries
 
 N_EXPLAINED = 8
 SHORT, MANY_NUMBERS = 1500, 4000
@@ -61,10 +56,14 @@ def made(cls: type, **parameters: Any) -> Any:
     return cls(**{name if name in known else PARAMETERS.get(name, name): value for name, value in parameters.items()})
 
 
-def got(thing: Any, name: str, *tables: dict[str, str]) -> Any:
+def got(thing: Any, name: str) -> Any:
     """Return an attribute by its old name or by its new one."""
-    new = next((table[name] for table in (*tables, ATTRIBUTES) if name in table), name)
-    return getattr(thing, name) if hasattr(thing, name) else getattr(thing, new)
+    return getattr(thing, name if hasattr(thing, name) else {**ATTRIBUTES, **NAMES, **PARTS}.get(name, name))
+
+
+def fields(thing: Any, names: str) -> list[Any]:
+    """Return several attributes, each by its old name or by its new one."""
+    return [got(thing, name) for name in names.split()]
 
 
 def imported(name: str) -> Any:
@@ -293,7 +292,6 @@ class Case:
 
     make: Callable[[], tuple[Any, Any, tuple[Any, Any] | None]]
     n_explained: int = N_EXPLAINED
-    all_rules: bool = True
 
 
 CASES: dict[str, Case] = {}
@@ -471,24 +469,51 @@ NODE_ATTRIBUTES = (
 def of_model(name: str, case: Case) -> Values:
     """Yield all values of one model."""
     model, probe, more = case.make()
+    yield from guarded(f"{name}/nodes", of_nodes(name, model, probe))
+    yield from guarded(f"{name}/predict", of_predictions(name, model, probe))
+    if more is not None:
+        explained = _rows(probe, slice(0, case.n_explained))
+        yield from guarded(f"{name}/explain", of_explanations(name, model, explained))
+        yield from guarded(f"{name}/rules", of_rules(name, model, more))
+        yield f"{name}/score", model.score(*more)
+    yield from guarded(f"{name}/saved", of_files(name, model, probe, more))
+
+
+def guarded(name: str, values: Values) -> Values:
+    """Yield values; where that fails, the error in place of what is missing."""
+    try:
+        yield from values
+    except Exception as error:
+        traceback.print_exc()
+        yield f"{name}/ERROR", f"{type(error).__name__}: {error}"
+
+
+def of_nodes(name: str, model: Any, probe: Any) -> Values:
+    """Yield the boxes of a model and what it has chosen."""
     yield f"{name}/nodes", {one: getattr(model, one) for one in NODE_ATTRIBUTES if hasattr(model, one)}
     yield f"{name}/novelty_threshold", model.novelty_threshold_
-    yield f"{name}/predict", model.predict(probe)
-    yield from with_rounded(f"{name}/score_samples", model.score_samples(probe))
     if isinstance(model, FuzzyART):
         yield f"{name}/labels", model.labels_
-    else:
+    elif not isinstance(model, WESSLART):
+        yield f"{name}/apply", model.apply(probe)
+        if getattr(model, "mapping", None) == "evidence":
+            weights = got(model, "evidence_weights_")
+            yield from with_rounded(f"{name}/family_weights", list(weights.values()))
+            yield f"{name}/families", list(weights)
+            yield from with_rounded(f"{name}/loo_accuracy", got(model, "left_out_accuracy_"))
+
+
+def of_predictions(name: str, model: Any, probe: Any) -> Values:
+    """Yield what a model predicts."""
+    yield f"{name}/predict", model.predict(probe)
+    yield from with_rounded(f"{name}/score_samples", model.score_samples(probe))
+    if not isinstance(model, FuzzyART):
         yield f"{name}/classes", model.classes_
         yield from with_rounded(f"{name}/proba", model.predict_proba(probe))
-        if hasattr(model, "apply"):
-            yield f"{name}/apply", model.apply(probe)
-        if "evidence" in (getattr(model, "mapping", None),) and not isinstance(model, WESSLART):
-            yield from with_rounded(f"{name}/family_weights", list(got(model, "evidence_weights_").values()))
-            yield f"{name}/families", list(got(model, "evidence_weights_"))
-            yield from with_rounded(f"{name}/loo_accuracy", got(model, "left_out_accuracy_"))
-        yield from of_explanations(name, model.explain(_rows(probe, slice(0, case.n_explained))))
-        yield from of_rules(name, model, more)
-        yield f"{name}/score", model.score(*more)
+
+
+def of_files(name: str, model: Any, probe: Any, more: tuple[Any, Any] | None) -> Values:
+    """Yield the file of a model, whether it is the same model when loaded, and what that learns afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.sslart"
         sslart.save(model, path)
@@ -513,49 +538,48 @@ def _arrays_of(content: bytes) -> bytes:
     return content[52 + length :]
 
 
-def of_explanations(name: str, explanations: list[Any]) -> Values:
+def of_explanations(name: str, model: Any, probe: Any) -> Values:
     """Yield explanations as text, as values and as a dict."""
+    explanations = model.explain(probe)
     yield f"{name}/explain/text", "\n\n".join(map(str, explanations))
     plain = [explanation.to_dict() for explanation in explanations]
     yield f"{name}/explain/dict", plain
     yield from with_rounded(f"{name}/explain/numbers", list(_numbers(plain)))
-    yield from with_rounded(f"{name}/explain/values", [_explained(explanation) for explanation in explanations])
     yield f"{name}/explain/html", "\n".join(explanation._repr_html_() for explanation in explanations)
+    yield from with_rounded(f"{name}/explain/values", [_explained(explanation) for explanation in explanations])
 
 
 def _explained(explanation: Any) -> list[Any]:
     """Return the values of an explanation without the names that it has for them."""
-    evidence, counterfactual, novelty = explanation.evidence, explanation.counterfactual, explanation.novelty
+    counterfactual, novelty, votes, scores = fields(explanation, "counterfactual novelty votes scores")
     return [
-        explanation.answer,
-        explanation.abstained,
-        explanation.confidence,
-        [_boxed(box) for box in (explanation.box, explanation.rival)],
-        [[node.node, node.choice, node.match, node.label] for node in explanation.asked],
-        None
-        if evidence is None
-        else [
-            evidence.winner,
-            evidence.runner_up,
-            evidence.margin,
-            evidence.member,
-            [[t.amount, None if t.box is None else t.box.node, t.feature, t.value] for t in evidence.terms],
-        ],
-        None if counterfactual is None else [counterfactual.answer, list(counterfactual.sample)],
-        None if novelty is None else [novelty.familiarity, novelty.node, list(novelty.features), novelty.threshold],
-        None if explanation.votes is None else [[v.vote, v.weight, v.node] for v in explanation.votes],
-        None if explanation.scores is None else list(explanation.scores.items()),
+        fields(explanation, "answer abstained confidence unsure"),
+        [_boxed(box) for box in fields(explanation, "box rival")],
+        [fields(node, "node choice match label") for node in got(explanation, "asked")],
+        _evidence(got(explanation, "evidence")),
+        None if counterfactual is None else fields(counterfactual, "answer sample"),
+        None if novelty is None else fields(novelty, "familiarity vigilance node features threshold is_novel"),
+        None if votes is None else [fields(vote, "member vote weight node") for vote in votes],
+        None if scores is None else list(scores.items()),
     ]
 
 
 def _boxed(box: Any) -> list[Any] | None:
     if box is None:
         return None
-    conditions = [
-        [c.value, c.lower, c.upper, c.categories, c.inside, c.outside_by, c.share, c.beyond_range]
-        for c in box.conditions
-    ]
-    return [box.node, box.member, box.label, box.support, box.choice, box.match, box.distance, conditions]
+    names = "value lower upper categories inside outside_by share width beyond_range"
+    conditions = [fields(condition, names) for condition in got(box, "conditions")]
+    return [*fields(box, "node member label support choice match distance"), conditions]
+
+
+def _evidence(evidence: Any) -> list[Any] | None:
+    if evidence is None:
+        return None
+    terms = []
+    for term in got(evidence, "terms"):
+        box, *others = fields(term, "box amount feature value n_boxes")
+        terms.append([None if box is None else got(box, "node"), *others])
+    return [*fields(evidence, "winner runner_up margin member"), terms]
 
 
 def of_rules(name: str, model: Any, more: tuple[Any, Any]) -> Values:
@@ -575,12 +599,14 @@ def of_rules(name: str, model: Any, more: tuple[Any, Any]) -> Values:
 
 
 def _ruled(rule: Any) -> list[Any]:
-    evidence = None if rule.evidence is None else list(rule.evidence.items())
-    conditions = [
-        [c.low_level, c.high_level, c.low_value, c.high_value, c.full_range, c.categories] for c in rule.conditions
+    counts, evidence = fields(rule, "counts evidence")
+    names = "low_level high_level low_value high_value full_range categories"
+    return [
+        fields(rule, "label support confidence_factor confidence nodes members"),
+        list(counts.items()),
+        None if evidence is None else list(evidence.items()),
+        [fields(condition, names) for condition in got(rule, "conditions")],
     ]
-    numbers = [list(rule.counts.items()), rule.support, rule.confidence_factor, rule.confidence]
-    return [rule.label, numbers, list(rule.nodes), list(rule.members), evidence, conditions]
 
 
 # ---------------------------------------------------------------------------------------------- around the models
@@ -637,7 +663,7 @@ def of_river() -> Values:
 def of_labelling() -> Values:
     """Yield the rows to label next, at once and one after the other."""
     module = imported("sslart.labelling")
-    select, pool_class = (got(module, name, MEMBERS) for name in ("worth_labelling", "Shortlist"))
+    select, pool_class = (got(module, name) for name in ("worth_labelling", "Shortlist"))
     for name, samples in (("auto-iris", iris), ("many-tied", tied), ("auto-mixed", mixed), ("vote-iris", iris)):
         model = CASES[name].make()[0]
         data = samples()
@@ -646,10 +672,10 @@ def of_labelling() -> Values:
         asked = []
         for part in (slice(0, 60), slice(60, None)):
             unknown = [label is None or label == -1 for label in data.few[part]]
-            got(pool, "look_at", MEMBERS)(_rows(data.X, part), [not one for one in unknown])
+            got(pool, "look_at")(_rows(data.X, part), [not one for one in unknown])
         for _ in range(4):
-            (query,) = got(pool, "best", MEMBERS)(1)
-            pool.done(query)
+            (query,) = got(pool, "best")(1)
+            got(pool, "done")(query)
             asked.append([int(value) for value in query])
             model.partial_fit(_rows(data.X, [query.row]), data.y[[query.row]])
         yield f"labelling/{name}/in_turn", asked
@@ -787,15 +813,11 @@ def computed(only: str = "") -> dict[str, Fingerprint]:
     start = time.perf_counter()
     for group, work in groups(only):
         began = time.perf_counter()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                for name, value in work():
-                    if name.startswith(only):
-                        found[name] = Fingerprint.of(value)
-        except Exception as error:
-            traceback.print_exc()
-            found[f"{group}/ERROR"] = Fingerprint.of(f"{type(error).__name__}: {error}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, value in guarded(group, work()):
+                if name.startswith(only) or name.endswith("/ERROR"):
+                    found[name] = Fingerprint.of(value)
         if "FINGERPRINTS_TIMES" in os.environ:
             print(f"{time.perf_counter() - began:6.2f} s {group}", file=sys.stderr)
     print(f"{len(found)} fingerprints in {time.perf_counter() - start:.0f} s", file=sys.stderr)
