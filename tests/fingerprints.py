@@ -494,13 +494,13 @@ def of_nodes(name: str, model: Any, probe: Any) -> Values:
     yield f"{name}/novelty_threshold", model.novelty_threshold_
     if isinstance(model, FuzzyART):
         yield f"{name}/labels", model.labels_
-    elif not isinstance(model, WESSLART):
-        yield f"{name}/apply", model.apply(probe)
-        if getattr(model, "mapping", None) == "evidence":
-            weights = got(model, "evidence_weights_")
-            yield from with_rounded(f"{name}/family_weights", list(weights.values()))
-            yield f"{name}/families", list(weights)
-            yield from with_rounded(f"{name}/loo_accuracy", got(model, "left_out_accuracy_"))
+        return
+    yield f"{name}/apply", model.apply(probe)
+    if not isinstance(model, WESSLART) and getattr(model, "mapping", None) == "evidence":
+        weights = got(model, "evidence_weights_")
+        yield from with_rounded(f"{name}/family_weights", list(weights.values()))
+        yield f"{name}/families", list(weights)
+        yield from with_rounded(f"{name}/loo_accuracy", got(model, "left_out_accuracy_"))
 
 
 def of_predictions(name: str, model: Any, probe: Any) -> Values:
