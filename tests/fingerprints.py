@@ -484,8 +484,10 @@ def guarded(name: str, values: Values) -> Values:
     try:
         yield from values
     except Exception as error:
-        traceback.print_exc()
-        yield f"{name}/ERROR", f"{type(error).__name__}: {error}"
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error}"
+        print(f"{name}: {text} ({where.filename}:{where.lineno})", file=sys.stderr)
+        yield f"{name}/ERROR", text
 
 
 def of_nodes(name: str, model: Any, probe: Any) -> Values:
