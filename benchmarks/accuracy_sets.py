@@ -38,7 +38,7 @@ N_REPEATS = 10
 TEST_SHARE = 0.2
 LABELLED_SHARE = 0.2
 LABELLED_SHARES = {**dict.fromkeys(_sets.MULTICLASS, 0.25), "digits": 0.05}  # where it is another
-MOST_ROWS, FEWEST_OF_A_CLASS = 2000, 5
+MAX_ROWS, MIN_OF_A_CLASS = 2000, 5
 N_LABELLED_IMAGES, N_UNLABELLED_IMAGES, N_TEST_IMAGES = 500, 8500, 2000
 
 
@@ -76,11 +76,11 @@ def _keel(name: str) -> tuple[Any, np.ndarray]:
     for column in X:
         if not pd.api.types.is_numeric_dtype(X[column]):
             X[column] = X[column].astype("category")
-    if len(y) > MOST_ROWS:
-        rows = np.random.RandomState(0).permutation(len(y))[:MOST_ROWS]
+    if len(y) > MAX_ROWS:
+        rows = np.random.RandomState(0).permutation(len(y))[:MAX_ROWS]
         X, y = X.iloc[rows], y[rows]
     _, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    enough = counts[classes] >= FEWEST_OF_A_CLASS
+    enough = counts[classes] >= MIN_OF_A_CLASS
     return X[enough].reset_index(drop=True), y[enough]
 
 

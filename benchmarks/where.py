@@ -67,7 +67,7 @@ def lines() -> list[str]:
         n_bytes = 2 * X.shape[1] * float(known.sum())
         limit = read_speed(2 * X.shape[1] * model.n_nodes_)
         found.append(
-            f"- fit FuzzyART, {name}: {1e3 * whole:.2f} ms, of which the learning kernel {1e3 * learn:.2f}, coding "
+            f"- fit FuzzyART, {name}: {1e3 * whole:.2f} ms, of which the learning kernel {1e3 * learn:.2f}, encoder "
             f"{1e3 * encode:.2f}, Python {1e3 * (whole - learn - encode):.2f}. The coarse boxes of all samples are "
             f"{n_bytes / 1e6:.0f} MB: {n_bytes / learn / 1e9:.0f} GB/s, blocks given up early included. This machine "
             f"reads a buffer of that size again and again at {limit / 1e9:.0f} GB/s."

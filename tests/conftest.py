@@ -1,12 +1,9 @@
-"""Shared pieces: samples rich in ties, models of every kind, and a choice of engine."""
+"""Shared pieces: samples rich in ties, models of every kind, and a choice of backend."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,8 +12,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import sslart._art.network
-import sslart._art.reference
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -45,17 +40,6 @@ ALL = [*ESTIMATORS, EVIDENCE[0]]
 
 def name_of(estimator: Any) -> str:
     return repr(estimator).replace("\n", "")
-
-
-@contextmanager
-def running_on(module: ModuleType) -> Iterator[None]:
-    """Let networks use this engine."""
-    usual = sslart._art.network.engine
-    sslart._art.network.engine = lambda: module
-    try:
-        yield
-    finally:
-        sslart._art.network.engine = usual
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import train_test_split
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart.labelling import MOST_UNSURE, Shortlist, worth_labelling
+from sslart.labelling import MAX_UNSURE, Shortlist, worth_labelling
 
 X, Y = load_iris(return_X_y=True)
 FEW = np.where(np.arange(150) % 25 == 0, Y, -1)
@@ -88,7 +88,7 @@ def test_memory_is_for_boxes_not_for_samples() -> None:
     for _ in range(40):
         shortlist.look_at(X)
     assert shortlist.n_samples == 6000
-    assert len(shortlist.rows()) <= model.n_nodes_ + MOST_UNSURE
+    assert len(shortlist.rows()) <= model.n_nodes_ + MAX_UNSURE
 
 
 def test_known_samples_are_not_asked_about_and_answered_ones_not_again() -> None:

@@ -222,12 +222,12 @@ def test_hostile_random_state_is_refused(path: Path) -> None:
 def test_hostile_weights_are_refused(path: Path, few_labels: Any) -> None:
     model = SSLART(random_state=0).fit(*few_labels)
     for value in (np.nan, -0.5, 1.5, 0.1):
-        before = model._network.prototypes.weights[0, 0]
-        model._network.prototypes.weights[0, 0] = value
+        before = model._network.nodes.weights[0, 0]
+        model._network.nodes.weights[0, 0] = value
         sslart.save(model, path)
         with pytest.raises(ValueError, match="no model can have"):
             sslart.load(path)
-        model._network.prototypes.weights[0, 0] = before
+        model._network.nodes.weights[0, 0] = before
 
 
 def test_absurd_size_is_refused_before_memory_is_asked_for(saved: Path) -> None:

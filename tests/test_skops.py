@@ -97,9 +97,9 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
     assert skops.io.get_untrusted_types(data=data) == [
         "builtins.frozenset",
         "sslart._art.network.Network",
-        "sslart._art.nodes.Prototypes",
+        "sslart._art.nodes.Nodes",
         "sslart._data.classes.ClassTable",
-        "sslart._data.encoder.Coding",
+        "sslart._data.encoder.Encoder",
         "sslart._data.encoder.Feature",
         "sslart.estimators._fuzzy_artmap.FuzzyARTMAP",
     ]

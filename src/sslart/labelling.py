@@ -14,8 +14,8 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import check_whole
 from sslart.estimators._classifier import AbstainingClassifier
 
-MOST_UNSURE = 200
-LEAST_DOUBT = 1e-3  # where one box answers it is often quite sure; then the larger box comes first
+MAX_UNSURE = 200
+MIN_DOUBT = 1e-3  # where one box answers it is often quite sure; then the larger box comes first
 
 __all__ = ["Question", "Shortlist", "worth_labelling"]
 
@@ -97,8 +97,8 @@ class Shortlist:
         """
         table = self.model._read(X)
         network = self._member._network
-        nodes = network.rank(table, self._member._rule().choice, depth=1)[0][:, 0]
-        lower, upper = (side[nodes] for side in network.prototypes.boxes())
+        nodes = network.rank(table, self._member._learning_params().choice, depth=1)[0][:, 0]
+        lower, upper = (side[nodes] for side in network.nodes.boxes())
         away = np.abs(network._encode(table)[0] - (lower + upper) / 2)
         distances = np.nansum(np.where(lower <= upper, away, 0.0), axis=1)
         more = np.bincount(nodes, minlength=len(self._counts))
@@ -109,11 +109,11 @@ class Shortlist:
             node = int(nodes[place])
             if node not in self._middle or distances[place] < self._middle[node][0]:
                 self._middle[node] = float(distances[place]), self.n_samples + int(place)
-        if self.model._table.seen:
+        if self.model._class_table.seen:
             highest = self.model.predict_proba(X).max(axis=1)
-            least_sure = unknown[np.argsort(highest[unknown], kind="stable")[:MOST_UNSURE]]
+            least_sure = unknown[np.argsort(highest[unknown], kind="stable")[:MAX_UNSURE]]
             unsure = [(float(highest[place]), self.n_samples + int(place), int(nodes[place])) for place in least_sure]
-            self._unsure = sorted(self._unsure + unsure)[:MOST_UNSURE]
+            self._unsure = sorted(self._unsure + unsure)[:MAX_UNSURE]
         self._keep_samples(X)
         self.n_samples += len(table)
 
@@ -136,7 +136,7 @@ class Shortlist:
             How many; fewer where there are no more.
         """
         check_whole("best", "n", n)
-        labels = self._member._network.prototypes.labels
+        labels = self._member._network.nodes.labels
         asked = {row: (node, bool(labels[node] == UNLABELLED)) for node, (_, row) in self._middle.items()}
         asked.update({row: (node, False) for _, row, node in self._unsure if row not in asked})
         rows = [row for row in asked if row not in self._done]
@@ -144,7 +144,7 @@ class Shortlist:
             return []
         new = np.array([asked[row][1] for row in rows])
         counts = self._counts[[asked[row][0] for row in rows]]
-        worth = (self._doubts(rows) + LEAST_DOUBT) * np.where(new, counts, 1)
+        worth = (self._doubts(rows) + MIN_DOUBT) * np.where(new, counts, 1)
         order = np.lexsort((np.array(rows), -worth, ~new))[:n]
         return [Question(rows[place], asked[rows[place]][0], int(counts[place]), bool(new[place])) for place in order]
 
@@ -162,12 +162,12 @@ class Shortlist:
 
     def share_labelled(self) -> float:
         """Return the share of the samples that fall into boxes with a label."""
-        labels = self._member._network.prototypes.labels[: len(self._counts)]
+        labels = self._member._network.nodes.labels[: len(self._counts)]
         return float(self._counts[labels != UNLABELLED].sum() / self._counts.sum())
 
     def _doubts(self, rows: list[int]) -> FloatArray:
         """Return what each sample lacks to be sure."""
-        if not self.model._table.seen:
+        if not self.model._class_table.seen:
             return np.ones(len(rows))
         samples = [self._samples[row] for row in rows]
         together = _stacked(samples)

@@ -1,6 +1,6 @@
 """Compare kernel and reference on adversarial data for a bounded time: `make fuzz`.
 
-Every configuration draws a lattice (or none), duplicates, missing values, a rule, a cut of the stream, an instruction
+Every configuration draws a lattice (or none), duplicates, missing values, a params, a cut of the stream, an instruction
 set and the thresholds of filter and tree, learns it on both engines, and compares every array bit for bit.
 """
 
@@ -14,9 +14,9 @@ import numpy as np
 
 import sslart._art.reference as reference
 import sslart._kernel as kernel
-from conftest import running_on
-from sslart._art.network import Network, Rule
-from sslart._data.encoder import Coding
+from sslart._art.backend import use_backend
+from sslart._art.network import LearningParams, Network
+from sslart._data.encoder import Encoder
 from sslart._data.samples import Table
 
 
@@ -35,7 +35,7 @@ def configuration(seed: int) -> dict:
     return {
         "samples": samples,
         "targets": random.randint(-1, random.randint(1, 5), n_samples),
-        "rule": Rule(
+        "rule": LearningParams(
             vigilance=float(random.choice([0, 0.1, 0.3, 0.5, 0.7, 0.75, 0.8, 0.9, 0.95, 1])),
             choice=float(random.choice([1e-3, 1e-9, 0.1, 10, 1e6])),
             learning_rate=float(random.choice([1, 1, 0.9, 0.5, 0.1])),
@@ -52,20 +52,20 @@ def configuration(seed: int) -> dict:
 
 
 def history(engine, config: dict) -> list[bytes]:
-    samples, targets, rule = config["samples"], config["targets"], config["rule"]
-    unit = Coding.of_columns(Table(samples))._with_range(np.zeros(samples.shape[1]), np.ones(samples.shape[1]))
+    samples, targets, params = config["samples"], config["targets"], config["rule"]
+    unit = Encoder.of_columns(Table(samples))._with_range(np.zeros(samples.shape[1]), np.ones(samples.shape[1]))
     network = Network(unit)
     arrays = []
-    with running_on(engine):
+    with use_backend(engine):
         for rows in (slice(0, config["cut"]), slice(config["cut"], None)):
             if len(targets[rows]):
                 learnt = network.learn(
-                    Table(samples[rows]), targets[rows], 4, rule, foresee_depth=config["foresee_depth"]
+                    Table(samples[rows]), targets[rows], 4, params, foresee_depth=config["foresee_depth"]
                 )
                 arrays += [learnt.nodes, learnt.foreseen]
-                arrays += network.rank(Table(samples), rule.choice, depth=config["depth"])
-        arrays += network.rank(Table(samples), rule.choice, depth=config["depth"], labelled_only=True)
-    prototypes = network.prototypes
+                arrays += network.rank(Table(samples), params.choice, depth=config["depth"])
+        arrays += network.rank(Table(samples), params.choice, depth=config["depth"], labelled_only=True)
+    prototypes = network.nodes
     for name in ("weights", "norms", "support", "counts", "labels"):
         arrays.append(getattr(prototypes, name)[: prototypes.n_nodes])
     return [array.tobytes() for array in arrays]

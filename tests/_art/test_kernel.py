@@ -13,16 +13,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import sslart._art.reference
-from conftest import lattices, needs_kernel, running_on
+from conftest import lattices, needs_kernel
 from sslart import SSLART, WESSLART
-from sslart._art.network import Network, Rule
-from sslart._data.encoder import GRID, Coding
+from sslart._art.backend import use_backend
+from sslart._art.network import LearningParams, Network
+from sslart._data.encoder import GRID, Encoder
 from sslart._data.samples import Table
 
 pytestmark = needs_kernel
 
 rules = st.builds(
-    Rule,
+    LearningParams,
     vigilance=st.sampled_from([0.0, 0.3, 0.5, 0.75, 0.8, 0.9, 0.95, 1.0]),
     choice=st.sampled_from([1e-3, 1e-9, 0.1, 10.0]),
     learning_rate=st.sampled_from([1.0, 0.5, 0.3, 0.1]),
@@ -68,24 +69,24 @@ def filtering(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def unit_network(n_features: int) -> Network:
-    columns = Coding.of_columns(Table(np.empty((0, n_features))))
+    columns = Encoder.of_columns(Table(np.empty((0, n_features))))
     return Network(columns._with_range(np.zeros(n_features), np.ones(n_features)))
 
 
 def grown(
-    engine: Any, samples: np.ndarray, targets: np.ndarray, rule: Rule, cut: int, depth: int | None
+    engine: Any, samples: np.ndarray, targets: np.ndarray, params: LearningParams, cut: int, depth: int | None
 ) -> tuple[Network, list[np.ndarray]]:
     network = unit_network(samples.shape[1])
     seen = []
-    with running_on(engine):
+    with use_backend(engine):
         for rows in (slice(0, cut), slice(cut, None)):
             if len(samples[rows]):
-                learnt = network.learn(Table(samples[rows]), targets[rows], 3, rule, foresee_depth=depth)
+                learnt = network.learn(Table(samples[rows]), targets[rows], 3, params, foresee_depth=depth)
                 seen += [learnt.nodes, learnt.foreseen]
         for top in (1, 2, 5):
-            seen += network.rank(Table(samples), rule.choice, depth=top)
+            seen += network.rank(Table(samples), params.choice, depth=top)
         if (targets >= 0).any():
-            seen += network.rank(Table(samples), rule.choice, depth=2, labelled_only=True)
+            seen += network.rank(Table(samples), params.choice, depth=2, labelled_only=True)
     return network, seen
 
 
@@ -93,22 +94,22 @@ def grown(
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     samples=lattices(max_features=40),
-    rule=rules,
+    params=rules,
     seed=st.integers(0, 2**16),
     cut=st.integers(0, 40),
     depth=st.sampled_from([None, 0, 1, 2, 3]),
 )
 def test_kernel_and_reference_make_the_same_nodes(
-    samples: np.ndarray, rule: Rule, seed: int, cut: int, depth: int | None
+    samples: np.ndarray, params: LearningParams, seed: int, cut: int, depth: int | None
 ) -> None:
     targets = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
-    fast, fast_seen = grown(kernel(), samples, targets, rule, cut, depth)
-    plain, plain_seen = grown(sslart._art.reference, samples, targets, rule, cut, depth)
-    n = fast.prototypes.n_nodes
-    assert n == plain.prototypes.n_nodes
-    assert fast.prototypes.n_nodes_stage1 == plain.prototypes.n_nodes_stage1
+    fast, fast_seen = grown(kernel(), samples, targets, params, cut, depth)
+    plain, plain_seen = grown(sslart._art.reference, samples, targets, params, cut, depth)
+    n = fast.nodes.n_nodes
+    assert n == plain.nodes.n_nodes
+    assert fast.nodes.n_nodes_stage1 == plain.nodes.n_nodes_stage1
     for name in ("weights", "norms", "support", "counts", "labels"):
-        assert getattr(fast.prototypes, name)[:n].tobytes() == getattr(plain.prototypes, name)[:n].tobytes(), name
+        assert getattr(fast.nodes, name)[:n].tobytes() == getattr(plain.nodes, name)[:n].tobytes(), name
     for one, other in zip(fast_seen, plain_seen, strict=True):
         assert one.tobytes() == other.tobytes()
 
@@ -122,11 +123,11 @@ def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bo
     samples[random.rand(400, n_features) < missing] = np.nan
     samples[np.isnan(samples).all(axis=1)] = 0.2
     targets = random.randint(-1, 3, size=400)
-    rule = Rule(0.8, 1e-3, 1.0, 1e-6, one_to_one)
-    fast, fast_seen = grown(kernel(), samples, targets, rule, 300, 2)
-    plain, plain_seen = grown(sslart._art.reference, samples, targets, rule, 300, 2)
-    n = fast.prototypes.n_nodes
-    assert fast.prototypes.weights[:n].tobytes() == plain.prototypes.weights[: plain.prototypes.n_nodes].tobytes()
+    params = LearningParams(0.8, 1e-3, 1.0, 1e-6, one_to_one)
+    fast, fast_seen = grown(kernel(), samples, targets, params, 300, 2)
+    plain, plain_seen = grown(sslart._art.reference, samples, targets, params, 300, 2)
+    n = fast.nodes.n_nodes
+    assert fast.nodes.weights[:n].tobytes() == plain.nodes.weights[: plain.nodes.n_nodes].tobytes()
     for one, other in zip(fast_seen, plain_seen, strict=True):
         assert one.tobytes() == other.tobytes()
 
@@ -143,17 +144,17 @@ def test_a_tree_of_several_levels_finds_what_the_filter_finds(
     samples[random.rand(*samples.shape) < missing] = np.nan
     samples[np.isnan(samples).all(axis=1)] = 0.2
     targets = random.randint(-1, 3, size=len(samples))
-    rule = Rule(0.9995, 1e-3, 1.0, 1e-6, one_to_one)
+    params = LearningParams(0.9995, 1e-3, 1.0, 1e-6, one_to_one)
 
     def made() -> list[bytes]:
         network, learnt = unit_network(n_features), []
-        with running_on(kernel()):
+        with use_backend(kernel()):
             for rows in (slice(0, 9000), slice(9000, None)):
-                learnt.append(network.learn(Table(samples[rows]), targets[rows], 3, rule).nodes)
-            ranked = [*network.rank(Table(samples[:200]), rule.choice, depth=5)]
-        n = network.prototypes.n_nodes
+                learnt.append(network.learn(Table(samples[rows]), targets[rows], 3, params).nodes)
+            ranked = [*network.rank(Table(samples[:200]), params.choice, depth=5)]
+        n = network.nodes.n_nodes
         assert n > 8192
-        return [array.tobytes() for array in [*learnt, *ranked, network.prototypes.weights[:n]]]
+        return [array.tobytes() for array in [*learnt, *ranked, network.nodes.weights[:n]]]
 
     with searching(96, 1024):
         with_tree = made()
@@ -176,10 +177,10 @@ def test_kernel_and_reference_code_alike(values: np.ndarray, lower: float, width
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(samples=lattices(missing=False), rule=rules)
-def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, rule: Rule) -> None:
+@given(samples=lattices(missing=False), params=rules)
+def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, params: LearningParams) -> None:
     targets = np.arange(len(samples)) % 3
-    prototypes = grown(kernel(), samples, targets, rule, 0, None)[0].prototypes
+    prototypes = grown(kernel(), samples, targets, params, 0, None)[0].nodes
     weights = prototypes.weights[: prototypes.n_nodes]
     np.testing.assert_array_equal(weights * GRID, np.rint(weights * GRID))
     np.testing.assert_array_equal(weights.sum(axis=1), prototypes.norms[: prototypes.n_nodes])
@@ -204,7 +205,7 @@ def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str
     y = np.where(random.rand(300) < 0.3, random.randint(0, 3, 300), -1)
 
     def trained(engine: Any, n_jobs: int) -> list[bytes]:
-        with running_on(engine):
+        with use_backend(engine):
             model = WESSLART(4, vigilance=0.8, mapping=mapping, n_jobs=n_jobs, random_state=3).fit(X, y)
             model.partial_fit(X[:50], y[50:100])
             arrays = [model.lower_, model.upper_, model.counts_, model.class_weights_, model.predict_proba(X)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sslart._art.nodes import Journal, Prototypes
+from sslart._art.nodes import Journal, Nodes
 
 
-def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> Prototypes:
+def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> Nodes:
     random = np.random.RandomState(0)
     lower = random.randint(0, 4, size=(n_nodes, n_features)) / 8
     counts = random.randint(0, 3, size=(n_nodes, n_classes))
-    return Prototypes.from_state(
+    return Nodes.from_state(
         {
             "weights": np.hstack([lower, 1 - lower - 0.25]),
             "support": counts.sum(axis=1) + 1,
@@ -22,7 +22,7 @@ def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> Prototy
     )
 
 
-def state_of(prototypes: Prototypes) -> list[bytes]:
+def state_of(prototypes: Nodes) -> list[bytes]:
     used = slice(0, prototypes.n_nodes)
     arrays = (prototypes.weights, prototypes.norms, prototypes.support, prototypes.counts, prototypes.labels)
     return [array[used].tobytes() for array in arrays] + [bytes([prototypes.n_nodes_stage1])]
@@ -40,7 +40,7 @@ def test_growing_and_trimming_keep_the_nodes() -> None:
 
 
 def test_growth_is_amortised() -> None:
-    prototypes = Prototypes(2)
+    prototypes = Nodes(2)
     sizes = set()
     for _ in range(12):
         prototypes.grow(1)
@@ -50,7 +50,7 @@ def test_growth_is_amortised() -> None:
 
 
 def test_room_for_a_batch_is_made_at_once() -> None:
-    prototypes = Prototypes(2)
+    prototypes = Nodes(2)
     prototypes.grow(500)
     assert prototypes.capacity == 500
     prototypes.grow(10**6)
@@ -81,7 +81,7 @@ def test_norms_and_labels_follow_from_weights_and_counts() -> None:
 )
 def test_states_that_cannot_be_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="of the model"):
-        Prototypes.from_state({**filled().to_state(), **change})
+        Nodes.from_state({**filled().to_state(), **change})
 
 
 @pytest.mark.parametrize(("n_samples", "reshapes"), [(3, False), (9, False), (3, True)])

@@ -15,7 +15,7 @@ from sslart._art.novelty import SHARE
 
 def by_hand(model: FuzzyART) -> float:
     """Measure the middle of each box against all the others, one by one."""
-    lower, upper = model._network.prototypes.boxes()
+    lower, upper = model._network.nodes.boxes()
     fits = []
     for node in range(len(lower)):
         middle = (lower[node] + upper[node]) / 2

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sslart._art.reference as reference
-from conftest import lattices, running_on
+from conftest import lattices
 from sslart import FuzzyART
+from sslart._art.backend import use_backend
 from sslart._data.encoder import GRID
 
 
@@ -45,11 +46,11 @@ def search_cycle(samples: np.ndarray, vigilance: float, choice: float) -> tuple[
     samples=lattices(max_samples=25, max_features=4, missing=False), vigilance=st.sampled_from([0, 0.5, 0.75, 0.9, 1])
 )
 def test_one_scan_finds_what_the_search_cycle_finds(samples: np.ndarray, vigilance: float) -> None:
-    with running_on(reference):
+    with use_backend(reference):
         model = FuzzyART(vigilance, bounds=(0, 1)).fit(samples)
     winners, nodes = search_cycle(samples, vigilance, 1e-3)
     assert model.labels_.tolist() == winners
-    weights = model._network.prototypes.weights[: model.n_nodes_]
+    weights = model._network.nodes.weights[: model.n_nodes_]
     assert [[Fraction(value) for value in row] for row in weights] == nodes
 
 

@@ -9,48 +9,48 @@ from hypothesis.extra import numpy as hnp
 
 from conftest import lattices
 from sslart._art.reference import encode
-from sslart._data.encoder import GRID, Coding
+from sslart._data.encoder import GRID, Encoder
 from sslart._data.samples import Table
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 tables = hnp.arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 4)), elements=finite)
 
 
-def first(values: np.ndarray) -> Coding:
-    return Coding.first(Table(values), None, stream=False)
+def first(values: np.ndarray) -> Encoder:
+    return Encoder.first(Table(values), None, stream=False)
 
 
-def encoded(coding: Coding, values: np.ndarray) -> np.ndarray:
+def encoded(encoder: Encoder, values: np.ndarray) -> np.ndarray:
     coded = np.empty_like(values)
-    beyond = encode(values, coding.lower, coding.upper, coded)
-    assert beyond == ((values < coding.lower) | (values > coding.upper)).any()
+    beyond = encode(values, encoder.lower, encoder.upper, coded)
+    assert beyond == ((values < encoder.lower) | (values > encoder.upper)).any()
     return coded
 
 
 @given(values=tables)
 def test_coded_values_lie_on_the_grid_in_the_unit_cube_and_come_back(values: np.ndarray) -> None:
-    coding = first(values)
-    coded = encoded(coding, values)
+    encoder = first(values)
+    coded = encoded(encoder, values)
     assert ((coded >= 0) & (coded <= 1)).all()
     np.testing.assert_array_equal(coded * GRID, np.rint(coded * GRID))
     span = values.max(axis=0) - values.min(axis=0)
-    assert (np.abs(coding.decode(coded) - values) <= span / GRID + 1e-9).all()
+    assert (np.abs(encoder.decode(coded) - values) <= span / GRID + 1e-9).all()
 
 
 def test_rounding_is_to_nearest_ties_to_even() -> None:
-    coding = first(np.array([[0.0], [1.0]]))
-    coded = encoded(coding, np.array([[0.5], [1.5], [2.5], [0.75]]) / GRID)
+    encoder = first(np.array([[0.0], [1.0]]))
+    coded = encoded(encoder, np.array([[0.5], [1.5], [2.5], [0.75]]) / GRID)
     assert (coded * GRID).ravel().tolist() == [0.0, 2.0, 2.0, 1.0]
 
 
 def test_constant_feature_codes_as_zero_and_missing_stays_missing() -> None:
-    coding = first(np.array([[5.0, 1.0], [5.0, np.nan], [5.0, 3.0]]))
-    np.testing.assert_array_equal(encoded(coding, np.array([[5.0, 2.0], [9.0, np.nan]])), [[0.0, 0.5], [0.0, np.nan]])
+    encoder = first(np.array([[5.0, 1.0], [5.0, np.nan], [5.0, 3.0]]))
+    np.testing.assert_array_equal(encoded(encoder, np.array([[5.0, 2.0], [9.0, np.nan]])), [[0.0, 0.5], [0.0, np.nan]])
 
 
 def test_values_beyond_the_range_are_clipped() -> None:
-    coding = first(np.array([[0.0], [10.0]]))
-    np.testing.assert_array_equal(encoded(coding, np.array([[-3.0], [99.0]])), [[0.0], [1.0]])
+    encoder = first(np.array([[0.0], [10.0]]))
+    np.testing.assert_array_equal(encoded(encoder, np.array([[-3.0], [99.0]])), [[0.0], [1.0]])
 
 
 @settings(max_examples=500)
@@ -58,18 +58,18 @@ def test_values_beyond_the_range_are_clipped() -> None:
 @given(values=tables, more=tables, corners=st.integers(0, 2**31))
 def test_recoded_boxes_cover_what_they_covered(values: np.ndarray, more: np.ndarray, corners: int) -> None:
     n_features = min(values.shape[1], more.shape[1])
-    coding = first(values[:, :n_features])
-    wider = coding.covering(Table(more[:, :n_features]))
+    encoder = first(values[:, :n_features])
+    wider = encoder.covering(Table(more[:, :n_features]))
     sides = np.random.RandomState(corners).randint(0, GRID + 1, size=(2, 20, n_features)) / GRID
     lower, upper = sides.min(axis=0), sides.max(axis=0)
     lower[0, 0], upper[0, 0] = 1.0, 0.0  # a side not reached yet
-    new_lower, new_upper = coding.recode_boxes(lower, upper, wider)
+    new_lower, new_upper = encoder.recode_boxes(lower, upper, wider)
     reached = lower <= upper
-    assert (wider.decode(new_lower)[reached] <= coding.decode(lower)[reached]).all()
-    assert (wider.decode(new_upper)[reached] >= coding.decode(upper)[reached]).all()
+    assert (wider.decode(new_lower)[reached] <= encoder.decode(lower)[reached]).all()
+    assert (wider.decode(new_upper)[reached] >= encoder.decode(upper)[reached]).all()
     step = (wider.upper - wider.lower) / GRID
     assert (
-        np.abs(wider.decode(new_lower) - coding.decode(lower))[reached] <= (2 * step + 1e-9 + 0 * lower)[reached]
+        np.abs(wider.decode(new_lower) - encoder.decode(lower))[reached] <= (2 * step + 1e-9 + 0 * lower)[reached]
     ).all()
     np.testing.assert_array_equal(new_lower[~reached], 1.0)
     np.testing.assert_array_equal(new_upper[~reached], 0.0)
@@ -85,14 +85,14 @@ def test_stretches_cover_the_table_and_end_where_covering_ends(samples: np.ndarr
     end, whole = stretches[-1][1], start.covering(Table(samples * 4 - 1))
     np.testing.assert_array_equal(end.lower, whole.lower)
     np.testing.assert_array_equal(end.upper, whole.upper)
-    for rows, coding in stretches:
+    for rows, encoder in stretches:
         part = (samples * 4 - 1)[rows]
-        assert not (part < coding.lower).any()
-        assert not (part > coding.upper).any()
+        assert not (part < encoder.lower).any()
+        assert not (part > encoder.upper).any()
 
 
 def test_coding_that_need_not_change_is_kept() -> None:
-    coding = first(np.array([[0.0], [1.0]]))
-    ((rows, same),) = coding.stretches(Table(np.array([[0.2], [0.9]])))
-    assert same is coding
+    encoder = first(np.array([[0.0], [1.0]]))
+    ((rows, same),) = encoder.stretches(Table(np.array([[0.2], [0.9]])))
+    assert same is encoder
     assert rows == slice(0, 2)

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from sslart._utils.parallel import side_by_side
+from sslart._utils.parallel import run_parallel
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 4, -1])
 def test_results_come_in_order(n_jobs: int | None) -> None:
-    assert side_by_side(lambda item, _: item * 10, [3, 1, 2], n_jobs) == [30, 10, 20]
+    assert run_parallel(lambda item, _: item * 10, [3, 1, 2], n_jobs) == [30, 10, 20]
 
 
 def test_two_threads_work_at_the_same_time() -> None:
     both = threading.Barrier(2, timeout=10)
-    assert side_by_side(lambda _, __: both.wait() >= 0, [0, 1], 2) == [True, True]
+    assert run_parallel(lambda _, __: both.wait() >= 0, [0, 1], 2) == [True, True]
 
 
 def test_failure_stops_the_others_before_it_goes_on() -> None:
@@ -34,7 +34,7 @@ def test_failure_stops_the_others_before_it_goes_on() -> None:
         finished.append(item)
 
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(work, [0, 1], 2)
+        run_parallel(work, [0, 1], 2)
     assert finished == [1]
 
 
@@ -49,5 +49,5 @@ def test_failure_of_a_later_piece_stops_an_earlier_one_at_once() -> None:
 
     start = time.perf_counter()
     with pytest.raises(ValueError, match="broken"):
-        side_by_side(work, [0, 1], 2)
+        run_parallel(work, [0, 1], 2)
     assert time.perf_counter() - start < 2

@@ -79,8 +79,8 @@ def test_no_test_label_is_in_a_task_of_keel(name: str) -> None:
 def test_every_set_of_keel_loads_within_its_limits() -> None:
     for name in accuracy_sets.OTHER:
         X, y = accuracy_sets.load(name)
-        assert len(X) == len(y) <= accuracy_sets.MOST_ROWS
-        assert np.unique(y, return_counts=True)[1].min() >= accuracy_sets.FEWEST_OF_A_CLASS
+        assert len(X) == len(y) <= accuracy_sets.MAX_ROWS
+        assert np.unique(y, return_counts=True)[1].min() >= accuracy_sets.MIN_OF_A_CLASS
 
 
 def test_images_are_drawn_without_overlap() -> None:

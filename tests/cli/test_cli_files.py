@@ -29,7 +29,7 @@ FRAME = pd.DataFrame({"a": [1.5, None, 3.0] * 40, "b": ["x", None, "y,z"] * 40})
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_files, "BYTES_PER_PIECE", 200)
     monkeypatch.setattr(_files, "CELLS_PER_PIECE", 40)
-    monkeypatch.setattr(_files, "FEWEST_ROWS", 10)
+    monkeypatch.setattr(_files, "MIN_ROWS", 10)
 
 
 @pytest.mark.usefixtures("small_pieces")

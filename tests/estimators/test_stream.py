@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import sslart._art.reference
-from conftest import CLASSIFIERS, ESTIMATORS, lattices, name_of, needs_kernel, running_on
+from conftest import CLASSIFIERS, ESTIMATORS, lattices, name_of, needs_kernel
 from sslart import SSLART, WESSLART, FuzzyART
+from sslart._art.backend import use_backend
 
 SEMI_SUPERVISED = [SSLART(0.7), SSLART(0.7, mapping="one-to-one"), WESSLART(2, vigilance=0.7, random_state=0)]
 
@@ -230,10 +231,10 @@ def test_interrupted_call_leaves_the_model_as_it_was(model: Any, after: int, kin
     if kind == "new class":
         labels[5] = 4
     labels = labels[: len(more)]
-    with running_on(Interrupting(after)), pytest.raises(KeyboardInterrupt):
+    with use_backend(Interrupting(after)), pytest.raises(KeyboardInterrupt):
         model.partial_fit(more, labels)
     assert fingerprint(model) == before
-    with running_on(Interrupting(after)), pytest.raises(KeyboardInterrupt):
+    with use_backend(Interrupting(after)), pytest.raises(KeyboardInterrupt):
         model.fit(more, np.abs(labels))
     assert fingerprint(model) == before
     again = clone(model).partial_fit(X, y)
@@ -249,7 +250,7 @@ def test_interrupted_member_takes_the_others_back_too(n_jobs: int, wider: bool) 
     model = WESSLART(3, vigilance=0.9, bounds=(0, 1), n_jobs=n_jobs).partial_fit(X, y)
     before = fingerprint(model)
     more = X[:30] * (7 if wider else 0.5)
-    with running_on(Interrupting(after=70)), pytest.raises(KeyboardInterrupt):
+    with use_backend(Interrupting(after=70)), pytest.raises(KeyboardInterrupt):
         model.partial_fit(more, y[:30])  # 90 samples in all: at least one member has learnt its 30 by then
     assert fingerprint(model) == before
 

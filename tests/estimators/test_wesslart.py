@@ -205,7 +205,7 @@ def test_weights_of_members_that_speak_are_their_left_out_success_per_class(few_
     for member, weights in zip(model.estimators_, model.class_weights_, strict=True):
         learnt = member._heard()
         right = learnt.left_out.argmax(axis=1) == learnt.places
-        codes = member._table.sorted_codes()
+        codes = member._class_table.sorted_codes()
         expected = [right[codes[learnt.places] == place].mean() for place in range(len(model.classes_))]
         np.testing.assert_allclose(weights, expected)
     assert model.class_weights_.min() < 1

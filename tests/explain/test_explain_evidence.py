@@ -88,7 +88,7 @@ def test_the_margin_is_that_of_the_scores(model: Any, hard: Any) -> None:
     X, y = hard
     model = clone(model).fit(X, y)
     scores = model._heard().readout.scores(model._network._encode(model._read(X))[0])
-    seen = list(model._table.seen)
+    seen = list(model._class_table.seen)
     for why, row in zip(explain(model, X), scores, strict=True):
         best, second = np.argsort(-row)[:2]
         evidence = check_sum(why.evidence)
@@ -99,7 +99,7 @@ def test_the_margin_is_that_of_the_scores(model: Any, hard: Any) -> None:
 def test_a_box_says_what_the_readout_has_it_say(hard: Any) -> None:
     X, y = hard
     model = AutoSSLART(random_state=0).fit(X, y)
-    landmarks, seen = model._landmarks().tolist(), list(model._table.seen)
+    landmarks, seen = model._landmarks().tolist(), list(model._class_table.seen)
     said = model._heard().readout.by_box(
         model._network._encode(model._read(X))[0], len(landmarks), np.zeros(1, np.uint8)
     )

@@ -61,7 +61,7 @@ def check_same(model: Any, X: Any, tolerance: float) -> tuple[int, float]:
     session = session_of(model)
     label, probabilities, abstained = session.run(None, feeds_of(session, X))
     expected = model.predict(X).tolist()
-    minus_one_is_none = not model._table.has_minus_one()
+    minus_one_is_none = not model._class_table.has_minus_one()
     nothing = [answer is None or (minus_one_is_none and answer == -1) for answer in expected]
     assert abstained.tolist() == nothing
     assert [one for one, none in zip(label.tolist(), nothing, strict=True) if not none] == [
@@ -398,7 +398,7 @@ def test_categories_that_strings_cannot_tell_apart_are_refused() -> None:
 
 def test_a_model_too_large_for_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = blobs(30)
-    monkeypatch.setattr(_to_onnx, "MOST_BYTES", 100)
+    monkeypatch.setattr(_to_onnx, "MAX_BYTES", 100)
     with pytest.raises(ValueError, match="fit it with lower vigilance"):
         sslart.to_onnx(FuzzyARTMAP().fit(X, y))
 

@@ -158,11 +158,11 @@ def test_categories_may_be_new_in_a_new_feature(estimator: Any) -> None:
 def test_new_feature_has_the_bounds_of_all() -> None:
     model = StreamClassifier(SSLART(bounds=(0, 8)))
     learnt(model, [({"a": 1.0}, 0), ({"a": 2.0, "b": 3.0, "c": "x"}, 1)])
-    coding = model.to_sklearn()._network.coding
-    assert coding.lower.tolist() == [0, 0, 0]
-    assert coding.upper.tolist() == [8, 8, 1]
+    encoder = model.to_sklearn()._network.encoder
+    assert encoder.lower.tolist() == [0, 0, 0]
+    assert encoder.upper.tolist() == [8, 8, 1]
     unknown = learnt(StreamClassifier(SSLART(bounds=(np.nan, np.nan))), [({"a": 1.0}, 0), ({"b": 3.0}, 1)])
-    assert unknown.to_sklearn()._network.coding.lower.tolist() == [1, 3]
+    assert unknown.to_sklearn()._network.encoder.lower.tolist() == [1, 3]
     with pytest.raises(ValueError, match="two numbers"):
         StreamClassifier(SSLART(bounds=([0, 1], [2, 3])))
 

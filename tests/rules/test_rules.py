@@ -410,7 +410,7 @@ def test_the_conditions_stand_for_the_boxes_of_the_model(mixed: tuple[pd.DataFra
     model = SSLART(0.6, shuffle=False).fit(*mixed)
     rules = rules_of(model)
     scales = rules._domain.scales
-    sides = zip(rules._domain.boxes(rules), model._network.prototypes.boxes(), strict=True)
+    sides = zip(rules._domain.boxes(rules), model._network.nodes.boxes(), strict=True)
     for of_rules, of_nodes in sides:
         for row, rule in enumerate(rules):
             for condition, scale in zip(rule.conditions, scales, strict=True):
@@ -569,10 +569,10 @@ def test_a_rule_of_an_evidence_model_carries_what_its_box_says(n_members: int | 
 def full_strength(member: Any, node: int) -> np.ndarray:
     """What a node says of a sample in its middle."""
     landmarks = member._landmarks().tolist()
-    lower, upper = member._network.prototypes.boxes()
+    lower, upper = member._network.nodes.boxes()
     middle = (lower + upper)[[node]] / 2
     said = member._heard().readout.by_box(middle, len(landmarks), np.zeros(1, dtype=np.uint8))
-    return said[0, np.argsort(member._table.sorted_codes()), landmarks.index(node)]
+    return said[0, np.argsort(member._class_table.sorted_codes()), landmarks.index(node)]
 
 
 def test_rules_of_other_mappings_have_no_evidence(few_labels: Any) -> None:

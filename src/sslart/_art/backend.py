@@ -1,4 +1,4 @@
-"""Which of the twins does the work: the compiled kernel, or the NumPy reference where there is no kernel."""
+"""Which backend does the work: the compiled kernel, or the NumPy reference where there is no kernel."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import importlib
 import os
 import types
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import sslart._art.reference as _reference
 
@@ -15,9 +17,26 @@ INSTRUCTION_SETS = ("avx512", "avx2", "portable")
 NAMES = ("auto", *INSTRUCTION_SETS, "reference")
 
 
+_forced: list[types.ModuleType] = []
+
+
+def backend() -> types.ModuleType:
+    """Return the module that learns, ranks and scores: `sslart._kernel` or `sslart._art.reference`."""
+    return _forced[-1] if _forced else _default_backend()
+
+
+@contextmanager
+def use_backend(module: types.ModuleType) -> Iterator[None]:
+    """Use another backend in all threads for a while, so that tests can compare the two."""
+    _forced.append(module)
+    try:
+        yield
+    finally:
+        _forced.pop()
+
+
 @functools.cache
-def engine() -> types.ModuleType:
-    """Return the module that learns and ranks: `sslart._kernel` or `sslart._reference`."""
+def _default_backend() -> types.ModuleType:
     wanted = os.environ.get(ENVIRONMENT_VARIABLE, "auto")
     if wanted not in NAMES:
         raise ValueError(f"{ENVIRONMENT_VARIABLE} must be one of {', '.join(NAMES)}, got {wanted!r}.")
@@ -44,6 +63,6 @@ def engine() -> types.ModuleType:
 
 
 def describe() -> str:
-    """Say which engine is in use, and its instruction set."""
-    module = engine()
+    """Return which backend is in use, and its instruction set."""
+    module = backend()
     return "reference (NumPy)" if module is _reference else f"compiled ({module.instruction_set()})"

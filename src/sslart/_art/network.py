@@ -1,4 +1,4 @@
-"""One network: a coding and its prototypes, which learn a table of samples and rank nodes for it."""
+"""One network: a encoder and its prototypes, which learn a table of samples and rank nodes for it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.backend import engine
-from sslart._art.nodes import Journal, Prototypes
-from sslart._data.encoder import Coding, Feature
+from sslart._art.backend import backend
+from sslart._art.nodes import Journal, Nodes
+from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.parallel import side_by_side
+from sslart._utils.parallel import run_parallel
 
 Undo = list[Callable[[], None]]
 
@@ -27,7 +27,7 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True)
-class Rule:
+class LearningParams:
     """How a network learns: ρ, α, β, δ and the mapping."""
 
     vigilance: float
@@ -38,7 +38,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class LearnResult:
     """What happened to each sample: the node that learnt it, and the class foreseen for it, -1 where none was."""
 
     nodes: IntArray
@@ -46,29 +46,29 @@ class Learnt:
 
 
 class Network:
-    """A coding and the prototypes learnt in it.
+    """A encoder and the prototypes learnt in it.
 
     Parameters
     ----------
-    coding : Coding
-        The coding to start with; it widens as the samples demand.
+    encoder : Encoder
+        The encoder to start with; it widens as the samples demand.
     """
 
-    def __init__(self, coding: Coding) -> None:
-        self.coding = coding
-        self.prototypes = Prototypes(len(coding.features))
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.nodes = Nodes(len(encoder.features))
 
     def learn(
         self,
         table: Table,
         targets: IntArray,
         n_classes: int,
-        rule: Rule,
+        params: LearningParams,
         *,
         foresee_depth: int | None = None,
         undo: Undo | None = None,
         stop: Any = None,
-    ) -> Learnt:
+    ) -> LearnResult:
         """Learn the samples of a table in their order.
 
         Parameters
@@ -78,7 +78,7 @@ class Network:
             Class codes, -1 where unlabelled.
         n_classes : int
             How many class codes there are.
-        rule : Rule
+        rule : LearningParams
         foresee_depth : int or None
             Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
         undo : list of callables, or None
@@ -87,72 +87,77 @@ class Network:
         stop : array of one uint8, or None
             A flag by which another thread calls the work off.
         """
-        self.coding.check(table)
+        self.encoder.check(table)
         coded, beyond = self._encode(table)
-        widens = beyond or not self.coding.knows_categories(table)
-        stretches = list(self.coding.stretches(table)) if widens else [(slice(0, len(table)), self.coding)]
-        reshapes = widens or n_classes > self.prototypes.n_classes
-        journal = Journal(self.prototypes, len(table), reshapes) if undo is not None else None
-        coding = self.coding
+        widens = beyond or not self.encoder.knows_categories(table)
+        stretches = list(self.encoder.stretches(table)) if widens else [(slice(0, len(table)), self.encoder)]
+        reshapes = widens or n_classes > self.nodes.n_classes
+        journal = Journal(self.nodes, len(table), reshapes) if undo is not None else None
+        encoder = self.encoder
         nodes = np.full(len(table), -1)
         foreseen = np.full(len(table) if foresee_depth is not None else 0, UNLABELLED)
 
         def take_back() -> None:
             if journal is not None:
                 journal.take_back(nodes)
-                self.coding = coding
+                self.encoder = encoder
 
         if undo is not None:
             undo.append(take_back)
-        self.prototypes.add_classes(n_classes)
+        self.nodes.add_classes(n_classes)
         for rows, wider in stretches:
-            if wider is not self.coding:
-                self.prototypes.recode(self.coding, wider)
-                self.coding = wider
+            if wider is not self.encoder:
+                self.nodes.recode(self.encoder, wider)
+                self.encoder = wider
             self._learn_stretch(
                 self._encode(table[rows])[0] if widens else coded,
                 targets[rows],
-                rule,
-                Learnt(nodes[rows], foreseen[rows]),
+                params,
+                LearnResult(nodes[rows], foreseen[rows]),
                 foresee_depth,
                 journal if journal is not None and journal.by_sample else None,
                 _no_stop() if stop is None else stop,
             )
-        return Learnt(nodes, foreseen)
+        return LearnResult(nodes, foreseen)
+
+    def encode(self, table: Table) -> FloatArray:
+        """Return samples in the unit cube, NaN where missing, after checking that their columns are as learnt."""
+        self.encoder.check(table)
+        return self._encode(table)[0]
 
     def _encode(self, table: Table) -> tuple[FloatArray, bool]:
-        """Return the coded samples, and whether any value lies beyond the coding."""
-        matrix = np.ascontiguousarray(self.coding.matrix(table))
+        """Return the coded samples, and whether any value lies beyond the encoder."""
+        matrix = np.ascontiguousarray(self.encoder.matrix(table))
         coded = np.empty_like(matrix)
-        return coded, engine().encode(matrix, self.coding.lower, self.coding.upper, coded)
+        return coded, backend().encode(matrix, self.encoder.lower, self.encoder.upper, coded)
 
     def _learn_stretch(
         self,
         samples: FloatArray,
         targets: IntArray,
-        rule: Rule,
-        learnt: Learnt,
+        params: LearningParams,
+        learnt: LearnResult,
         foresee_depth: int | None,
         journal: Journal | None,
         stop: Any,
     ) -> None:
-        prototypes = self.prototypes
+        prototypes = self.nodes
         n_nodes_before = prototypes.n_nodes
         progress = np.array([0, n_nodes_before])
         while True:
-            engine().learn(
-                prototypes.cache_of(engine()),
+            backend().learn(
+                prototypes.cache_of(backend()),
                 prototypes.weights,
                 prototypes.norms,
                 prototypes.support,
                 prototypes.counts,
                 prototypes.labels,
                 progress,
-                vigilance=rule.vigilance,
-                choice=rule.choice,
-                learning_rate=rule.learning_rate,
-                match_tracking=rule.match_tracking,
-                one_to_one=rule.one_to_one,
+                vigilance=params.vigilance,
+                choice=params.choice,
+                learning_rate=params.learning_rate,
+                match_tracking=params.match_tracking,
+                one_to_one=params.one_to_one,
                 samples=samples,
                 targets=targets,
                 winners=learnt.nodes,
@@ -203,10 +208,8 @@ class Network:
             -1 where there are no more nodes.
         matches : array of shape (n_samples, depth)
         """
-        self.coding.check(table)
-        samples, _ = self._encode(table)
-        if not (self.coding.lower <= self.coding.upper).all():
-            _refuse_unknown_features(samples)
+        samples = self.encode(table)
+        self.check_known_features(samples)
         return self.rank_coded(samples, choice, depth=depth, labelled_only=labelled_only, n_jobs=n_jobs, stop=stop)
 
     def rank_coded(
@@ -216,22 +219,30 @@ class Network:
         *,
         depth: int = 1,
         labelled_only: bool = False,
+        labels: IntArray | None = None,
         n_jobs: int | None = None,
         stop: Any = None,
     ) -> tuple[IntArray, FloatArray]:
-        """Return what `rank` does for samples that are coded already."""
-        prototypes = self.prototypes
+        """Return what `rank` does for samples that are coded already.
+
+        `labels`, one per node, -1 for none, take the place of those of the nodes.
+        """
+        prototypes = self.nodes
+        own_labels = prototypes.labels
+        if labels is not None:
+            own_labels = np.full_like(prototypes.labels, UNLABELLED)
+            own_labels[: prototypes.n_nodes] = labels
         depth = min(depth, prototypes.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
-        cache = prototypes.cache_of(engine())
+        cache = prototypes.cache_of(backend())
 
         def rank_rows(rows: slice, stop: Any) -> None:
-            engine().rank(
+            backend().rank(
                 cache,
                 prototypes.weights,
                 prototypes.norms,
-                prototypes.labels,
+                own_labels,
                 prototypes.n_nodes,
                 choice=choice,
                 labelled_only=labelled_only,
@@ -247,8 +258,13 @@ class Network:
             rank_rows(slice(None), _no_stop() if stop is None else stop)
         else:
             starts = range(0, len(samples), ROWS_PER_PIECE)
-            side_by_side(rank_rows, [slice(start, start + ROWS_PER_PIECE) for start in starts], n_jobs)
+            run_parallel(rank_rows, [slice(start, start + ROWS_PER_PIECE) for start in starts], n_jobs)
         return nodes, matches
+
+    def check_known_features(self, samples: FloatArray) -> None:
+        """Raise a ValueError where a coded sample has values only in features that the network has never met."""
+        if not (self.encoder.lower <= self.encoder.upper).all():
+            _refuse_unknown_features(samples)
 
     def familiarity(self, table: Table, choice: float, *, n_jobs: int | None = None, stop: Any = None) -> FloatArray:
         """Return the match of the best node of each sample, less what the sample lies beyond the range.
@@ -257,26 +273,26 @@ class Network:
         together. Beyond a constant feature, whose range has no width, a value counts as one range away.
         """
         matches = self.rank(table, choice, n_jobs=n_jobs, stop=stop)[1][:, 0]
-        beyond, n_present = self.coding.beyond(table)
+        beyond, n_present = self.encoder.beyond(table)
         return np.clip(matches - beyond / n_present, 0.0, 1.0)
 
     def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:
         """Return the corners of the boxes in the user's units; NaN on a side that no sample has reached yet."""
-        lower, upper = self.prototypes.boxes()
+        lower, upper = self.nodes.boxes()
         reached = lower <= upper
         return (
-            np.where(reached, self.coding.decode(lower), np.nan),
-            np.where(reached, self.coding.decode(upper), np.nan),
+            np.where(reached, self.encoder.decode(lower), np.nan),
+            np.where(reached, self.encoder.decode(upper), np.nan),
         )
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: plain values and arrays."""
         return {
-            "features": [list(feature) for feature in self.coding.features],
-            "categorical": sorted(self.coding.categorical),
-            "lower": self.coding.lower,
-            "upper": self.coding.upper,
-            "prototypes": self.prototypes.to_state(),
+            "features": [list(feature) for feature in self.encoder.features],
+            "categorical": sorted(self.encoder.categorical),
+            "lower": self.encoder.lower,
+            "upper": self.encoder.upper,
+            "prototypes": self.nodes.to_state(),
         }
 
     @classmethod
@@ -285,7 +301,7 @@ class Network:
         features = tuple(Feature(*feature) for feature in state["features"])
         categorical = frozenset(state["categorical"])
         lower, upper = state["lower"], state["upper"]
-        prototypes = Prototypes.from_state(state["prototypes"])
+        prototypes = Nodes.from_state(state["prototypes"])
         columns = {feature.column for feature in features} | categorical
         fits = (
             lower.shape == upper.shape == (len(features),)
@@ -302,9 +318,9 @@ class Network:
             and not np.isnan(upper).any()
         )
         if not fits:
-            raise ValueError("the coding of the model does not fit its arrays")
-        network = cls(Coding(features, categorical, lower, upper))
-        network.prototypes = prototypes
+            raise ValueError("the encoder of the model does not fit its arrays")
+        network = cls(Encoder(features, categorical, lower, upper))
+        network.nodes = prototypes
         return network
 
 

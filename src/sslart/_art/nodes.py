@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.encoder import GRID, Coding
+from sslart._data.encoder import GRID, Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
 
 
-class Prototypes:
+class Nodes:
     """All nodes of one network, in the order in which they were made.
 
     Attributes
@@ -90,9 +90,9 @@ class Prototypes:
         used = self.weights[: self.n_nodes]
         return used[:, : self.n_features], 1.0 - used[:, self.n_features :]
 
-    def recode(self, coding: Coding, wider: Coding) -> None:
-        """Express every box in a wider coding; what it covers in the user's units stays covered."""
-        lower, upper = coding.recode_boxes(*self.boxes(), wider)
+    def recode(self, encoder: Encoder, wider: Encoder) -> None:
+        """Express every box in a wider encoder; what it covers in the user's units stays covered."""
+        lower, upper = encoder.recode_boxes(*self.boxes(), wider)
         self.weights = np.empty((self.capacity, 2 * lower.shape[1]))
         self.weights[: self.n_nodes, : lower.shape[1]] = lower
         self.weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
@@ -125,7 +125,7 @@ class Prototypes:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Prototypes:
+    def from_state(cls, state: dict[str, Any]) -> Nodes:
         """Return the prototypes of a saved state, after checking that it can be one."""
         weights, support, counts = state["weights"], state["support"], state["counts"]
         stage1 = state["n_nodes_stage1"]
@@ -169,14 +169,14 @@ class Journal:
 
     Parameters
     ----------
-    prototypes : Prototypes
+    prototypes : Nodes
     n_samples : int
         Length of the batch about to be learnt.
     reshapes : bool
-        Whether the batch widens the coding or brings new classes.
+        Whether the batch widens the encoder or brings new classes.
     """
 
-    def __init__(self, prototypes: Prototypes, n_samples: int, reshapes: bool) -> None:
+    def __init__(self, prototypes: Nodes, n_samples: int, reshapes: bool) -> None:
         self._prototypes = prototypes
         self._n_nodes, self._n_nodes_stage1 = prototypes.n_nodes, prototypes.n_nodes_stage1
         self.by_sample = n_samples < prototypes.n_nodes and not reshapes

@@ -8,7 +8,7 @@ from sslart._art.network import Network
 from sslart._data.encoder import GRID
 
 SHARE = 0.05
-MOST_BOXES = 1000
+MAX_BOXES = 1000
 FARTHEST = 4.0
 LEAST = 1e-9  # so that what lies a whole range away is novel
 
@@ -19,15 +19,15 @@ def usual_familiarity(network: Network, choice: float, vigilance: float) -> floa
     The middle of each box stands for its samples. At most the vigilance: what fits so well makes no new box. At least
     what lies four times as far off as a box may be wide, however far from one another the boxes are, and never 0.
     """
-    lower, upper = network.prototypes.boxes()
+    lower, upper = network.nodes.boxes()
     n_nodes = len(lower)
     if n_nodes < 2:
         return vigilance
-    nodes = np.unique(np.linspace(0, n_nodes - 1, MOST_BOXES).astype(np.int64))
+    nodes = np.unique(np.linspace(0, n_nodes - 1, MAX_BOXES).astype(np.int64))
     middle = np.where(lower <= upper, (lower + upper) / 2, np.nan)[nodes]
     best, matches = network.rank_coded(np.rint(middle * GRID) / GRID, choice, depth=2)
     without_own = np.where(best[:, 0] == nodes, matches[:, 1], matches[:, 0])
     order = np.argsort(without_own, kind="stable")
-    shares = np.cumsum(network.prototypes.support[nodes][order])
+    shares = np.cumsum(network.nodes.support[nodes][order])
     usual = float(without_own[order][np.searchsorted(shares, SHARE * shares[-1])])
     return min(max(usual, 1.0 - FARTHEST * (1.0 - vigilance), LEAST), vigilance)

@@ -4,7 +4,7 @@ Symbols as in the paper: x a sample, A its complement code, W the weights, ρ th
 parameter, β the learning rate, J the winning node, T the depth of the search, F the counts of the one-to-many map.
 The model's own decisions, where the paper leaves something open, are in docs/model.md.
 
-The functions work on the arrays of `sslart._prototypes.Prototypes` in place, as the compiled kernel does.
+The functions work on the arrays of `sslart._prototypes.Nodes` in place, as the compiled kernel does.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,29 @@ class ClassTable:
             codes[labels.known] = np.array([place.get(label, UNLABELLED) for label in values.tolist()])[inverse]
         return codes
 
-    @property
+    def indices(self, codes: IntArray) -> IntArray:
+        """Return the index in `classes` of each class code, -1 where the code is -1."""
+        return np.append(self.sorted_codes(), UNLABELLED)[codes]
+
+    def by_class(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
+        """Return values with a column per class code as values with a column per class; `fill` where not learnt."""
+        codes = self.sorted_codes()
+        if len(codes) == len(self.classes):
+            return np.asarray(values[:, np.argsort(codes)])
+        every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
+        every[:, codes] = values
+        return every
+
+    @cached_property
     def classes(self) -> NDArray[Any]:
         """All classes, sorted, as users of scikit-learn expect them."""
         return np.array(sorted({*self.seen, *self.declared}))
 
     def sorted_codes(self) -> IntArray:
         """Return for each code the place of its class in `classes`."""
+        return self._class_of_code
+
+    @cached_property
+    def _class_of_code(self) -> IntArray:
         place = {label: position for position, label in enumerate(self.classes.tolist())}
         return np.array([place[label] for label in self.seen], dtype=np.int64)

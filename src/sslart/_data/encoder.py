@@ -31,8 +31,8 @@ def _numeric_features(n_columns: int) -> tuple[Feature, ...]:
 
 
 @dataclass(frozen=True)
-class Coding:
-    """The map from tables to the unit cube. Immutable: wider data makes a new coding.
+class Encoder:
+    """The map from tables to the unit cube. Immutable: wider data makes a new encoder.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class Coding:
     upper: FloatArray
 
     @classmethod
-    def of_columns(cls, table: Table) -> Coding:
-        """Return a coding that knows which columns there are, but neither a range nor a category yet."""
+    def of_columns(cls, table: Table) -> Encoder:
+        """Return a encoder that knows which columns there are, but neither a range nor a category yet."""
         features = _numeric_features(table.values.shape[1])
         if table.categories:
             features = tuple(feature for feature in features if feature.column not in table.categories)
@@ -59,8 +59,8 @@ class Coding:
         return cls(features, frozenset(table.categories), unknown, -unknown)
 
     @classmethod
-    def first(cls, table: Table, bounds: tuple[FloatArray, FloatArray] | None, *, stream: bool) -> Coding:
-        """Return the coding to start with: the user's limits where known, else what the first table shows.
+    def first(cls, table: Table, bounds: tuple[FloatArray, FloatArray] | None, *, stream: bool) -> Encoder:
+        """Return the encoder to start with: the user's limits where known, else what the first table shows.
 
         A stream with limits takes no category from the table: it meets each in its turn, however it is cut.
         """
@@ -80,8 +80,8 @@ class Coding:
             upper = np.where(from_table, shown.upper[known], upper)
         return start._with_range(lower, upper)
 
-    def covering(self, table: Table) -> Coding:
-        """Return the coding widened to all values and categories of a table."""
+    def covering(self, table: Table) -> Encoder:
+        """Return the encoder widened to all values and categories of a table."""
         wider = self._with_categories(table)
         matrix = wider.matrix(table)
         lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
@@ -89,7 +89,7 @@ class Coding:
             lowest, highest = np.fmin.reduce(matrix, axis=0), np.fmax.reduce(matrix, axis=0)
         return wider._with_range(np.fmin(wider.lower, lowest), np.fmax(wider.upper, highest))
 
-    def _with_range(self, lower: FloatArray, upper: FloatArray) -> Coding:
+    def _with_range(self, lower: FloatArray, upper: FloatArray) -> Encoder:
         with np.errstate(over="ignore"):
             too_wide = np.isinf(upper - lower) & (upper >= lower)
         if too_wide.any():
@@ -98,9 +98,9 @@ class Coding:
                 f"Feature {feature} spans {lower[feature]:g} to {upper[feature]:g}, wider than double precision can "
                 "hold: rescale it."
             )
-        return Coding(self.features, self.categorical, lower, upper)
+        return Encoder(self.features, self.categorical, lower, upper)
 
-    def _with_categories(self, table: Table) -> Coding:
+    def _with_categories(self, table: Table) -> Encoder:
         known = set(self.features)
         new: dict[Feature, None] = {}
         for column, values in table.categories.items():
@@ -112,7 +112,7 @@ class Coding:
         if not new:
             return self
         indicators = len(new)
-        return Coding(
+        return Encoder(
             self.features + tuple(new),
             self.categorical,
             np.concatenate([self.lower, np.zeros(indicators)]),
@@ -145,7 +145,7 @@ class Coding:
         return matrix
 
     def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
-        """Return how many ranges each sample lies beyond the coding, in all, and how many values it has."""
+        """Return how many ranges each sample lies beyond the encoder, in all, and how many values it has."""
         matrix = self.matrix(table)
         lower, span = self._origin_and_span()
         present = ~np.isnan(matrix - lower)
@@ -166,20 +166,20 @@ class Coding:
         lower = np.where(known, self.lower, np.nan)
         return lower, np.where(known, self.upper, np.nan) - lower
 
-    def stretches(self, table: Table) -> Iterator[tuple[slice, Coding]]:
-        """Cut a table where a sample reaches beyond the coding; yield each stretch with the coding that holds it.
+    def stretches(self, table: Table) -> Iterator[tuple[slice, Encoder]]:
+        """Cut a table where a sample reaches beyond the encoder; yield each stretch with the encoder that holds it.
 
-        The coding widens sample by sample, so the cuts are the same however a stream is split into tables.
+        The encoder widens sample by sample, so the cuts are the same however a stream is split into tables.
         """
         widening = self._rows_that_widen(table)
         if not widening:
             yield slice(0, len(table)), self
             return
         starts = sorted({0, *widening})
-        coding = self
+        encoder = self
         for start, end in zip(starts, [*starts[1:], len(table)], strict=True):
-            coding = coding.covering(table[start : start + 1])
-            yield slice(start, end), coding
+            encoder = encoder.covering(table[start : start + 1])
+            yield slice(start, end), encoder
 
     def knows_categories(self, table: Table) -> bool:
         """Tell whether every category of a table is known."""
@@ -199,19 +199,19 @@ class Coding:
             rows.update(np.flatnonzero(widened.any(axis=1)).tolist())
         return rows
 
-    def recode_boxes(self, lower: FloatArray, upper: FloatArray, wider: Coding) -> tuple[FloatArray, FloatArray]:
-        """Express boxes of this coding in a wider one, rounded outward so that they cover the same region.
+    def recode_boxes(self, lower: FloatArray, upper: FloatArray, wider: Encoder) -> tuple[FloatArray, FloatArray]:
+        """Express boxes of this encoder in a wider one, rounded outward so that they cover the same region.
 
         Parameters
         ----------
         lower, upper : arrays of shape (n_nodes, n_features)
-            Boxes in this coding; lower > upper on a side that no sample has reached yet.
-        wider : Coding
-            A coding made by widening this one.
+            Boxes in this encoder; lower > upper on a side that no sample has reached yet.
+        wider : Encoder
+            A encoder made by widening this one.
 
         Returns
         -------
-        tuple of two arrays of shape (n_nodes, n_features of the wider coding)
+        tuple of two arrays of shape (n_nodes, n_features of the wider encoder)
         """
         new_lower = np.ones((len(lower), len(wider.features)))
         new_upper = np.zeros_like(new_lower)

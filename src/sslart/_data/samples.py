@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from sslart._utils.arrays import FloatArray
@@ -41,20 +42,21 @@ class Table:
         )
 
 
-def read_samples(estimator: Any, X: Any, *, reset: bool) -> Table:
-    """Return X as a `Table`; record or check its width and feature names on the estimator."""
+def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[int] | None = None) -> Table:
+    """Return X as a `Table`; record or check its width and feature names on the estimator.
+
+    `categorical`: the columns that were categorical before; None where nothing is known yet.
+    """
     if _needs_no_check(X) and (reset or _is_as_before(estimator, X)):
         if reset:
             _remember_width(estimator, X.shape[1])
         return Table(X)
-    if _is_frame(X):
-        categorical = None if reset else estimator._categorical_columns()
-        if any(not _is_numeric(column) for _, column in _columns_of(X)):
-            columns = [
-                _read_column(name, column, None if categorical is None else place in categorical)
-                for place, (name, column) in enumerate(_columns_of(X))
-            ]
-            return _read_mixed_frame(estimator, X, columns, reset)
+    if _is_frame(X) and any(not _is_numeric(column) for _, column in _columns_of(X)):
+        columns = [
+            _read_column(name, column, None if categorical is None else place in categorical)
+            for place, (name, column) in enumerate(_columns_of(X))
+        ]
+        return _read_mixed_frame(estimator, X, columns, reset)
     try:
         values = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
     except ValueError as error:
@@ -64,6 +66,51 @@ def read_samples(estimator: Any, X: Any, *, reset: bool) -> Table:
             ) from None
         raise
     return _refuse_empty_rows(Table(values, names=_names_of(estimator)))
+
+
+class SampleReader(BaseEstimator):
+    """Reads samples as a fitted estimator does, without holding on to it.
+
+    Parameters
+    ----------
+    owner : str
+        Class of the estimator, for messages.
+    n_features : int
+    names : list of str or None
+        Names of the columns, where the samples learnt had names.
+    categorical : frozenset of int
+        The columns that are categorical.
+    """
+
+    def __init__(self, owner: str, n_features: int, names: list[str] | None, categorical: frozenset[int]) -> None:
+        self.owner, self.categorical = owner, categorical
+        self.n_features_in_ = n_features
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Name of each column: as given, else x0, x1, ..."""
+        return _names_of(self) or [f"x{column}" for column in range(self.n_features_in_)]
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the samples learnt had names."""
+        return hasattr(self, "feature_names_in_")
+
+    def read(self, X: Any) -> Table:
+        """Return samples as a table, or raise an error that names the cure."""
+        try:
+            return read_samples(self, X, reset=False, categorical=self.categorical)
+        except ValueError as error:
+            if type(self).__name__ in str(error):
+                raise ValueError(str(error).replace(type(self).__name__, self.owner)) from None
+            raise
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 def _needs_no_check(X: Any) -> bool:

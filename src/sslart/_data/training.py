@@ -45,8 +45,8 @@ def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple
 def read_stream(estimator: Any, X: Any, y: Any, classes: Any) -> tuple[Table, Labels, Labels | None]:
     """Return the samples, labels and announced classes of a `partial_fit`."""
     first = not estimator.__sklearn_is_fitted__()
-    table = read_samples(estimator, X, reset=first)
-    known = ClassTable() if first else estimator._table
+    table = read_samples(estimator, X, reset=True) if first else estimator._read(X)
+    known = ClassTable() if first else estimator._class_table
     declared = None
     if classes is not None:
         announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes

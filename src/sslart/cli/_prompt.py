@@ -11,7 +11,7 @@ from sslart.cli import _output as _show
 from sslart.explain._format_values import number
 from sslart.rules._scales import scales_of
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 SKIP, STOP = object(), object()
 
 
@@ -19,12 +19,12 @@ def show_sample(model: Any, sample: Any) -> None:
     """Print the values of a sample with their terms; of many columns, those furthest from the middle."""
     member = getattr(model, "estimators_", [model])[0]
     table = model._read(sample)
-    coding = member._network.coding
+    encoder = member._network.encoder
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
     names = names or [f"x{column}" for column in range(model.n_features_in_)]
     coded = member._network._encode(table)[0][0]
     rows = []
-    for column, scale in enumerate(scales_of(coding, names, 5, None)):
+    for column, scale in enumerate(scales_of(encoder, names, 5, None)):
         if scale.categories is not None:
             value = table.categories[column][0] if column in table.categories else None
             rows.append((1.0, scale.feature, "not known" if value is None else f"“{value}”", ""))
@@ -33,7 +33,7 @@ def show_sample(model: Any, sample: Any) -> None:
         known = not np.isnan(coded[place])
         term = f"“{scale.terms[int(scale.levels(coded[[place]])[0]) - 1]}”" if known else ""
         rows.append((abs(coded[place] - 0.5) if known else 0.0, scale.feature, _value(table.values[0, column]), term))
-    shown = sorted(range(len(rows)), key=lambda row: -rows[row][0])[:MOST_SHOWN]
+    shown = sorted(range(len(rows)), key=lambda row: -rows[row][0])[:MAX_SHOWN]
     _show.print_table(("column", "value", ""), [rows[row][1:] for row in sorted(shown)])
     if len(rows) > len(shown):
         print(f"and {len(rows) - len(shown)} columns nearer to the middle of their range")

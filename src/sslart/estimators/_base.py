@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.network import Network, Rule, Undo
+from sslart._art.network import LearningParams, Network, Undo
 from sslart._art.novelty import usual_familiarity
-from sslart._data.encoder import Coding
+from sslart._data.encoder import Encoder
 from sslart._data.samples import Table, read_samples
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
@@ -41,15 +42,19 @@ def put_back(estimator: Any, attributes: dict[str, Any]) -> None:
     vars(estimator).update(attributes)
 
 
-class RawSamplesEstimator(BaseEstimator):
+class RawSamplesEstimator(BaseEstimator, ABC):
     """Base of all estimators: takes raw samples, missing values included, and remembers what they looked like."""
 
     n_features_in_: int
 
+    @abstractmethod
+    def _categorical_columns(self) -> frozenset[int]:
+        """Return the columns that were categorical in the samples learnt."""
+
     def _read(self, X: Any) -> Table:
         """Return X as a table for a fitted estimator."""
         check_is_fitted(self)
-        return read_samples(self, X, reset=False)
+        return read_samples(self, X, reset=False, categorical=self._categorical_columns())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
@@ -84,11 +89,11 @@ class ARTEstimator(RawSamplesEstimator):
     n_jobs: int | None
     _network: Network
 
-    def _rule(self) -> Rule:
+    def _learning_params(self) -> LearningParams:
         """Return the checked parameters of learning, after checking the others too."""
         check_flag(self._name, "shuffle", self.shuffle)
         check_jobs(self._name, self.n_jobs)
-        return Rule(
+        return LearningParams(
             check_number(self._name, "vigilance", self.vigilance, 0, 1),
             check_number(self._name, "choice", self.choice, 0, open_low=True),
             check_number(self._name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
@@ -98,8 +103,8 @@ class ARTEstimator(RawSamplesEstimator):
     def _name(self) -> str:
         return type(self).__name__
 
-    def _first_coding(self, table: Table, *, stream: bool) -> Coding:
-        return Coding.first(table, check_bounds(self._name, self.bounds, table.values.shape[1]), stream=stream)
+    def _first_encoder(self, table: Table, *, stream: bool) -> Encoder:
+        return Encoder.first(table, check_bounds(self._name, self.bounds, table.values.shape[1]), stream=stream)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Say how well each sample fits what was learnt: the match of its best node.
@@ -114,20 +119,20 @@ class ARTEstimator(RawSamplesEstimator):
             From 0 to 1. Low means novel: unlike the best node, or beyond the range of what was learnt.
         """
         table = self._read(X)
-        return self._network.familiarity(table, self._rule().choice, n_jobs=self.n_jobs)
+        return self._network.familiarity(table, self._learning_params().choice, n_jobs=self.n_jobs)
 
     @property
     def novelty_threshold_(self) -> float:
         """A sample whose `score_samples` is lower is novel: few of the samples learnt fit the other boxes so badly."""
         check_is_fitted(self)
-        rule = self._rule()
-        return usual_familiarity(self._network, rule.choice, rule.vigilance)
+        params = self._learning_params()
+        return usual_familiarity(self._network, params.choice, params.vigilance)
 
     @property
     def n_nodes_(self) -> int:
         """Number of prototype nodes."""
         check_is_fitted(self)
-        return self._network.prototypes.n_nodes
+        return self._network.nodes.n_nodes
 
     @property
     def lower_(self) -> FloatArray:
@@ -145,20 +150,20 @@ class ARTEstimator(RawSamplesEstimator):
     def support_(self) -> NDArray[np.int64]:
         """How many samples resonated with each node, labelled or not, shape (n_nodes,)."""
         check_is_fitted(self)
-        return self._network.prototypes.support[: self.n_nodes_].copy()
+        return self._network.nodes.support[: self.n_nodes_].copy()
 
     @property
     def coded_feature_names_(self) -> list[str]:
         """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        return self._network.coding.names(None if names is None else list(names))
+        return self._network.encoder.names(None if names is None else list(names))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_network")
 
     def _categorical_columns(self) -> frozenset[int]:
-        return self._network.coding.categorical
+        return self._network.encoder.categorical
 
     def _get_state(self) -> dict[str, Any]:
         return {**super()._get_state(), "network": self._network.to_state()}

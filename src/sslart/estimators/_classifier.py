@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from sslart._art.network import NO_LIMIT, Learnt, Network, Undo
+from sslart._art.network import NO_LIMIT, LearnResult, Network, Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table
@@ -29,19 +29,19 @@ class AbstainingClassifier(ClassifierMixin, ABC):
 
     search_depth: int | None = None
     abstain_below: float | None = None
-    _table: ClassTable
+    _class_table: ClassTable
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, sorted."""
         check_is_fitted(self)
-        return self._table.classes
+        return self._class_table.classes
 
     def _answers(self, places: IntArray, *, may_abstain: bool) -> NDArray[Any]:
         """Return the class at each place of `classes_`; -1 or None at place -1, where the model abstains."""
         answered = places != UNLABELLED
         answers = self.classes_[np.where(answered, places, 0)]
-        if answers.dtype.kind == "i" and not self._table.has_minus_one():
+        if answers.dtype.kind == "i" and not self._class_table.has_minus_one():
             answers = np.where(answered, answers, UNLABELLED)
         elif may_abstain:
             answers = answers.astype(object)
@@ -125,8 +125,8 @@ class AbstainingClassifier(ClassifierMixin, ABC):
         sample_weight : array-like of shape (n_samples,), default=None
         """
         answers = np.asarray(self.predict(X))  # type: ignore[attr-defined]
-        labels = as_known(self._table, read_labels(y, Table(np.empty((len(answers), 1)))))
-        self._table.check_kind(labels)
+        labels = as_known(self._class_table, read_labels(y, Table(np.empty((len(answers), 1)))))
+        self._class_table.check_kind(labels)
         if not labels.known.any():
             raise ValueError("y has no labelled sample to score against: give the true classes of some samples.")
         right = (answers == labels.values)[labels.known]
@@ -159,12 +159,12 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         undo: Undo | None,
         foresee: bool = False,
         stop: Any = None,
-    ) -> Learnt:
+    ) -> LearnResult:
         return network.learn(
             table,
             classes.codes(labels),
             len(classes.seen),
-            self._rule(),
+            self._learning_params(),
             foresee_depth=NO_LIMIT if foresee else None,
             undo=undo,
             stop=stop,
@@ -174,11 +174,11 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
         self._search_depth()
         self._least_probability()
-        network = Network(self._first_coding(table, stream=False))
+        network = Network(self._first_encoder(table, stream=False))
         classes = ClassTable().learning(labels[order])
         self._learn(network, classes, table[order], labels[order], undo=None, stop=stop)
-        network.prototypes.trim()
-        self._network, self._table = network, classes
+        network.nodes.trim()
+        self._network, self._class_table = network, classes
 
     def _partial_fit_table(
         self,
@@ -190,20 +190,20 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         *,
         foresee: bool = False,
         stop: Any = None,
-    ) -> Learnt:
+    ) -> LearnResult:
         """Go on learning a table in the given order."""
         self._search_depth()
         self._least_probability()
         first = not self.__sklearn_is_fitted__()
-        network = Network(self._first_coding(table, stream=True)) if first else self._network
-        classes = ClassTable() if first else self._table
+        network = Network(self._first_encoder(table, stream=True)) if first else self._network
+        classes = ClassTable() if first else self._class_table
         if declared is not None:
             classes = classes.declaring(declared)
         classes = classes.learning(labels[order])
         learnt = self._learn(
             network, classes, table[order], labels[order], undo=None if first else undo, foresee=foresee, stop=stop
         )
-        self._network, self._table = network, classes
+        self._network, self._class_table = network, classes
         return learnt
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
@@ -225,20 +225,20 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
     def _answering_nodes(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
         """Return the first labelled node among the `depth` best of each sample, -1 where there is none."""
-        check_has_label(self._table)
-        rank, choice = self._network.rank, self._rule().choice
+        check_has_label(self._class_table)
+        rank, choice = self._network.rank, self._learning_params().choice
         if depth == NO_LIMIT:
             return rank(table, choice, labelled_only=True, n_jobs=self.n_jobs, stop=stop)[0][:, 0]
         nodes = rank(table, choice, depth=depth, n_jobs=self.n_jobs, stop=stop)[0]
-        labelled = self._network.prototypes.labels[nodes] != UNLABELLED
+        labelled = self._network.nodes.labels[nodes] != UNLABELLED
         first = labelled.argmax(axis=1)[:, None]
         answered = np.take_along_axis(labelled, first, axis=1)
         return np.where(answered, np.take_along_axis(nodes, first, axis=1), UNLABELLED)[:, 0]
 
     def _places(self, nodes: IntArray) -> IntArray:
         """Return the place in `classes_` of the label of each node, -1 for no node."""
-        codes = self._network.prototypes.labels[: self.n_nodes_][nodes]
-        return np.where(nodes == UNLABELLED, UNLABELLED, self._table.sorted_codes()[codes])
+        codes = self._network.nodes.labels[: self.n_nodes_][nodes]
+        return np.where(nodes == UNLABELLED, UNLABELLED, self._class_table.sorted_codes()[codes])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the class of each sample: that of its best node, or of the next best, up to depth T.
@@ -293,20 +293,20 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
     def _class_probabilities(self, table: Table) -> FloatArray:
         nodes = self._answering_nodes(table)
-        counts = self._by_class(self._network.prototypes.counts[nodes]).astype(np.float64)
+        counts = self._by_class(self._network.nodes.counts[nodes]).astype(np.float64)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def _by_class(self, counts: IntArray) -> IntArray:
         """Return counts by class code as counts in the order of `classes_`."""
         sorted_counts = np.zeros((len(counts), len(self.classes_)), dtype=np.int64)
-        sorted_counts[:, self._table.sorted_codes()] = counts
+        sorted_counts[:, self._class_table.sorted_codes()] = counts
         return sorted_counts
 
     @property
     def counts_(self) -> NDArray[np.int64]:
         """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`."""
         check_is_fitted(self)
-        return self._by_class(self._network.prototypes.counts[: self.n_nodes_])
+        return self._by_class(self._network.nodes.counts[: self.n_nodes_])
 
     @property
     def node_labels_(self) -> NDArray[Any]:
@@ -314,13 +314,13 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         check_is_fitted(self)
         labelled = self._labelled_nodes()
         if not labelled.any():
-            as_integers = self.classes_.dtype.kind in "if" and not self._table.has_minus_one()
+            as_integers = self.classes_.dtype.kind in "if" and not self._class_table.has_minus_one()
             return np.full(self.n_nodes_, UNLABELLED if as_integers else None)
         nodes = np.where(labelled, np.arange(self.n_nodes_), UNLABELLED)
         return self._answers(self._places(nodes), may_abstain=not labelled.all())
 
     def _labelled_nodes(self) -> BoolArray:
-        return np.asarray(self._network.prototypes.labels[: self.n_nodes_] != UNLABELLED)
+        return np.asarray(self._network.nodes.labels[: self.n_nodes_] != UNLABELLED)
 
     @property
     def n_labelled_nodes_(self) -> int:
@@ -332,13 +332,13 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     def n_nodes_stage1_(self) -> int:
         """Number of nodes made by unlabelled samples: those of stage 1."""
         check_is_fitted(self)
-        return self._network.prototypes.n_nodes_stage1
+        return self._network.nodes.n_nodes_stage1
 
     def _get_state(self) -> dict[str, Any]:
-        return {**super()._get_state(), **table_to_state(self._table)}
+        return {**super()._get_state(), **table_to_state(self._class_table)}
 
     def _set_state(self, state: dict[str, Any]) -> None:
         super()._set_state(state)
-        self._table = table_from_state(state)
-        if len(self._table.seen) != self._network.prototypes.n_classes:
+        self._class_table = table_from_state(state)
+        if len(self._class_table.seen) != self._network.nodes.n_classes:
             raise ValueError("the classes of the model do not fit its counts")

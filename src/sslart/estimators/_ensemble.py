@@ -15,7 +15,7 @@ from sslart._data.samples import Table
 from sslart._data.training import check_has_label
 from sslart._mapping.voting import Record, scores
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.parallel import side_by_side
+from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_option
 from sslart.estimators._base import RawSamplesEstimator
 from sslart.estimators._classifier import AbstainingClassifier
@@ -38,7 +38,7 @@ MEMBER_PARAMETERS = (
     "shuffle",
 )
 VOTINGS = ("weighted", "majority")
-LEAST_WEIGHT = 1e-3  # of a member for a class, so that some vote always counts
+MIN_WEIGHT = 1e-3  # of a member for a class, so that some vote always counts
 
 
 class Ensemble(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
@@ -61,7 +61,7 @@ class Ensemble(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
         check_is_fitted(self)
         if self._speaks:
             return np.array([member._class_success() for member in self.estimators_])
-        return self._record.weights(self._table)
+        return self._record.weights(self._class_table)
 
     @property
     def _speaks(self) -> bool:
@@ -70,12 +70,12 @@ class Ensemble(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
 
     def _votes(self, table: Table, depth: int = NO_LIMIT) -> IntArray:
         """Return the place in `classes_` that each member votes for, shape (n_members, n_samples); -1 for no vote."""
-        check_has_label(self._table)
+        check_has_label(self._class_table)
         return np.array(self._ask(lambda member, stop: member._answer_places(table, depth, stop)))
 
     def _ask(self, question: Callable[[SSLART, Any], Any]) -> list[Any]:
         self._follow()
-        return side_by_side(question, self.estimators_, self.n_jobs)
+        return run_parallel(question, self.estimators_, self.n_jobs)
 
     def _scores(self, votes: IntArray) -> FloatArray:
         weighted = check_option("WESSLART", "voting", self.voting, VOTINGS) == "weighted"
@@ -116,12 +116,12 @@ class Ensemble(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
 
         That is the probabilities of the members that vote times their weights, shape (n_members, n_samples, n_classes).
         """
-        check_has_label(self._table)
+        check_has_label(self._class_table)
         told = self._ask(lambda member, stop: member._told(table, depth, stop))
         votes, said = (np.array(those) for those in zip(*told, strict=True))
         said[votes == UNLABELLED] = 0.0
         if check_option("WESSLART", "voting", self.voting, VOTINGS) == "weighted":
-            said *= np.maximum(self.class_weights_, LEAST_WEIGHT)[:, None]
+            said *= np.maximum(self.class_weights_, MIN_WEIGHT)[:, None]
         return votes, said
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -172,7 +172,9 @@ class Ensemble(PooledNodes, AbstainingClassifier, RawSamplesEstimator):
             From 0 to 1. Low means novel.
         """
         table = self._read(X)
-        matches = self._ask(lambda member, stop: member._network.familiarity(table, member._rule().choice, stop=stop))
+        matches = self._ask(
+            lambda member, stop: member._network.familiarity(table, member._learning_params().choice, stop=stop)
+        )
         return np.asarray(np.mean(matches, axis=0))
 
     def __sklearn_is_fitted__(self) -> bool:

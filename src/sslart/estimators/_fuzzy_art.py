@@ -100,14 +100,14 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """
         with unchanged_on_failure(self):
             table = read_samples(self, X, reset=True)
-            self._rule()
+            self._learning_params()
             order: Any = slice(None)
             if self.shuffle:
                 order = check_random_state(self.random_state).permutation(len(table))
-            network = Network(self._first_coding(table, stream=False))
+            network = Network(self._first_encoder(table, stream=False))
             self.labels_ = np.empty(len(table), dtype=np.int64)
             self.labels_[order] = self._learn(network, table[order], None)
-            network.prototypes.trim()
+            network.nodes.trim()
             self._network = network
         return self
 
@@ -122,15 +122,15 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """
         with unchanged_on_failure(self) as undo:
             first = not self.__sklearn_is_fitted__()
-            table = read_samples(self, X, reset=first)
-            network = Network(self._first_coding(table, stream=True)) if first else self._network
+            table = read_samples(self, X, reset=True) if first else self._read(X)
+            network = Network(self._first_encoder(table, stream=True)) if first else self._network
             self.labels_ = self._learn(network, table, None if first else undo)
             self._network = network
         return self
 
     def _learn(self, network: Network, table: Table, undo: Undo | None) -> IntArray:
         targets = np.full(len(table), UNLABELLED)
-        return network.learn(table, targets, 0, self._rule(), undo=undo).nodes
+        return network.learn(table, targets, 0, self._learning_params(), undo=undo).nodes
 
     def predict(self, X: Any) -> IntArray:
         """Name the node of highest choice for each sample. Learns nothing.
@@ -144,4 +144,4 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         array of shape (n_samples,)
         """
         table = self._read(X)
-        return self._network.rank(table, self._rule().choice, n_jobs=self.n_jobs)[0][:, 0]
+        return self._network.rank(table, self._learning_params().choice, n_jobs=self.n_jobs)[0][:, 0]

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
-from sslart._art.network import Rule
+from sslart._art.network import LearningParams
 from sslart._data.labels import Labels
 from sslart._data.training import read_training
 from sslart._utils.params import check_number
@@ -93,9 +93,9 @@ class FuzzyARTMAP(ARTClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _rule(self) -> Rule:
+    def _learning_params(self) -> LearningParams:
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
-        return dataclasses.replace(super()._rule(), match_tracking=tracking, one_to_one=True)
+        return dataclasses.replace(super()._learning_params(), match_tracking=tracking, one_to_one=True)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn afresh.
@@ -110,7 +110,7 @@ class FuzzyARTMAP(ARTClassifier):
         with unchanged_on_failure(self):
             table, labels = read_training(self, X, y, gaps=False)
             _refuse_gaps(labels)
-            self._rule()
+            self._learning_params()
             order: Any = slice(None)
             if self.shuffle:
                 order = check_random_state(self.random_state).permutation(len(table))

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._art.network import NO_LIMIT, Learnt, Rule, Undo
+from sslart._art.network import NO_LIMIT, LearningParams, LearnResult, Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
@@ -154,11 +154,13 @@ class SSLART(EvidenceMapping, ARTClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _rule(self) -> Rule:
+    def _learning_params(self) -> LearningParams:
         mapping = check_option(self._name, "mapping", self.mapping, MAPPINGS)
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
         self._wishes()
-        return dataclasses.replace(super()._rule(), match_tracking=tracking, one_to_one=mapping == "one-to-one")
+        return dataclasses.replace(
+            super()._learning_params(), match_tracking=tracking, one_to_one=mapping == "one-to-one"
+        )
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn afresh: boxes from the unlabelled samples, then boxes and classes from the labelled ones.
@@ -171,7 +173,7 @@ class SSLART(EvidenceMapping, ARTClassifier):
             Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
         """
         with unchanged_on_failure(self):
-            self._rule()
+            self._learning_params()
             table, labels = read_training(self, X, y)
             self._fit_table(table, labels, stage_order(labels, self.shuffle, self.random_state))
         return self
@@ -185,7 +187,7 @@ class SSLART(EvidenceMapping, ARTClassifier):
         super()._fit_table(table, labels, order, stop)
         if self._speaks:
             self._start(seed_of(self.random_state))
-            self._remember(table, self._table.codes(labels))
+            self._remember(table, self._class_table.codes(labels))
             self._choose()
         else:
             self._forget()
@@ -200,12 +202,12 @@ class SSLART(EvidenceMapping, ARTClassifier):
         *,
         foresee: bool = False,
         stop: Any = None,
-    ) -> Learnt:
+    ) -> LearnResult:
         learn = partial(super()._partial_fit_table, table, labels, declared, undo, foresee=foresee, stop=stop)
         if not self._speaks:
             self._forget()
             return learn(order)
-        known = self._table if self.__sklearn_is_fitted__() else ClassTable()
+        known = self._class_table if self.__sklearn_is_fitted__() else ClassTable()
         if self.__sklearn_is_fitted__():
             self._readable()
         else:
@@ -219,7 +221,7 @@ class SSLART(EvidenceMapping, ARTClassifier):
             if is_time_to_choose:
                 self._choose(more_follow=stretch.stop < len(rows))
         nodes, foreseen = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "foreseen"))
-        return Learnt(nodes, foreseen)
+        return LearnResult(nodes, foreseen)
 
     def _answer_places(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
         """Return the place in `classes_` of the answer to each sample, -1 where the model abstains."""
@@ -238,7 +240,7 @@ class SSLART(EvidenceMapping, ARTClassifier):
     def _class_probabilities(self, table: Table) -> FloatArray:
         if not self._speaks:
             return super()._class_probabilities(table)
-        check_has_label(self._table)
+        check_has_label(self._class_table)
         return self._probabilities(table, self.n_jobs)
 
     def _get_state(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, read_stream, read_training, table_from_state, table_to_state
 from sslart._mapping.voting import Record, held_out
 from sslart._utils.arrays import BoolArray, IntArray
-from sslart._utils.parallel import side_by_side
+from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
 from sslart.estimators._base import put_back, unchanged_on_failure
 from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
@@ -165,15 +165,15 @@ class WESSLART(Ensemble):
             random = check_random_state(self.random_state)
             apart = self._held_out(labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]
-            self._table = ClassTable().learning(training_labels)
+            self._class_table = ClassTable().learning(training_labels)
             validation, validation_labels = table[labels.known], labels[labels.known]
             if validation_set is not None:
-                validation, validation_labels = self._read_validation_set(validation_set)
+                validation, validation_labels = self._read_validation_set(validation_set, frozenset(table.categories))
             elif apart.any():
                 validation, validation_labels = table[apart], labels[apart]
 
             members = self._new_members(random)
-            side_by_side(
+            run_parallel(
                 lambda member, stop: member._fit_table(
                     training,
                     training_labels,
@@ -185,9 +185,9 @@ class WESSLART(Ensemble):
             )
             self._take_members(members)
             if self._speaks:
-                self._record = Record.none(len(members), self._table)
+                self._record = Record.none(len(members), self._class_table)
             else:
-                self._record = Record.of_votes(self._votes(validation), self._table, validation_labels)
+                self._record = Record.of_votes(self._votes(validation), self._class_table, validation_labels)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
@@ -218,12 +218,12 @@ class WESSLART(Ensemble):
                 else np.arange(len(table))
                 for member in members
             }
-            known = ClassTable() if first else self._table
-            self._table = (known if declared is None else known.declaring(declared)).learning(labels)
+            known = ClassTable() if first else self._class_table
+            self._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
             right = self._learn_together(members, table, labels, declared, orders, undo)
-            record = Record.none(len(members), self._table)
+            record = Record.none(len(members), self._class_table)
             if not self._speaks:
-                record = Record.of_right(right, self._table, labels)
+                record = Record.of_right(right, self._class_table, labels)
             self._record = record if first else self._record + record
             self._take_members(members)
         return self
@@ -242,13 +242,13 @@ class WESSLART(Ensemble):
         def learn(member: SSLART, stop: Any) -> BoolArray:
             order = orders[id(member)]
             learnt = member._partial_fit_table(table, labels, declared, undo, order, foresee=True, stop=stop)
-            codes = member._table.codes(labels[order])
+            codes = member._class_table.codes(labels[order])
             right = np.empty(len(order), dtype=bool)
             right[order] = (codes != UNLABELLED) & (learnt.foreseen == codes)
             return right
 
         undo.extend(partial(put_back, member, dict(vars(member))) for member in members)
-        return np.array(side_by_side(learn, members, self.n_jobs))
+        return np.array(run_parallel(learn, members, self.n_jobs))
 
     def _check_parameters(self) -> None:
         check_whole("WESSLART", "n_members", self.n_members)
@@ -283,15 +283,15 @@ class WESSLART(Ensemble):
             return np.zeros(len(labels.known), dtype=bool)
         return held_out(labels, float(self.validation), random)
 
-    def _read_validation_set(self, validation_set: Any) -> tuple[Table, Labels]:
+    def _read_validation_set(self, validation_set: Any, categorical: frozenset[int]) -> tuple[Table, Labels]:
         try:
             X, y = validation_set
         except (TypeError, ValueError):
             raise ValueError("validation_set must be a pair (X_val, y_val).") from None
-        table = read_samples(self, X, reset=False)
-        labels = as_known(self._table, read_labels(y, table))
-        self._table.check_kind(labels)
-        if (self._table.codes(labels) == UNLABELLED).all():
+        table = read_samples(self, X, reset=False, categorical=categorical)
+        labels = as_known(self._class_table, read_labels(y, table))
+        self._class_table.check_kind(labels)
+        if (self._class_table.codes(labels) == UNLABELLED).all():
             raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")
         return table[labels.known], labels[labels.known]
 
@@ -301,20 +301,20 @@ class WESSLART(Ensemble):
             "members": [{"seed": member.random_state, **member._get_state()} for member in self.estimators_],
             "successes": self._record.successes,
             "trials": self._record.trials,
-            **table_to_state(self._table),
+            **table_to_state(self._class_table),
         }
 
     def _set_state(self, state: dict[str, Any]) -> None:
         super()._set_state(state)
-        self._table = table_from_state(state)
+        self._class_table = table_from_state(state)
         self._record = Record(state["successes"], state["trials"])
-        self._record.check(len(state["members"]), len(self._table.seen))
+        self._record.check(len(state["members"]), len(self._class_table.seen))
         members = [self._new_member(member_state["seed"]) for member_state in state["members"]]
         for member, member_state in zip(members, state["members"], strict=True):
             member._set_state(member_state)
             if (
-                set(member._table.seen) != set(self._table.seen)
-                or set(member._table.declared) != set(self._table.declared)
+                set(member._class_table.seen) != set(self._class_table.seen)
+                or set(member._class_table.declared) != set(self._class_table.declared)
                 or member.n_features_in_ != self.n_features_in_
             ):
                 raise ValueError("the members of the model do not fit together")

@@ -43,7 +43,7 @@ def _rows() -> list[tuple[str, str]]:
     return [*((mapping, "coverage") for mapping in _models.MAPPINGS), *((m, x) for m in METHODS for x in MEASURES)]
 
 
-def _table(title: str, cell: Callable[[str, str, str], str], quoted: bool, evidence: bool = False) -> Table:
+def _class_table(title: str, cell: Callable[[str, str, str], str], quoted: bool, evidence: bool = False) -> Table:
     which = [*_rows(), *((_models.EVIDENCE, measure) for measure in ("coverage", *MEASURES) if evidence)]
     rows = [[method, measure, *(cell(method, measure, at) for at in CONDITIONS)] for method, measure in which]
     columns = frozenset(range(2, 2 + len(CONDITIONS))) if quoted else frozenset()
@@ -58,9 +58,9 @@ def _tables(results: Results) -> list[Table]:
         return lambda method, measure, at: measured(results.summary(DATASET, method, measure, rho, at))
 
     return [
-        _table("As the paper prints it, %", as_printed, quoted=True),
+        _class_table("As the paper prints it, %", as_printed, quoted=True),
         *(
-            _table(f"Measured at ρ={rho:g}, %", found_at(rho), False, evidence=rho == _models.EVIDENCE_VIGILANCE)
+            _class_table(f"Measured at ρ={rho:g}, %", found_at(rho), False, evidence=rho == _models.EVIDENCE_VIGILANCE)
             for rho in VIGILANCES
         ),
     ]

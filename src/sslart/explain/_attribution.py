@@ -32,7 +32,7 @@ def hear(witness: Witness, winners: IntArray, runners_up: IntArray | None) -> He
     readout, landmarks, coded = model._heard().readout, model._landmarks(), witness.sight.coded
     with ONE_THREAD:
         scores = readout.scores(coded, model.n_jobs)
-    places = model._table.sorted_codes()
+    places = model._class_table.sorted_codes()
     codes = np.full(len(model.classes_), -1)
     codes[places] = np.arange(len(places))
     first = codes[winners]
@@ -52,13 +52,13 @@ def hear(witness: Witness, winners: IntArray, runners_up: IntArray | None) -> He
         nodes,
         amounts,
         _by_column(readout, witness, first, second),
-        Speaking.of(witness.prototypes, nodes, witness.member, rule.choice, model._table.seen),
+        Speaking.of(witness.nodes, nodes, witness.member, rule.choice, model._class_table.seen),
     )
 
 
 def answers_at_nodes(witness: Witness) -> IntArray:
     """Return what the network answers in the middle of each node, as codes; -1 beyond the nodes."""
-    model, prototypes = witness.model, witness.prototypes
+    model, prototypes = witness.model, witness.nodes
     assert isinstance(model, SSLART)
     lower, upper = prototypes.boxes()
     answers = np.full_like(prototypes.labels, UNLABELLED)
@@ -87,7 +87,7 @@ def _difference(values: FloatArray, first: IntArray, second: IntArray) -> FloatA
 def _by_column(readout: Readout, witness: Witness, first: IntArray, second: IntArray) -> FloatArray:
     """Return what each column says by itself; the indicators of one categorical column are one."""
     coded = witness.sight.coded
-    columns = np.array([feature.column for feature in witness.sight.coding.features], dtype=np.int64)
+    columns = np.array([feature.column for feature in witness.sight.encoder.features], dtype=np.int64)
     said = np.zeros((len(coded), len(witness.sight.names)))
     for start in range(0, len(coded), ROWS_PER_PIECE):
         rows = slice(start, start + ROWS_PER_PIECE)

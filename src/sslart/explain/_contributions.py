@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.nodes import Prototypes
+from sslart._art.nodes import Nodes
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart.explain._match import NO_NODE, Box, Boxes, Class, Sight, Value
 
@@ -99,7 +99,7 @@ class Speaking:
 
     @classmethod
     def of(
-        cls, prototypes: Prototypes, nodes: IntArray, member: int | None, choice: float, classes: tuple[Class, ...]
+        cls, prototypes: Nodes, nodes: IntArray, member: int | None, choice: float, classes: tuple[Class, ...]
     ) -> Speaking:
         """Take down some nodes, each once; -1 is none."""
         nodes = np.unique(nodes[nodes != NO_NODE])

@@ -121,7 +121,7 @@ def explain(model: ARTClassifier | WESSLART, X: Any) -> list[Explanation]:
             "give its last step and the samples as that step gets them."
         )
     table = model._read(X)
-    check_has_label(model._table)
+    check_has_label(model._class_table)
     own = Table(table.values.copy(), {c: given.copy() for c, given in table.categories.items()}, table.names)
     return _Case(model, own).explanations()
 
@@ -157,7 +157,9 @@ class _Case:
                 if rows.size:
                     self._hear(Witness(member, place, self.names, self.table[rows]), rows)
             every = self.model._ask(
-                lambda member, stop: member._network.familiarity(self.table, member._rule().choice, stop=stop)
+                lambda member, stop: member._network.familiarity(
+                    self.table, member._learning_params().choice, stop=stop
+                )
             )
             self.familiarity = np.mean(every, axis=0)  # as in score_samples
         else:
@@ -190,7 +192,7 @@ class _Case:
             if self.ballot is None:
                 answered = trails.answers != UNLABELLED
                 self.places[rows] = witness.model._places(np.where(answered, winners.nodes, UNLABELLED))
-                self.counts = witness.prototypes.counts[winners.nodes]
+                self.counts = witness.nodes.counts[winners.nodes]
             same = bool((trails.best == winners.nodes).all())
             best = winners if same else witness.found(trails.best, trails.best_matches)
             near = witness.unlabelled_near(np.flatnonzero(self.unsure[rows]))
@@ -207,7 +209,7 @@ class _Case:
         runners_up = None if self.ballot is None else self._runners_up(self.ballot, rows, winners)
         heard = hear(witness, winners, runners_up)
         codes = np.full(len(self.classes), UNLABELLED)
-        codes[witness.model._table.sorted_codes()] = np.arange(len(witness.model._table.seen))
+        codes[witness.model._class_table.sorted_codes()] = np.arange(len(witness.model._class_table.seen))
         nearest = witness.rivals(codes[winners])
         loud, against = heard.loudest(1), heard.loudest(-1)
         return Told(
@@ -222,7 +224,7 @@ class _Case:
 
     def _runners_up(self, ballot: Ballot, rows: IntArray, winners: IntArray) -> IntArray:
         """Return the place of the class with the next highest score, -1 where only one was learnt."""
-        places = self.model._table.sorted_codes()
+        places = self.model._class_table.sorted_codes()
         if len(places) == 1:
             return np.full(len(rows), UNLABELLED)
         scores = np.where((self.places[rows] == UNLABELLED)[:, None], self.probabilities[rows], ballot.scores[rows])  # type: ignore[index]
@@ -244,7 +246,7 @@ class _Case:
                     moves = moves_towards(sight, choice, told.boxes, rivals, aim, decimals)
                     if duel and aim == AIMS[0]:
                         path = Path(sight, network, choice, rivals, moves, decimals)
-                        search.try_least(path, told.boxes, network.prototypes.boxes())
+                        search.try_least(path, told.boxes, network.nodes.boxes())
                     own = np.flatnonzero(search.found[rows] == UNLABELLED)
                     search.try_full(rows[own], moves, own)
         search.shrink(self.deficits)

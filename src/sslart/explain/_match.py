@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.encoder import Coding
+from sslart._data.encoder import Encoder
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -66,7 +66,7 @@ class Sight:
 
     Attributes
     ----------
-    coding : Coding
+    encoder : Encoder
     names : list of str
         Name of each column.
     table : Table
@@ -76,7 +76,7 @@ class Sight:
         How many ranges each value lies beyond the learnt range.
     """
 
-    coding: Coding
+    encoder: Encoder
     names: list[str]
     table: Table
     coded: FloatArray
@@ -90,18 +90,18 @@ class Sight:
 
     def of(self, rows: IntArray) -> Sight:
         """Return some of the samples, each as often as it is named."""
-        return Sight(self.coding, self.names, self.table[rows], self.coded[rows], self.beyond[rows])
+        return Sight(self.encoder, self.names, self.table[rows], self.coded[rows], self.beyond[rows])
 
     def categories(self, column: int) -> tuple[list[int], list[Any]]:
         """Return where the categories of a column are coded, and which they are."""
-        features = self.coding.features
+        features = self.encoder.features
         positions = [position for position, feature in enumerate(features) if feature.column == column]
         return positions, [features[position].category for position in positions]
 
     @cached_property
     def numeric(self) -> list[int]:
         """The numeric columns."""
-        return [column for column in range(len(self.names)) if column not in self.coding.categorical]
+        return [column for column in range(len(self.names)) if column not in self.encoder.categorical]
 
     @cached_property
     def numeric_names(self) -> list[str]:
@@ -175,14 +175,14 @@ class Boxes:
         return self._blocks[number], place
 
     def _compare(self, rows: slice) -> Block:
-        lower, upper, coding = self.lower[rows], self.upper[rows], self.sight.coding
+        lower, upper, encoder = self.lower[rows], self.upper[rows], self.sight.encoder
         distances = self.sight.distances(lower, upper, rows)
         total = distances.sum(axis=1, keepdims=True)
         shares = distances / np.where(total > 0, total, 1.0)
         columns = self.sight.numeric
         n = len(columns)  # numeric features come first, in the order of the columns
         values = self.sight.table.values[rows][:, columns]
-        low, high, span = coding.lower[:n], coding.upper[:n], (coding.upper - coding.lower)[:n]
+        low, high, span = encoder.lower[:n], encoder.upper[:n], (encoder.upper - encoder.lower)[:n]
         off, reached, missing = distances[:, :n], (lower <= upper)[:, :n], np.isnan(values)
         known = (low <= high) & ~missing
         with np.errstate(over="ignore", invalid="ignore"):
@@ -190,8 +190,8 @@ class Boxes:
             outside_by = np.where(span > 0, np.minimum(off * span, sys.float_info.max), beyond)
         fields = (
             _listed(values, missing),
-            _listed(coding.decode(lower)[:, :n], ~reached),
-            _listed(coding.decode(upper)[:, :n], ~reached),
+            _listed(encoder.decode(lower)[:, :n], ~reached),
+            _listed(encoder.decode(upper)[:, :n], ~reached),
             _listed(off == 0, ~(reached & known)),
             np.where(off > 0, outside_by, 0.0).ravel().tolist(),
             shares[:, :n].ravel().tolist(),
@@ -361,16 +361,16 @@ def category_costs(lower: FloatArray, upper: FloatArray) -> FloatArray:
     return np.where((lower > upper).any(axis=1, keepdims=True), np.inf, costs)
 
 
-def look(coding: Coding, names: list[str], table: Table, coded: FloatArray) -> Sight:
+def look(encoder: Encoder, names: list[str], table: Table, coded: FloatArray) -> Sight:
     """Return a coded table with all that a box needs to compare itself with its samples."""
-    matrix = coding.matrix(table)
+    matrix = encoder.matrix(table)
     beyond: FloatArray = np.zeros_like(coded)
-    known = coding.lower <= coding.upper
-    out: BoolArray = ((matrix < coding.lower) | (matrix > coding.upper)) & known
+    known = encoder.lower <= encoder.upper
+    out: BoolArray = ((matrix < encoder.lower) | (matrix > encoder.upper)) & known
     if out.any():
-        lower, upper = np.where(known, coding.lower, 0.0), np.where(known, coding.upper, 0.0)
+        lower, upper = np.where(known, encoder.lower, 0.0), np.where(known, encoder.upper, 0.0)
         span = upper - lower
         with np.errstate(over="ignore"):
             ranges = np.maximum(lower - matrix, matrix - upper) / np.where(span > 0, span, 1.0)
         beyond = np.where(out, np.where(span > 0, np.minimum(ranges, 1e300 / matrix.shape[1]), 1.0), 0.0)
-    return Sight(coding, names, table, coded, beyond)
+    return Sight(encoder, names, table, coded, beyond)

@@ -56,7 +56,7 @@ def moves_towards(sight: Sight, choice: float, winner: Boxes, rival: Boxes, aim:
     Numbers go a little further into the box, to one of few decimals, where it is wide enough.
     """
     moves = no_moves(sight.table)
-    coding, coded, columns = sight.coding, sight.coded, sight.numeric
+    encoder, coded, columns = sight.encoder, sight.coded, sight.numeric
     present = ~np.isnan(coded)
     now_rival, now_winner = (
         np.where(present & (boxes.lower <= boxes.upper), _gaps(coded, boxes.lower, boxes.upper), 0.0)
@@ -64,10 +64,10 @@ def moves_towards(sight: Sight, choice: float, winner: Boxes, rival: Boxes, aim:
     )
     rate_rival, rate_winner = (_rates(boxes, present, choice)[:, None] for boxes in (rival, winner))
     numbers = slice(0, len(columns))
-    low, high = coding.lower[numbers], coding.upper[numbers]
+    low, high = encoder.lower[numbers], encoder.upper[numbers]
     aims = _aims(coded, winner, rival, aim)[:, numbers]
-    lower, upper = (coding.decode(side)[:, numbers] for side in (rival.lower, rival.upper))
-    exact = coding.decode(aims, np.arange(len(columns)))
+    lower, upper = (encoder.decode(side)[:, numbers] for side in (rival.lower, rival.upper))
+    exact = encoder.decode(aims, np.arange(len(columns)))
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         starts = np.clip(sight.table.values[:, columns], low, high)
         up = exact > starts
@@ -80,7 +80,7 @@ def moves_towards(sight: Sight, choice: float, winner: Boxes, rival: Boxes, aim:
     gains[stays[:, numbers] | (aims == coded[:, numbers])] = 0.0
     moves.gains[:, columns], moves.targets[:, columns], moves.starts[:, columns] = gains, targets, starts
     for column, values in sight.table.categories.items():
-        places = [place for place, feature in enumerate(coding.features) if feature.column == column]
+        places = [place for place, feature in enumerate(encoder.features) if feature.column == column]
         if not places:
             continue
         cost_rival, cost_winner = (category_costs(f.lower[:, places], f.upper[:, places]) for f in (rival, winner))
@@ -88,7 +88,7 @@ def moves_towards(sight: Sight, choice: float, winner: Boxes, rival: Boxes, aim:
         then = (now_rival[:, places].sum(axis=1, keepdims=True) - cost_rival) * rate_rival
         gain = then - (now_winner[:, places].sum(axis=1, keepdims=True) - cost_winner) * rate_winner
         best = gain.argmax(axis=1)
-        known = np.array([coding.features[place].category for place in places], dtype=object)
+        known = np.array([encoder.features[place].category for place in places], dtype=object)
         missing = np.array([value is None for value in values], dtype=bool)
         unmoved = missing | (known[best] == values) | (rival.nodes < 0)
         moves.categories[column][:] = np.where(unmoved, values, known[best])
@@ -130,14 +130,14 @@ class Path:
     def __init__(
         self, sight: Sight, network: Network, choice: float, rival: Boxes, moves: Moves, decimals: IntArray
     ) -> None:
-        self.moves, self.choice, self.decimals, self.coding = moves, choice, decimals, sight.coding
+        self.moves, self.choice, self.decimals, self.encoder = moves, choice, decimals, sight.encoder
         self.order, _, self.most = by_gain(moves.gains)
         self.ranks = np.empty_like(self.order)
         np.put_along_axis(self.ranks, self.order, np.arange(self.order.shape[1])[None, :], axis=1)
         self.now, self.present = sight.coded, ~np.isnan(sight.coded)
         self.then, _ = network._encode(Table(moves.targets, moves.categories, sight.table.names))
         self.rival = rival
-        self.columns = np.array([feature.column for feature in sight.coding.features])
+        self.columns = np.array([feature.column for feature in sight.encoder.features])
         self.positions = np.full(len(sight.names), -1)  # of numeric columns
         self.positions[sight.numeric] = np.arange(len(sight.numeric))
 

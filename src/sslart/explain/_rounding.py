@@ -9,7 +9,7 @@ import numpy as np
 from sslart._art.network import Network
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-SLACK = 1e-6  # of a step: what the grid of the coding may lose
+SLACK = 1e-6  # of a step: what the grid of the encoder may lose
 
 
 def decimals_of(network: Network, n_columns: int) -> IntArray:
@@ -18,19 +18,21 @@ def decimals_of(network: Network, n_columns: int) -> IntArray:
     A step is at most a hundredth of the learnt range, or wider where every side of every box is a multiple of a wider
     one: that is how fine the data are, so that whole numbers stay whole.
     """
-    coding = network.coding
+    encoder = network.encoder
     decimals = np.zeros(n_columns, dtype=np.int64)
-    features = np.array([place for place, feature in enumerate(coding.features) if feature.category is None], dtype=int)
-    spans = coding.upper[features] - coding.lower[features]
+    features = np.array(
+        [place for place, feature in enumerate(encoder.features) if feature.category is None], dtype=int
+    )
+    spans = encoder.upper[features] - encoder.lower[features]
     features, spans = features[spans > 0], spans[spans > 0]
-    columns = np.array([coding.features[place].column for place in features], dtype=int)
+    columns = np.array([encoder.features[place].column for place in features], dtype=int)
     decimals[columns] = np.ceil(2.0 - np.log10(spans)).clip(-300, 300).astype(int)
-    boxes = network.prototypes.boxes()
+    boxes = network.nodes.boxes()
     for _ in range(2):
         for nodes in (slice(0, 32), slice(None)):  # a few nodes rule most columns out
             whole = np.ones(len(features), dtype=bool)
             for side, opposite in (boxes, boxes[::-1]):
-                values = coding.decode(side[nodes, features], features)
+                values = encoder.decode(side[nodes, features], features)
                 with np.errstate(over="ignore", invalid="ignore"):
                     scaled = _scaled(values, decimals[columns] - 1)
                     near = abs(scaled - np.rint(scaled)) <= SLACK

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart._art.network import NO_LIMIT, Network
-from sslart._art.nodes import Prototypes
+from sslart._art.nodes import Nodes
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -37,10 +37,10 @@ class Witness:
 
     def __init__(self, model: ARTClassifier, member: int | None, names: list[str], table: Table) -> None:
         self.model, self.member, self.table = model, member, table
-        self.network, self.prototypes = model._network, model._network.prototypes
-        self.rule = model._rule()
-        self.network.coding.check(table)
-        self.sight: Sight = look(self.network.coding, names, table, self.network._encode(table)[0])
+        self.network, self.nodes = model._network, model._network.nodes
+        self.rule = model._learning_params()
+        self.network.encoder.check(table)
+        self.sight: Sight = look(self.network.encoder, names, table, self.network._encode(table)[0])
         self._present: BoolArray = ~np.isnan(self.sight.coded)
         self.n_present: IntArray = self._present.sum(axis=1)
 
@@ -49,29 +49,29 @@ class Witness:
 
     def _choices(self, rows: IntArray, nodes: IntArray, matches: FloatArray) -> FloatArray:
         """Return T = |A ∧ W| / (α + |W|) of nodes, shape (n_rows, depth), over the features that a sample has."""
-        norms = self.prototypes.norms[nodes]
+        norms = self.nodes.norms[nodes]
         n_features = self._present.shape[1]
         for place in np.flatnonzero(self.n_present[rows] < n_features):
             present = np.tile(self._present[rows[place]], 2)
-            norms[place] = self.prototypes.weights[nodes[place]][:, present].sum(axis=1)
+            norms[place] = self.nodes.weights[nodes[place]][:, present].sum(axis=1)
         return np.asarray(matches * self.n_present[rows, None] / (self.rule.choice + norms))
 
     def trails(self, search_depth: int) -> Trails:
         """Return the nodes that a prediction asks for each sample, up to the first that has a label."""
-        n_nodes, n_samples = self.prototypes.n_nodes, len(self.table)
+        n_nodes, n_samples = self.nodes.n_nodes, len(self.table)
         limit = n_nodes if search_depth == NO_LIMIT else min(search_depth, n_nodes)
-        trails = Trails.none(n_samples, self.model._table.seen)
+        trails = Trails.none(n_samples, self.model._class_table.seen)
         rows: IntArray = np.arange(n_samples)
-        all_labelled = bool((self.prototypes.labels[:n_nodes] != UNLABELLED).all())
+        all_labelled = bool((self.nodes.labels[:n_nodes] != UNLABELLED).all())
         depth = 1 if all_labelled else min(FEW_NODES, limit)
         while rows.size:
             nodes, matches = self._rank(rows, depth)
-            labels = self.prototypes.labels[nodes]
+            labels = self.nodes.labels[nodes]
             labelled = labels != UNLABELLED
             found = labelled.any(axis=1)
             done = np.flatnonzero(found | (depth == limit))
             choices = self._choices(rows, nodes, matches)
-            ranking = Ranking(nodes, choices, matches, labels, self.prototypes.support[nodes])
+            ranking = Ranking(nodes, choices, matches, labels, self.nodes.support[nodes])
             answering = np.where(found, labelled.argmax(axis=1), 0)
             lengths = np.where(found, answering + 1, depth)
             trails.take(rows[done], done, ranking, answering[done], lengths[done])
@@ -84,7 +84,7 @@ class Witness:
 
         `labels` takes the place of those of the nodes.
         """
-        labels = self.prototypes.labels if labels is None else labels
+        labels = self.nodes.labels if labels is None else labels
         nodes = np.full(len(answers), NO_NODE)
         matches = np.zeros(len(answers))
         for answer in np.unique(answers).tolist():
@@ -97,25 +97,25 @@ class Witness:
 
     def _without_class(self, code: int, labels: IntArray) -> Network:
         """Return the network as it would be had nodes these labels, but none of a class; it shares all other arrays."""
-        network, prototypes = object.__new__(Network), object.__new__(Prototypes)
-        vars(prototypes).update(vars(self.prototypes))
+        network, prototypes = object.__new__(Network), object.__new__(Nodes)
+        vars(prototypes).update(vars(self.nodes))
         prototypes.labels = np.where(labels == code, UNLABELLED, labels)
-        network.coding, network.prototypes = self.network.coding, prototypes
+        network.encoder, network.nodes = self.network.encoder, prototypes
         return network
 
     def found(self, nodes: IntArray, matches: FloatArray) -> Boxes:
         """Return each sample beside a node, -1 for none."""
         held = np.maximum(nodes, 0)
-        weights = self.prototypes.weights[held]
+        weights = self.nodes.weights[held]
         n_features = self.sight.coded.shape[1]
         rows: IntArray = np.arange(len(nodes))
         return Boxes(
             self.sight,
             self.member,
-            self.model._table.seen,
+            self.model._class_table.seen,
             nodes,
-            self.prototypes.labels[held],
-            self.prototypes.support[held],
+            self.nodes.labels[held],
+            self.nodes.support[held],
             self._choices(rows, held[:, None], matches[:, None])[:, 0],
             matches,
             weights[:, :n_features],
@@ -125,7 +125,7 @@ class Witness:
     def beside(self, nodes: IntArray) -> Boxes:
         """Return each sample beside any node, -1 for none."""
         held = np.maximum(nodes, 0)
-        spoke = Speaking.of(self.prototypes, held, self.member, self.rule.choice, self.model._table.seen)
+        spoke = Speaking.of(self.nodes, held, self.member, self.rule.choice, self.model._class_table.seen)
         return dataclasses.replace(spoke.beside(self.sight, held), nodes=nodes)
 
     def unlabelled_near(self, rows: IntArray) -> dict[int, tuple[int, int]]:
@@ -133,9 +133,9 @@ class Witness:
         if not rows.size:
             return {}
         nodes = self._rank(rows, FEW_NODES)[0]
-        without = self.prototypes.labels[nodes] == UNLABELLED
+        without = self.nodes.labels[nodes] == UNLABELLED
         best = nodes[np.arange(len(rows)), without.argmax(axis=1)]
-        found = zip(rows.tolist(), best.tolist(), self.prototypes.support[best].tolist(), strict=True)
+        found = zip(rows.tolist(), best.tolist(), self.nodes.support[best].tolist(), strict=True)
         return {row: (node, held) for (row, node, held), any_ in zip(found, without.any(axis=1), strict=True) if any_}
 
     def familiarity(self, best_matches: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from sslart.plotting import _style as draw
 from sslart.plotting._base import LAST_STEP, Display, at_least_one
 from sslart.rules._scales import known
 
-MOST_SAMPLES = 3000
+MAX_SAMPLES = 3000
 FINE = 6  # sides: features of fewer values make boxes that lie on one another
 SAME = 0.98  # squared correlation, over more than 10 boxes: two features of which one is enough
 
@@ -95,13 +95,13 @@ class BoxesDisplay(Display):
         if not isinstance(model, ARTEstimator | WESSLART):
             raise TypeError(f"BoxesDisplay draws a fitted model of sslart, got a {type(model).__name__}. {LAST_STEP}")
         check_is_fitted(model)
-        known_classes = getattr(model, "_table", None)
+        known_classes = getattr(model, "_class_table", None)
         n = at_least_one("max_boxes", max_boxes)
         if y is not None and X is None:
             raise ValueError("y says the classes of samples, but there are none: give X as well.")
-        coding = getattr(model, "estimators_", [model])[0]._network.coding
+        encoder = getattr(model, "estimators_", [model])[0]._network.encoder
         names = _names_of(model)
-        numeric = [place for place, one in enumerate(coding.features) if one.column not in coding.categorical]
+        numeric = [place for place, one in enumerate(encoder.features) if one.column not in encoder.categorical]
         lower, upper, support = model.lower_, model.upper_, model.support_
         classes: list[Any] = [] if known_classes is None else known_classes.classes.tolist()
         labels: list[Any] = [None] * len(lower)
@@ -109,12 +109,12 @@ class BoxesDisplay(Display):
             labels = [
                 label if label in classes else None for label in getattr(model, "node_labels_", np.empty(0)).tolist()
             ]
-        columns = [coding.features[place].column for place in numeric]
+        columns = [encoder.features[place].column for place in numeric]
         if features is None:
-            span = (coding.upper - coding.lower)[numeric]
+            span = (encoder.upper - encoder.lower)[numeric]
             pair = _most_telling(lower[:, numeric], upper[:, numeric], span, support, _places(labels, classes))
         else:
-            pair = [columns.index(column) for column in _two_columns(features, names, coding.categorical)]
+            pair = [columns.index(column) for column in _two_columns(features, names, encoder.categorical)]
         places = [numeric[one] for one in pair]
         lower, upper = lower[:, places], upper[:, places]
         whole = ~(np.isnan(lower) | np.isnan(upper)).any(axis=1)
@@ -123,7 +123,7 @@ class BoxesDisplay(Display):
         sample_labels: list[Any] = []
         if X is not None:
             table = model._read(X)
-            samples, sample_labels = coding.matrix(table)[:, places], [None] * len(table)
+            samples, sample_labels = encoder.matrix(table)[:, places], [None] * len(table)
             if y is not None:
                 read = read_labels(y, table)
                 read = read if known_classes is None else as_known(known_classes, read)
@@ -147,7 +147,7 @@ class BoxesDisplay(Display):
         """Draw, on the given axis or one of its own."""
         axis = self._open(ax, 7.0, 4.6)
         places, of_samples = _places(self.labels, self.classes), _places(self.sample_labels, self.classes)
-        step = max(1, -(-len(self.samples) // MOST_SAMPLES))
+        step = max(1, -(-len(self.samples) // MAX_SAMPLES))
         if len(self.samples):
             _draw_samples(axis, self.samples[::step], of_samples[::step])
         _draw_boxes(axis, self.lower, self.upper, places)

@@ -14,7 +14,7 @@ from sslart.plotting._base import Display, at_least_one
 from sslart.rules import RuleSet, rules_of
 from sslart.rules._scales import Condition, Rule, Scale
 
-MOST_WRITTEN = 20
+MAX_WRITTEN = 20
 
 
 @dataclass(eq=False, repr=False)
@@ -233,7 +233,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
         cells, labels = self.cells, self._labels()
         n_rules, n_features = len(self.rules), len(self.features)
         longest = max(len(cell) for row in cells for cell in row)
-        column, row = (0.24, 0.26) if n_features > MOST_WRITTEN else (max(0.62, 0.25 + 0.085 * longest), 0.4)
+        column, row = (0.24, 0.26) if n_features > MAX_WRITTEN else (max(0.62, 0.25 + 0.085 * longest), 0.4)
         axis = self._open(ax, 3.2 + column * max(n_features, 6), 2.1 + row * n_rules)
         scales, conditions = self._shown()
         taken = 30 + draw.text_width(labels, 8)
@@ -316,7 +316,7 @@ def _draw_heatmap(
     n_rules, n_features = len(cells), len(scales)
     width, height = draw.room(ax)
     fits = draw.text_width([cell for row in cells for cell in row], 8) < width / n_features
-    written = fits and n_features <= MOST_WRITTEN and height / n_rules > 16
+    written = fits and n_features <= MAX_WRITTEN and height / n_rules > 16
     top, thick = (0.08, 0.28) if written else (-0.28, 0.56)
     texts = []
     for row, (of_rule, place) in enumerate(zip(conditions, places, strict=True)):

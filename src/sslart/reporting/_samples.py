@@ -17,7 +17,7 @@ from sslart.explain._format_values import number, wanted
 from sslart.explain._match import Box, Condition
 from sslart.reporting._summary import Observed
 
-MOST_FEATURES = 12
+MAX_FEATURES = 12
 
 
 @dataclass(frozen=True)
@@ -193,10 +193,10 @@ def sample_lines(
 
 
 def _learnt_ranges(observed: Observed) -> list[tuple[float, float] | None]:
-    coding = observed.members[0]._network.coding
+    encoder = observed.members[0]._network.encoder
     known = {
         feature.column: (float(low), float(high))
-        for feature, low, high in zip(coding.features, coding.lower, coding.upper, strict=True)
+        for feature, low, high in zip(encoder.features, encoder.lower, encoder.upper, strict=True)
         if feature.category is None and low < high
     }
     return [known.get(column) for column in range(len(observed.names))]
@@ -218,7 +218,7 @@ def _telling(why: Explanation) -> list[int]:
         return own.share, own.feature in changed, other.share if other else 0.0, -narrow
 
     weights = [weight(pair) for pair in zip(why.box.conditions, others, strict=True)]
-    return sorted(range(len(weights)), key=lambda place: weights[place], reverse=True)[:MOST_FEATURES]
+    return sorted(range(len(weights)), key=lambda place: weights[place], reverse=True)[:MAX_FEATURES]
 
 
 def _feature(why: Explanation, place: int, learnt: tuple[float, float] | None) -> FeatureLine:

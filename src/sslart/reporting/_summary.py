@@ -150,12 +150,12 @@ class Summary:
 def observe(model: Any, X: Any, y: Any) -> Observed:
     """Ask a fitted model about samples."""
     table = model._read(X)
-    check_has_label(model._table)
+    check_has_label(model._class_table)
     labels = Labels.none(len(table))
     if y is not None:
         _check_length(y, table)
-        labels = as_known(model._table, read_labels(y, table))
-        model._table.check_kind(labels)
+        labels = as_known(model._class_table, read_labels(y, table))
+        model._class_table.check_kind(labels)
     classes = model.classes_.tolist()
     truth = [
         value if known else None for value, known in zip(labels.values.tolist(), labels.known.tolist(), strict=True)
@@ -213,14 +213,14 @@ def _classes(observed: Observed) -> tuple[ClassSummary, ...]:
 
 def _beyond(observed: Observed) -> BoolArray:
     """Tell for each value whether it lies beyond all that was learnt, shape (n_samples, n_columns)."""
-    coding, table = observed.members[0]._network.coding, observed.table
+    encoder, table = observed.members[0]._network.encoder, observed.table
     beyond = np.zeros(table.values.shape, dtype=bool)
-    for position, feature in enumerate(coding.features):
-        if feature.category is None and coding.lower[position] <= coding.upper[position]:
+    for position, feature in enumerate(encoder.features):
+        if feature.category is None and encoder.lower[position] <= encoder.upper[position]:
             values = table.values[:, feature.column]
-            beyond[:, feature.column] = (values < coding.lower[position]) | (values > coding.upper[position])
+            beyond[:, feature.column] = (values < encoder.lower[position]) | (values > encoder.upper[position])
     for column, given in table.categories.items():
-        known = {feature.category for feature in coding.features if feature.column == column}
+        known = {feature.category for feature in encoder.features if feature.column == column}
         beyond[:, column] = [value is not None and value not in known for value in given]
     return beyond
 
@@ -233,15 +233,15 @@ def _missing(table: Table) -> BoolArray:
 
 
 def _features(observed: Observed, beyond: BoolArray) -> tuple[FeatureSummary, ...]:
-    coding = observed.members[0]._network.coding
+    encoder = observed.members[0]._network.encoder
     n_missing, n_beyond = _missing(observed.table).sum(axis=0).tolist(), beyond.sum(axis=0).tolist()
-    places = {feature.column: place for place, feature in enumerate(coding.features) if feature.category is None}
+    places = {feature.column: place for place, feature in enumerate(encoder.features) if feature.category is None}
     summaries = []
     for column, name in enumerate(observed.names):
-        if column in coding.categorical:
+        if column in encoder.categorical:
             given = observed.table.categories.get(column, np.empty(0, dtype=object))
             counts = Counter(value for value in given if value is not None)
-            met = sorted((feature.category for feature in coding.features if feature.column == column), key=str)
+            met = sorted((feature.category for feature in encoder.features if feature.column == column), key=str)
             summaries.append(
                 FeatureSummary(
                     name,
@@ -253,7 +253,7 @@ def _features(observed: Observed, beyond: BoolArray) -> tuple[FeatureSummary, ..
                 )
             )
         else:
-            low, high = float(coding.lower[places[column]]), float(coding.upper[places[column]])
+            low, high = float(encoder.lower[places[column]]), float(encoder.upper[places[column]])
             known = low <= high
             lowest, median, highest = _three(observed.table.values[:, column])
             summaries.append(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sslart._data.encoder import Coding, Feature
+from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table, is_missing
 from sslart._mapping.evidence.reservoir import Chunk, LabelMemory
@@ -84,7 +84,7 @@ class DictStream:
         """Return which samples have a value in a feature that the model knows, and these as it reads them."""
         rows = [self._row(x) for x in samples]
         places = [place for place, row in enumerate(rows) if _has_value(row)]
-        return places, self._table([rows[place] for place in places]) if places else None
+        return places, self._class_table([rows[place] for place in places]) if places else None
 
     def named_copy(self) -> Any:
         """Return a copy of the model with the names of the features."""
@@ -125,9 +125,9 @@ class DictStream:
         if not rows:
             return
         if UNLABELLED in labels and UNLABELLED not in self.label_counts:
-            self.model.partial_fit(self._table(rows), labels, classes=[UNLABELLED])
+            self.model.partial_fit(self._class_table(rows), labels, classes=[UNLABELLED])
         else:
-            self.model.partial_fit(self._table(rows), labels)
+            self.model.partial_fit(self._class_table(rows), labels)
         for label in labels:
             if label is not None:
                 self.label_counts[label] = self.label_counts.get(label, 0) + 1
@@ -139,7 +139,7 @@ class DictStream:
             for key, is_category in self.is_category.items()
         ]
 
-    def _table(self, rows: list[list[Any]]) -> Any:
+    def _class_table(self, rows: list[list[Any]]) -> Any:
         if not any(self.is_category.values()):
             return np.array(rows, dtype=np.float64)
         kinds = [object if is_category else np.float64 for is_category in self.is_category.values()]
@@ -197,10 +197,10 @@ def _add_columns(model: Any, is_category: list[bool]) -> None:
     members = getattr(model, "estimators_", [model])
     first, n_columns = model.n_features_in_, model.n_features_in_ + len(is_category)
     for member in members:
-        coding = member._network.coding
-        wider = _with_columns(coding, first, is_category, check_bounds(type(model).__name__, model.bounds, n_columns))
-        member._network.prototypes.recode(coding, wider)
-        member._network.coding = wider
+        encoder = member._network.encoder
+        wider = _with_columns(encoder, first, is_category, check_bounds(type(model).__name__, model.bounds, n_columns))
+        member._network.nodes.recode(encoder, wider)
+        member._network.encoder = wider
         if hasattr(member, "_memory"):
             member._memory = _padded(member._memory, len(is_category))
             member._learnt, member._turn = None, member._turn + 1
@@ -209,8 +209,8 @@ def _add_columns(model: Any, is_category: list[bool]) -> None:
 
 
 def _with_columns(
-    coding: Coding, first: int, is_category: list[bool], bounds: tuple[FloatArray, FloatArray] | None
-) -> Coding:
+    encoder: Encoder, first: int, is_category: list[bool], bounds: tuple[FloatArray, FloatArray] | None
+) -> Encoder:
     numeric = [first + place for place, category in enumerate(is_category) if not category]
     categorical = {first + place for place, category in enumerate(is_category) if category}
     lower, upper = np.full(len(numeric), np.inf), np.full(len(numeric), -np.inf)
@@ -219,11 +219,11 @@ def _with_columns(
             np.where(np.isnan(side[numeric]), none, side[numeric])
             for side, none in zip(bounds, (lower, upper), strict=True)
         )
-    return Coding(
-        coding.features + tuple(Feature(column) for column in numeric),
-        coding.categorical | categorical,
-        np.concatenate([coding.lower, lower]),
-        np.concatenate([coding.upper, upper]),
+    return Encoder(
+        encoder.features + tuple(Feature(column) for column in numeric),
+        encoder.categorical | categorical,
+        np.concatenate([encoder.lower, lower]),
+        np.concatenate([encoder.upper, upper]),
     )
 
 

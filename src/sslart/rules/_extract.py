@@ -121,13 +121,15 @@ def _domain_of(model: Any, levels: Any, terms: Any) -> Domain:
             "the fitted classifier inside, such as pipeline[-1] or search.best_estimator_."
         )
     check_is_fitted(model)
-    check_has_label(model._table)
+    check_has_label(model._class_table)
     members = _members_of(model)
-    coding = members[0]._network.coding
+    encoder = members[0]._network.encoder
     reader = RuleReader.of(model)
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
     names = names or [f"x{column}" for column in range(reader.n_features_in_)]
-    return Domain(coding, scales_of(coding, names, levels, terms), model._table, len(members), reader, speaks(model))
+    return Domain(
+        encoder, scales_of(encoder, names, levels, terms), model._class_table, len(members), reader, speaks(model)
+    )
 
 
 def _members_of(model: Any) -> list[Any]:
@@ -144,10 +146,10 @@ def _read_simplify(model: Any, domain: Domain, simplify: Any) -> FloatArray:
             "learnt. The model does not keep them, and without them nothing could tell which answers change."
         ) from None
     table = domain.read(X)
-    labels = as_known(model._table, read_labels(y, table))
+    labels = as_known(model._class_table, read_labels(y, table))
     if not labels.known.any():
         raise ValueError("simplify=(X, y) has no labelled sample in y: give the classes of some samples.")
-    return domain.code(domain.coding.matrix(table[labels.known]))
+    return domain.code(domain.encoder.matrix(table[labels.known]))
 
 
 def _extract(model: Any, domain: Domain) -> list[Rule]:
@@ -156,7 +158,7 @@ def _extract(model: Any, domain: Domain) -> list[Rule]:
     holders = np.repeat(np.arange(len(members)), [member.n_nodes_ for member in members])
     places = np.concatenate([member._places(np.arange(member.n_nodes_)) for member in members])
     nodes = np.flatnonzero(np.concatenate([member._labelled_nodes() for member in members]))
-    boxes = [member._network.prototypes.boxes() for member in members]
+    boxes = [member._network.nodes.boxes() for member in members]
     lower, upper = (np.concatenate(sides)[nodes] for sides in zip(*boxes, strict=True))
     counts, support, places = model.counts_[nodes], model.support_[nodes], places[nodes]
     groups = [np.array([node]) for node in range(len(nodes))]
@@ -199,7 +201,7 @@ def _evidence_of(model: Any, members: list[Any]) -> FloatArray:
         landmarks = member._landmarks()
         full = member._heard().readout.at_full_strength(len(landmarks))
         every = np.where(np.isnan(full[:, :1]), np.nan, np.zeros((len(full), said.shape[1])))
-        every[:, member._table.sorted_codes()] = full
+        every[:, member._class_table.sorted_codes()] = full
         said[start + landmarks] = every
         start += member.n_nodes_
     return said

@@ -44,7 +44,7 @@ class RuleNumbers:
         answered = np.array([answer is not None for answer in answers])
         if self.one_box_answers:
             return np.where(answered, self.of_node[self.model.apply(samples)], NO_RULE)
-        coded = self.domain.code(self.domain.coding.matrix(self.domain.read(samples)))
+        coded = self.domain.code(self.domain.encoder.matrix(self.domain.read(samples)))
         numbers = np.full(len(answers), NO_RULE)
         for label, (own, speakers) in self.of_class.items():
             rows = np.flatnonzero([answer == label for answer in answers])

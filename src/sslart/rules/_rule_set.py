@@ -155,7 +155,7 @@ class RuleSet(Sequence[Rule]):
         """
         if not self._rules:
             raise ValueError("There is no rule to answer with: lower min_confidence or min_support, or filter less.")
-        samples = self._domain.code(self._domain.coding.matrix(self._domain.read(X)))
+        samples = self._domain.code(self._domain.encoder.matrix(self._domain.read(X)))
         labels = np.array([self.classes.index(rule.label) for rule in self])
         return np.asarray(self._domain.classes.classes[labels[self._domain.winners(self, samples)]])
 

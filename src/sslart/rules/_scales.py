@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sslart._data.classes import Label
-from sslart._data.encoder import GRID, Coding
+from sslart._data.encoder import GRID, Encoder
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 Category = str | bool | int | float | None
@@ -164,7 +164,7 @@ class Scale:
         all_levels = (self.levels(low) == 1) & (self.levels(high) == len(self.terms))
         return np.asarray(unreached | all_levels | ((low <= 0) & (high >= 1)) | (self.low == self.high))
 
-    def conditions(self, lower: FloatArray, upper: FloatArray, coding: Coding) -> list[Condition]:
+    def conditions(self, lower: FloatArray, upper: FloatArray, encoder: Encoder) -> list[Condition]:
         """Return the condition of each box, given by the coded sides of this feature."""
         full = self.spans(lower, upper).tolist()
         unreached: BoolArray = np.asarray((lower > upper).all(axis=1))
@@ -172,7 +172,7 @@ class Scale:
             allowed = unreached[:, None] | (upper > 0)
             return [self._of_categories(row, spans) for row, spans in zip(allowed.tolist(), full, strict=True)]
         nowhere = unreached[:, None]
-        values = [np.where(nowhere, np.nan, coding.decode(side, self.positions))[:, 0] for side in (lower, upper)]
+        values = [np.where(nowhere, np.nan, encoder.decode(side, self.positions))[:, 0] for side in (lower, upper)]
         low = np.where(unreached, 1, self.levels(lower[:, 0]))
         high = np.where(unreached, len(self.terms), self.levels(upper[:, 0]))
         columns = (low.tolist(), high.tolist(), values[0].tolist(), values[1].tolist(), full)
@@ -207,33 +207,33 @@ class Scale:
         return Condition(self.feature, None, None, np.nan, np.nan, terms, full, kept)
 
 
-def scales_of(coding: Coding, names: Sequence[str], levels: Any, terms: Any) -> tuple[Scale, ...]:
+def scales_of(encoder: Encoder, names: Sequence[str], levels: Any, terms: Any) -> tuple[Scale, ...]:
     """Return the scale of each column, as the user wants levels and terms.
 
     Parameters
     ----------
-    coding : Coding
+    encoder : Encoder
     names : sequence of str
         Name of each column.
     levels : int, or mapping from feature to int or to cut points
     terms : None, sequence of str, or mapping from feature to a sequence of str
     """
-    numeric = [name for column, name in enumerate(names) if column not in coding.categorical]
+    numeric = [name for column, name in enumerate(names) if column not in encoder.categorical]
     for argument, value in (("levels", levels), ("terms", terms)):
         if isinstance(value, Mapping):
             _check_features(argument, value, names, numeric)
     positions: dict[int, list[int]] = {column: [] for column in range(len(names))}
-    for position, feature in enumerate(coding.features):
+    for position, feature in enumerate(encoder.features):
         positions[feature.column].append(position)
     scales = []
     for column, name in enumerate(names):
         places = np.array(positions[column], dtype=np.int64)
-        if column in coding.categorical:
-            categories = tuple(coding.features[place].category for place in positions[column])
+        if column in encoder.categorical:
+            categories = tuple(encoder.features[place].category for place in positions[column])
             none = np.empty(0)
             scales.append(Scale(name, places, np.nan, np.nan, none, none, tuple(map(str, categories)), categories))
             continue
-        low, high = float(coding.lower[places[0]]), float(coding.upper[places[0]])
+        low, high = float(encoder.lower[places[0]]), float(encoder.upper[places[0]])
         if low > high:
             low = high = np.nan
         wish = levels.get(name, 5) if isinstance(levels, Mapping) else levels

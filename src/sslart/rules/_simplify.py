@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.backend import engine
+from sslart._art.backend import backend
 from sslart._data.classes import ClassTable
-from sslart._data.encoder import Coding
+from sslart._data.encoder import Encoder
 from sslart._data.samples import Table, read_samples
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.estimators._base import RawSamplesEstimator
@@ -48,7 +48,7 @@ class Domain:
     `has_evidence`: whether all boxes of the model speak, and rules tell what theirs say.
     """
 
-    coding: Coding
+    encoder: Encoder
     scales: tuple[Scale, ...]
     classes: ClassTable
     n_members: int
@@ -58,20 +58,21 @@ class Domain:
     def read(self, X: Any) -> Table:
         """Return samples as a table, or raise an error that says the cure."""
         table = read_samples(self.reader, X, reset=False)
-        self.coding.check(table)
+        self.encoder.check(table)
         return table
 
     def code(self, matrix: FloatArray) -> FloatArray:
         """Return values in the user's units, one column per coded feature, as coded values; NaN where missing."""
         matrix = np.ascontiguousarray(matrix)
         coded = np.empty_like(matrix)
-        engine().encode(matrix, self.coding.lower, self.coding.upper, coded)
+        backend().encode(matrix, self.encoder.lower, self.encoder.upper, coded)
         return coded
 
     def conditions(self, lower: FloatArray, upper: FloatArray) -> list[tuple[Condition, ...]]:
         """Return the conditions of each box."""
         by_feature = (
-            scale.conditions(lower[:, scale.positions], upper[:, scale.positions], self.coding) for scale in self.scales
+            scale.conditions(lower[:, scale.positions], upper[:, scale.positions], self.encoder)
+            for scale in self.scales
         )
         return list(zip(*by_feature, strict=True))
 
@@ -98,7 +99,7 @@ class Domain:
 
     def boxes(self, rules: Sequence[Rule]) -> tuple[FloatArray, FloatArray]:
         """Return what the conditions of each rule allow, as boxes in the unit cube."""
-        shape = (len(rules), len(self.coding.features))
+        shape = (len(rules), len(self.encoder.features))
         lower, upper = np.full(shape, np.nan), np.full(shape, np.nan)
         for place, scale in enumerate(self.scales):
             if scale.categories is None:

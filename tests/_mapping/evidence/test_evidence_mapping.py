@@ -15,8 +15,9 @@ from test_stream import Interrupting, fingerprint
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import sslart
-from conftest import EVIDENCE, name_of, running_on
+from conftest import EVIDENCE, name_of
 from sslart import SSLART, AutoSSLART, FuzzyARTMAP
+from sslart._art.backend import use_backend
 from sslart._mapping.evidence.selection import _learn_many, choose
 from sslart._mapping.evidence.settings import FAMILIES
 from test_persistence import at, forged
@@ -272,7 +273,7 @@ def test_many_labels_are_learnt_once_however_often_settings_are_chosen(
     length: int, blobs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = blobs
-    monkeypatch.setattr("sslart._mapping.evidence.selection.MOST_LABELS", 20)
+    monkeypatch.setattr("sslart._mapping.evidence.selection.MAX_LABELS", 20)
     whole = AutoSSLART(bounds=(-3, 12), random_state=0).partial_fit(X, y)
     model, n_learnt = AutoSSLART(bounds=(-3, 12), random_state=0), []
 
@@ -330,7 +331,7 @@ def test_interrupted_call_leaves_the_evidence_as_it_was(after: int, few_labels: 
     model = plain().fit(X, y)
     before = everything(model, X)
     for learn in (model.partial_fit, model.fit):
-        with running_on(Interrupting(after)), pytest.raises(KeyboardInterrupt):
+        with use_backend(Interrupting(after)), pytest.raises(KeyboardInterrupt):
             learn(X * 1.5, np.where(y == 0, 3, y))
         assert everything(model, X) == before
 

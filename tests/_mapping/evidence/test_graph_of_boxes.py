@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._mapping.evidence.graph import FEWEST_BOXES, N_NEIGHBOURS, Spread, similarity
+from sslart._mapping.evidence.graph import MIN_BOXES, N_NEIGHBOURS, Spread, similarity
 
 EXACT = 1e-9
 
 
 @settings(max_examples=25)
-@given(n=st.integers(FEWEST_BOXES, 30), seed=st.integers(0, 99), lattice=st.booleans())
+@given(n=st.integers(MIN_BOXES, 30), seed=st.integers(0, 99), lattice=st.booleans())
 def test_similarity_is_symmetric_and_of_norm_one(n: int, seed: int, lattice: bool) -> None:
     centres = np.random.RandomState(seed).rand(n, 2)
     S, neighbours = similarity(np.rint(centres * 3) / 3 if lattice else centres)  # on a lattice some boxes coincide
@@ -36,7 +36,7 @@ def cases(seed: int, n_boxes: int, n_labels: int) -> tuple[np.ndarray, np.ndarra
 @settings(max_examples=30)
 @given(
     seed=st.integers(0, 999),
-    n_boxes=st.integers(FEWEST_BOXES, 30),
+    n_boxes=st.integers(MIN_BOXES, 30),
     n_labels=st.integers(2, 12),
     reach=st.sampled_from([0.0, 0.2, 0.9, 0.99]),
 )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sslart._data.samples import Table
-from sslart._mapping.evidence.reservoir import MOST_CHUNKS, LabelMemory
+from sslart._mapping.evidence.reservoir import MAX_CHUNKS, LabelMemory
 
 
 def table_of(start: int, end: int) -> Table:
@@ -25,7 +25,7 @@ def kept_of(n: int, cuts: list[int], most: int, seed: int = 3) -> LabelMemory:
     for start, end in zip([0, *cuts], [*cuts, n], strict=True):
         memory = memory.adding(table_of(start, end), np.arange(start, end) % 4, most, seed)
         assert len(memory) <= most
-        assert len(memory.chunks) <= MOST_CHUNKS
+        assert len(memory.chunks) <= MAX_CHUNKS
     return memory
 
 

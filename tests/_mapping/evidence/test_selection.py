@@ -16,7 +16,7 @@ from sslart._mapping.evidence.basis import Boxes
 from sslart._mapping.evidence.builder import calibration
 from sslart._mapping.evidence.readout import NEGLIGIBLE
 from sslart._mapping.evidence.selection import (
-    MOST_CANDIDATES,
+    MAX_CANDIDATES,
     RIDGES,
     SHARES,
     Lesson,
@@ -85,7 +85,7 @@ def test_weights_of_the_chosen_sum_to_one_and_fall() -> None:
     weights = [one.weight for one in learnt.chosen]
     assert sum(weights) == pytest.approx(1.0)
     assert weights == sorted(weights, reverse=True)
-    assert len(weights) <= MOST_CANDIDATES
+    assert len(weights) <= MAX_CANDIDATES
     assert {one.ridge for one in learnt.chosen} <= {0.0, *RIDGES}
 
 
@@ -259,7 +259,7 @@ def test_many_labels_learnt_in_the_primal_say_what_the_dual_says(name: str, monk
     samples = np.random.RandomState(1).rand(50, 4)
     chosen = [Candidate(*CANDIDATES[name])]
     dual = learn(lesson, chosen).readout.scores(samples)
-    monkeypatch.setattr(sslart._mapping.evidence.selection, "MOST_LABELS", 100)
+    monkeypatch.setattr(sslart._mapping.evidence.selection, "MAX_LABELS", 100)
     learnt = learn(lesson, chosen)
     assert len(learnt.places) == 100
     n_parts = 24 if name == "subspace" else 1
@@ -272,8 +272,8 @@ def test_two_thousand_five_hundred_labels_take_the_primal(monkeypatch: pytest.Mo
     wishes = Wishes(("box",), 0.25, 0.1, 0.5)
     samples = np.random.RandomState(1).rand(50, 4)
     primal = learn_all(lesson, choose(lesson, wishes))
-    assert len(primal.places) == sslart._mapping.evidence.selection.MOST_LABELS
-    monkeypatch.setattr(sslart._mapping.evidence.selection, "MOST_LABELS", 3000)
+    assert len(primal.places) == sslart._mapping.evidence.selection.MAX_LABELS
+    monkeypatch.setattr(sslart._mapping.evidence.selection, "MAX_LABELS", 3000)
     dual = choose(lesson, wishes)
     assert primal.chosen == dual.chosen
     found, expected = primal.readout.scores(samples), dual.readout.scores(samples)
@@ -282,7 +282,7 @@ def test_two_thousand_five_hundred_labels_take_the_primal(monkeypatch: pytest.Mo
 
 
 def test_what_is_carried_over_the_graph_gives_its_place_when_labels_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sslart._mapping.evidence.selection, "MOST_LABELS", 50)
+    monkeypatch.setattr(sslart._mapping.evidence.selection, "MAX_LABELS", 50)
     learnt = learn(taught(n_labels=120), [Candidate((Key("carried", 0.0, 0.9),), 0.1)])
     assert len(learnt.readout.parts) == 1
     assert np.isfinite(learnt.readout.scores(np.random.RandomState(0).rand(9, 4))).all()
@@ -292,7 +292,7 @@ def test_what_a_sample_of_the_labels_chose_is_learnt_from_all_of_them(monkeypatc
     lesson = taught(n_labels=120)
     few = choose(lesson, Wishes(("box",)))
     assert learn_all(lesson, few) is few
-    monkeypatch.setattr(sslart._mapping.evidence.selection, "MOST_LABELS", 50)
+    monkeypatch.setattr(sslart._mapping.evidence.selection, "MAX_LABELS", 50)
     few = choose(lesson, Wishes(("box",)))
     every, samples = learn_all(lesson, few), np.random.RandomState(0).rand(9, 4)
     assert every.chosen == few.chosen

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from sslart._mapping.evidence.graph import FEWEST_BOXES, Spread, similarity
+from sslart._mapping.evidence.graph import MIN_BOXES, Spread, similarity
 from sslart._mapping.evidence.rank_scaler import Ranks
 from sslart._mapping.evidence.readout import N_KNOTS, Chorus, Curves, Line, Part, Web, hats
 from sslart._mapping.evidence.settings import Key
@@ -20,9 +20,9 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray, SingleArray
 N_SUBSPACES = 24
 BOXES_IN_SUBSPACE = 128
 BOXES_IN_WEB = 1500
-BOXES_PER_FEATURE = 15  # that speak, or FEWEST_SPEAKING if those are more
-FEWEST_SPEAKING = 500
-LEAST_SPREAD = 0.02
+BOXES_PER_FEATURE = 15  # that speak, or MIN_SPEAKING if those are more
+MIN_SPEAKING = 500
+MIN_SPREAD = 0.02
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Straight(Block):
     def __init__(self, key: Key, samples: FloatArray) -> None:
         centre = _means(samples)
         centred = np.nan_to_num(samples - centre)
-        spread = np.maximum(centred.std(axis=0), LEAST_SPREAD) if key.width else np.ones(samples.shape[1])
+        spread = np.maximum(centred.std(axis=0), MIN_SPREAD) if key.width else np.ones(samples.shape[1])
         super().__init__(key, centred / spread)
         self.centre, self.spread = centre, spread
 
@@ -176,7 +176,7 @@ class Ground:
     def can(self, key: Key) -> bool:
         """Tell whether a way to speak makes sense here."""
         if key.family in ("spread", "carried"):
-            return len(self.boxes.lower) >= FEWEST_BOXES
+            return len(self.boxes.lower) >= MIN_BOXES
         return key.family != "subspace" or self.labelled.shape[1] > 2
 
     def block(self, key: Key) -> Block:
@@ -227,7 +227,7 @@ class Ground:
     def _make(self, family: str, share: float) -> list[Chorus]:
         lower, upper = (self._sides(side, share) for side in (self.boxes.lower, self.boxes.upper))
         n_features = lower.shape[1]
-        every = np.arange(min(len(lower), max(FEWEST_SPEAKING, BOXES_PER_FEATURE * n_features)))
+        every = np.arange(min(len(lower), max(MIN_SPEAKING, BOXES_PER_FEATURE * n_features)))
         if family == "subspace":
             some = every[:BOXES_IN_SUBSPACE]
             return [

@@ -9,7 +9,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 
 N_NEIGHBOURS = 7
 UNREACHED = 1e-12
-FEWEST_BOXES = 4
+MIN_BOXES = 4
 
 
 def similarity(centres: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -13,7 +13,7 @@ from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.evidence.settings import FAMILIES, MEMBERS, MOST_BOXES, PLAIN, Candidate, Key, Wishes
+from sslart._mapping.evidence.settings import FAMILIES, MAX_BOXES, MEMBERS, PLAIN, Candidate, Key, Wishes
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import ONE_THREAD
 from sslart._utils.params import check_number, check_option, check_whole
@@ -35,7 +35,7 @@ class EvidenceMapping:
     label_memory: int
     n_jobs: int | None
     _network: Network
-    _table: ClassTable
+    _class_table: ClassTable
     _memory: LabelMemory
     _chosen: tuple[Candidate, ...]
     _seed: int
@@ -77,7 +77,7 @@ class EvidenceMapping:
         """Choose settings by the labels kept, if they are of two classes; if more samples follow, do no more."""
         from sslart._mapping.evidence.selection import choose, learn_all
 
-        if len(self._table.seen) > 1:
+        if len(self._class_table.seen) > 1:
             with ONE_THREAD:
                 lesson = self._lesson()
                 learnt = choose(lesson, self._wishes())
@@ -109,15 +109,15 @@ class EvidenceMapping:
 
     def _landmarks(self) -> IntArray:
         """Return the nodes that may speak: those that have met a label first, then those of most samples."""
-        prototypes = self._network.prototypes
+        prototypes = self._network.nodes
         n = prototypes.n_nodes
         without = prototypes.labels[:n] == UNLABELLED
-        return np.lexsort((np.arange(n), -prototypes.support[:n], without))[:MOST_BOXES]
+        return np.lexsort((np.arange(n), -prototypes.support[:n], without))[:MAX_BOXES]
 
     def _lesson(self) -> Lesson:
         from sslart._mapping.evidence.selection import Lesson
 
-        return Lesson.of(self._network, self._landmarks(), self._memory, len(self._table.seen), self._seed)
+        return Lesson.of(self._network, self._landmarks(), self._memory, len(self._class_table.seen), self._seed)
 
     def _readable(self) -> None:
         """Raise a ValueError where no labelled samples were kept."""
@@ -160,8 +160,8 @@ class EvidenceMapping:
         """Return the share of the labels of each class, sorted, that the others alone predict; of all where none."""
         learnt = self._heard()
         right = learnt.left_out.argmax(axis=1) == learnt.places
-        success = np.full(len(self._table.classes), right.mean())
-        for code, place in enumerate(self._table.sorted_codes()):
+        success = np.full(len(self._class_table.classes), right.mean())
+        for code, place in enumerate(self._class_table.sorted_codes()):
             own = learnt.places == code
             if own.any():
                 success[place] = right[own].mean()
@@ -170,13 +170,13 @@ class EvidenceMapping:
     def _probabilities(self, table: Table, n_jobs: int | None = None) -> FloatArray:
         """Return the probability of each class, in the order of `classes_`."""
         readout = self._heard().readout
-        self._network.coding.check(table)
+        self._network.encoder.check(table)
         with ONE_THREAD:
             found = readout.probabilities(readout.scores(self._network._encode(table)[0], n_jobs))
-        if len(self._table.classes) == found.shape[1]:
-            return found[:, np.argsort(self._table.sorted_codes())]
-        every = np.zeros((len(found), len(self._table.classes)))
-        every[:, self._table.sorted_codes()] = found
+        if len(self._class_table.classes) == found.shape[1]:
+            return found[:, np.argsort(self._class_table.sorted_codes())]
+        every = np.zeros((len(found), len(self._class_table.classes)))
+        every[:, self._class_table.sorted_codes()] = found
         return every
 
     def _evidence_state(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class EvidenceMapping:
         }
 
     def _set_evidence_state(self, state: dict[str, Any]) -> None:
-        n_columns, n_classes = self.n_features_in_, len(self._table.seen)  # type: ignore[attr-defined]
+        n_columns, n_classes = self.n_features_in_, len(self._class_table.seen)  # type: ignore[attr-defined]
         self._start(state["seed"])
         if state["memory"] is not None:
             self._memory = self._memory.from_state(state["memory"], n_columns, n_classes)
@@ -203,7 +203,7 @@ class EvidenceMapping:
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
         if len(self._memory):
-            self._network.coding.check(self._memory.whole().table)
+            self._network.encoder.check(self._memory.whole().table)
 
 
 def _candidate(state: dict[str, Any]) -> Candidate:

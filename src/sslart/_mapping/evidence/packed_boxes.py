@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.backend import engine
+from sslart._art.backend import backend
 from sslart._art.network import StoppedError
 from sslart._utils.arrays import FloatArray, SingleArray
 
@@ -38,7 +38,7 @@ class Speakers:
     def distances(self, samples: FloatArray, stop: Any) -> SingleArray:
         """Return the L1 distance of each sample to each box, over the features that the sample has."""
         distances = np.empty((len(samples), self.lower.shape[0] * WIDTH), dtype=np.float32)
-        engine().measure(_single(samples), self.lower, self.upper, distances, stop)
+        backend().measure(_single(samples), self.lower, self.upper, distances, stop)
         _check_going(stop)
         return distances[:, : self.n_boxes]
 
@@ -47,7 +47,7 @@ class Speakers:
 
         `weights` has the shape (n_levels, n_classes, n_blocks · WIDTH): see `filled`.
         """
-        engine().hear(_single(samples), self.lower, self.upper, rate, weights, scores, stop)
+        backend().hear(_single(samples), self.lower, self.upper, rate, weights, scores, stop)
         _check_going(stop)
 
 

@@ -10,7 +10,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 Knots = tuple[FloatArray, FloatArray]
 
-MOST_KNOTS = 256
+MAX_KNOTS = 256
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | N
     if not span > 0:
         return None
     shares = (shares - shares[0]) / span
-    if len(shares) > MOST_KNOTS:
-        evenly = np.searchsorted(shares, np.linspace(0.0, 1.0, MOST_KNOTS))
+    if len(shares) > MAX_KNOTS:
+        evenly = np.searchsorted(shares, np.linspace(0.0, 1.0, MAX_KNOTS))
         kept = np.unique(np.concatenate([[0], evenly, [len(shares) - 1]]))
         values, shares = values[kept], shares[kept]
     return values, shares

@@ -12,7 +12,7 @@ import numpy as np
 from sslart._mapping.evidence.packed_boxes import Speakers, filled
 from sslart._mapping.evidence.rank_scaler import Ranks
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
-from sslart._utils.parallel import side_by_side
+from sslart._utils.parallel import run_parallel
 
 ROWS_PER_PIECE = 256
 N_KNOTS = 17
@@ -203,7 +203,7 @@ class Readout:
         ready = [(part, part.chorus.speakers(), filled(part.weights)) for part in self.parts]
         heard = [web.smoothed() for web in self.webs]
         starts = range(0, max(len(coded), 1), ROWS_PER_PIECE)
-        pieces = side_by_side(
+        pieces = run_parallel(
             lambda start, stop: self._piece(coded[start : start + ROWS_PER_PIECE], ready, heard, stop), starts, n_jobs
         )
         return np.concatenate(pieces)

@@ -10,7 +10,7 @@ import numpy as np
 from sslart._data.samples import Table
 from sslart._utils.arrays import IntArray
 
-MOST_CHUNKS = 32
+MAX_CHUNKS = 32
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class LabelMemory:
             return self
         numbers = self.n_seen + np.arange(len(codes))
         longer = LabelMemory((*self.chunks, Chunk(table, codes, numbers)), self.n_seen + len(codes))
-        if len(longer) <= most and len(longer.chunks) <= MOST_CHUNKS:
+        if len(longer) <= most and len(longer.chunks) <= MAX_CHUNKS:
             return longer
         whole = longer.whole()
         kept = np.sort(np.argsort(_lots(whole.numbers, seed), kind="stable")[:most])

@@ -22,12 +22,12 @@ RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
 SPREADS = (0.2, 0.9)
 CARRIES = (0.9, 0.99)
 TEMPERATURE = 2.0
-MOST_LABELS = 1000
-MOST_CANDIDATES = 200
-MOST_CANDIDATES_OF_MANY = 2
-MOST_BOXES_OF_MANY = 1000
-LEAST_WEIGHT = 0.001
-MOST_UNHEARD = 0.25
+MAX_LABELS = 1000
+MAX_CANDIDATES = 200
+MAX_CANDIDATES_OF_MANY = 2
+MAX_BOXES_OF_MANY = 1000
+MIN_WEIGHT = 0.001
+MAX_UNHEARD = 0.25
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class Lesson:
     @classmethod
     def of(cls, network: Network, nodes: IntArray, memory: LabelMemory, n_classes: int, seed: int) -> Lesson:
         """Return what a network has to learn from: the labels kept, and the nodes that may speak."""
-        lower, upper = network.prototypes.boxes()
+        lower, upper = network.nodes.boxes()
         held = memory.whole()
         return cls(
             network._encode(held.table)[0],
             held.codes,
             n_classes,
-            Boxes(lower[nodes], upper[nodes], network.prototypes.support[nodes]),
-            np.array([feature.category is not None for feature in network.coding.features]),
+            Boxes(lower[nodes], upper[nodes], network.nodes.support[nodes]),
+            np.array([feature.category is not None for feature in network.encoder.features]),
             seed,
         )
 
@@ -138,7 +138,7 @@ def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
 
     Of many labels a sample is learnt from: `learn_all` goes on with all of them.
     """
-    sample = lesson.sample(MOST_LABELS)
+    sample = lesson.sample(MAX_LABELS)
     trial = _Trial(sample)
     tried: list[Candidate] = []
     fits: list[Fit] = []
@@ -149,10 +149,10 @@ def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
             tried.append(Candidate(keys, fit.ridge))
             fits.append(fit)
     weights = _weights(np.array([fit.left_out for fit in fits]), sample)
-    kept = np.argsort(-weights, kind="stable")[:MOST_CANDIDATES]
-    kept = kept[weights[kept] >= LEAST_WEIGHT * weights[kept[0]]]
+    kept = np.argsort(-weights, kind="stable")[:MAX_CANDIDATES]
+    kept = kept[weights[kept] >= MIN_WEIGHT * weights[kept[0]]]
     if sample is not lesson:
-        kept = np.array([place for place in kept if _suits_many(tried[place])][:MOST_CANDIDATES_OF_MANY] or kept[:1])
+        kept = np.array([place for place in kept if _suits_many(tried[place])][:MAX_CANDIDATES_OF_MANY] or kept[:1])
     kept = _audible([(tried[place].keys, weights[place]) for place in kept], kept)
     weights = weights[kept] / weights[kept].sum()
     chosen = tuple(tried[place]._replace(weight=float(weight)) for place, weight in zip(kept, weights, strict=True))
@@ -161,7 +161,7 @@ def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
 
 def learn(lesson: Lesson, chosen: Sequence[Candidate]) -> Learnt:
     """Learn with candidates that were chosen before."""
-    trial = _Trial(lesson.sample(MOST_LABELS))
+    trial = _Trial(lesson.sample(MAX_LABELS))
     ridges: dict[tuple[Key, ...], list[float]] = {}
     for one in chosen:
         ridges.setdefault(one.keys, []).append(one.ridge)
@@ -183,7 +183,7 @@ def _audible(those: list[tuple[tuple[Key, ...], float]], places: IntArray) -> In
             loudness[voice] = loudness.get(voice, 0.0) + weight / len(keys) / total
     silent: set[tuple[str, float]] = set()
     for voice, loud in sorted(loudness.items(), key=lambda one: one[1]):
-        if loud + sum(loudness[one] for one in silent) <= MOST_UNHEARD:
+        if loud + sum(loudness[one] for one in silent) <= MAX_UNHEARD:
             silent.add(voice)
     heard = [not silent.intersection(map(_voice, keys)) for keys, _ in those]
     return places[heard] if any(heard) else places
@@ -243,9 +243,9 @@ def _learn_many(lesson: Lesson, few: Learnt) -> Learnt:
 
     What these say is what the dual would say. Probabilities follow from the sample.
     """
-    ground = replace(lesson, boxes=lesson.boxes.first(MOST_BOXES_OF_MANY)).ground()
+    ground = replace(lesson, boxes=lesson.boxes.first(MAX_BOXES_OF_MANY)).ground()
     able = [one for one in few.chosen if _suits_many(one)]
-    best = sorted(able or [PLAIN], key=lambda one: -one.weight)[:MOST_CANDIDATES_OF_MANY]
+    best = sorted(able or [PLAIN], key=lambda one: -one.weight)[:MAX_CANDIDATES_OF_MANY]
     total = sum(one.weight for one in best)
     said = Said(ground, lesson.n_classes)
     for candidate in best:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 MEMBERS = {"spread": "propagated", "carried": "propagated"}
 FAMILIES = ("box", "relevant", "feature", "linear", "subspace", "propagated")
-MOST_BOXES = 4000
+MAX_BOXES = 4000
 
 
 class Wishes(NamedTuple):

@@ -124,7 +124,7 @@ def _show_question(model: Any, question: Question, sample: Any, number: int, row
     where = f"one of {question.n_samples} rows in a box without a label" if question.new else "the model is unsure here"
     print(f"\nQuestion {number}: {called}; {where}")
     _asking.show_sample(model, sample)
-    if model._table.seen:
+    if model._class_table.seen:
         shares = model.predict_proba(sample)[0]
         print(f"The model would say {model.classes_[shares.argmax()]} ({shares.max():.2f}).")
 

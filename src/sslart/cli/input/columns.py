@@ -123,11 +123,11 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
     if not names:
         known = {name: _feature(name, frame[name], source, categorical=False) for name in frame.columns}
         return _checked(known, source, frame.index).to_numpy()
-    coding = getattr(model, "estimators_", [model])[0]._network.coding
+    encoder = getattr(model, "estimators_", [model])[0]._network.encoder
     columns = {}
     for place, name in enumerate(names):
-        categories = {plain(str(one.category)): one.category for one in coding.features if one.column == place}
-        is_category = place in coding.categorical
+        categories = {plain(str(one.category)): one.category for one in encoder.features if one.column == place}
+        is_category = place in encoder.categorical
         columns[name] = _feature(name, frame[name], source, categorical=is_category, categories=categories)
     return _checked(columns, source, frame.index)
 

@@ -20,7 +20,7 @@ from sslart.cli.input import cells as _cells
 
 CELLS_PER_PIECE = 2**18
 BYTES_PER_PIECE = 2**21
-FEWEST_ROWS = 1000
+MIN_ROWS = 1000
 
 _STARTS = {
     b"PAR1": "Parquet",
@@ -78,7 +78,7 @@ def read_table(source: str) -> Any:
 
 def rows_per_piece(n_columns: int) -> int:
     """Return how many rows are read at a time."""
-    return max(FEWEST_ROWS, CELLS_PER_PIECE // max(n_columns, 1))
+    return max(MIN_ROWS, CELLS_PER_PIECE // max(n_columns, 1))
 
 
 @contextmanager

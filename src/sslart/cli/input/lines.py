@@ -15,7 +15,7 @@ from types import FrameType
 
 from sslart.cli._output import STANDARD
 
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000
 BYTES_AT_ONCE = 2**16
 SECONDS_TO_WAIT = 0.1
 
@@ -40,7 +40,7 @@ class Lines:
         self.stopped_by: str | None = None
         self._error: OSError | None = None
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._room = threading.Semaphore(MOST_WAITING)
+        self._room = threading.Semaphore(MAX_WAITING)
         if source == STANDARD and sys.stdin is None:
             raise ValueError("Standard input is closed: give a file, or pipe rows into the command.")
         if source == STANDARD:

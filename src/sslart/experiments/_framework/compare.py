@@ -13,12 +13,12 @@ from sslart.experiments._paper import Printed
 
 NOT_MEASURED = "–"
 N_PRINTED = 10  # repeats behind a printed mean
-MOST_SPREAD = 15.0  # a larger printed standard deviation is a slip of the pen: 77.45 ± 21 stands among 2 to 4.4
+MAX_SPREAD = 15.0  # a larger printed standard deviation is a slip of the pen: 77.45 ± 21 stands among 2 to 4.4
 
 
 def spread_of(printed: Printed) -> float | None:
     """Return the printed standard deviation, None where there is none that can be true."""
-    return printed.sd if printed.sd is not None and printed.sd <= MOST_SPREAD else None
+    return printed.sd if printed.sd is not None and printed.sd <= MAX_SPREAD else None
 
 
 def as_text(printed: Printed | None) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 OPSET, CATEGORIES_OPSET, IR_VERSION = 17, 2, 8
 LABEL, PROBABILITIES, ABSTAINED = OUTPUTS = ("label", "probabilities", "abstained")
 NO_INTEGER = np.iinfo(np.int64).min  # stands for abstention where -1 is a class; it is none itself
-MOST_BYTES = 2**31 - 2**24  # that Protocol Buffers can hold, less what is not arrays
+MAX_BYTES = 2**31 - 2**24  # that Protocol Buffers can hold, less what is not arrays
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProto:
@@ -112,7 +112,7 @@ def _check_model(model: Any) -> None:
             "clusterer names no classes; of a pipeline give the last step, which takes X as that step gets it."
         )
     check_is_fitted(model)
-    check_has_label(model._table)
+    check_has_label(model._class_table)
 
 
 def _model_of(model: ARTClassifier | WESSLART) -> ModelProto:
@@ -125,10 +125,10 @@ def _model_of(model: ARTClassifier | WESSLART) -> ModelProto:
     graph = Graph(OUTPUTS)
     names = [str(name) for name in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None
     members = model.estimators_ if isinstance(model, WESSLART) else [model]
-    codings = [member._network.coding for member in members]
-    columns = declare_columns(graph, names, model.n_features_in_, codings)
+    encoders = [member._network.encoder for member in members]
+    columns = declare_columns(graph, names, model.n_features_in_, encoders)
     _give(graph, model, answer_of(columns, model))
-    if graph.n_bytes > MOST_BYTES:
+    if graph.n_bytes > MAX_BYTES:
         raise ValueError(
             f"This model has {graph.n_bytes / 2**30:.1f} GiB of arrays, and an ONNX file holds 2 GiB: fit it with "
             "lower vigilance or, of an ensemble, fewer members."
@@ -155,7 +155,7 @@ def _give(graph: Graph, model: ARTClassifier | WESSLART, answer: Answer) -> None
         answered = answered & ~(answer.probabilities.max(axis=1) < model._least_probability())
     classes = model.classes_
     as_text = classes.dtype.kind == "U"
-    no_class: Any = "" if as_text else NO_INTEGER if model._table.has_minus_one() else UNLABELLED
+    no_class: Any = "" if as_text else NO_INTEGER if model._class_table.has_minus_one() else UNLABELLED
     names = np.array([*classes.tolist(), no_class], dtype=object if as_text else np.int64)
     label = graph.take(names, graph.where(answered, answer.places, np.array(len(classes))))
     said = graph.where(answer.has_value.reshape(-1, 1), answer.probabilities, np.nan)

@@ -18,7 +18,7 @@ BOOL, INT64, FLOAT, DOUBLE, STRING = (
 )
 CATEGORIES_DOMAIN = "ai.onnx.ml"
 ELEMENTS_PER_PIECE = 1 << 18
-MOST_ROWS_PER_PIECE = 256
+MAX_ROWS_PER_PIECE = 256
 
 Kind = tuple[int, ...]  # a type, and lengths
 Operand = Any  # a Value, or what becomes a constant: a float (double precision), or an array of any type
@@ -170,7 +170,7 @@ class Graph:
         kinds : of these values
             The type of each, and its shape without the rows.
         """
-        most = np.array([min(max(ELEMENTS_PER_PIECE // max(cost, 1), 1), MOST_ROWS_PER_PIECE)])
+        most = np.array([min(max(ELEMENTS_PER_PIECE // max(cost, 1), 1), MAX_ROWS_PER_PIECE)])
         n_rows = self.op("Shape", rows[0], start=0, end=1)
         at_least_one = self.op("Max", n_rows, np.array([1]))
         n_at_once = self.op("Min", at_least_one, most)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sslart._data.encoder import GRID, Coding
+from sslart._data.encoder import GRID, Encoder
 from sslart.export.onnx._graph import CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
 
 UNKNOWN, MISSING = -1, -2  # codes of a category that the model does not know, and of the empty string
@@ -46,9 +46,9 @@ class Columns:
             missing.append(self.graph.op("IsNaN", self.numbers))
         return ~_any(self.graph, ~self.graph.join(missing, axis=1))
 
-    def matrix(self, coding: Coding) -> Value:
+    def matrix(self, encoder: Encoder) -> Value:
         """Return one column per coded feature, in the user's units; indicators are 0 or 1, NaN where missing."""
-        if not coding.categorical and self.numbers is not None:
+        if not encoder.categorical and self.numbers is not None:
             return self.numbers
         pieces = [] if self.numbers is None else [self.numbers]
         stands_for: list[tuple[int, str | None]] = [(column, None) for column in self.numeric]
@@ -59,7 +59,8 @@ class Columns:
                 pieces.append(self.graph.where(code.equals(np.array([MISSING])), np.nan, is_one))
                 stands_for += [(column, category) for category in known]
         wanted = [
-            (feature.column, None if feature.category is None else str(feature.category)) for feature in coding.features
+            (feature.column, None if feature.category is None else str(feature.category))
+            for feature in encoder.features
         ]
         order = np.array([stands_for.index(one) for one in wanted])
         return self.graph.take(self.graph.join(pieces, axis=1), order, axis=1)
@@ -84,24 +85,26 @@ class Coded:
     has_value: Value
 
 
-def declare_columns(graph: Graph, names: Sequence[str] | None, n_columns: int, codings: Sequence[Coding]) -> Columns:
+def declare_columns(graph: Graph, names: Sequence[str] | None, n_columns: int, encoders: Sequence[Encoder]) -> Columns:
     """Declare the inputs: one matrix X of numbers, or one input per column where a column is categorical."""
-    categorical = codings[0].categorical
+    categorical = encoders[0].categorical
     numeric = [column for column in range(n_columns) if column not in categorical]
     if not categorical:
         return Columns(graph, numeric, graph.input("X", DOUBLE, n_columns), {}, {})
     names = [f"x{column}" for column in range(n_columns)] if names is None else names
     inputs = [graph.input(name, STRING if column in categorical else DOUBLE, 1) for column, name in enumerate(names)]
-    categories = {column: categories_of(codings, column, names[column]) for column in sorted(categorical)}
+    categories = {column: categories_of(encoders, column, names[column]) for column in sorted(categorical)}
     codes = {column: _category_codes(graph, inputs[column], known) for column, known in categories.items()}
     numbers = graph.join([inputs[column] for column in numeric], axis=1) if numeric else None
     return Columns(graph, numeric, numbers, codes, categories)
 
 
-def categories_of(codings: Sequence[Coding], column: int, name: str) -> list[str]:
+def categories_of(encoders: Sequence[Encoder], column: int, name: str) -> list[str]:
     """Return the categories of a column as strings, after checking that strings can tell them apart."""
     known = list(
-        dict.fromkeys(feature.category for coding in codings for feature in coding.features if feature.column == column)
+        dict.fromkeys(
+            feature.category for encoder in encoders for feature in encoder.features if feature.column == column
+        )
     )
     texts = [str(category) for category in known]
     if NO_CATEGORY in texts:
@@ -129,11 +132,11 @@ def _category_codes(graph: Graph, column: Value, known: list[str]) -> Value:
     )
 
 
-def coded(columns: Columns, coding: Coding) -> Coded:
+def coded(columns: Columns, encoder: Encoder) -> Coded:
     """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._reference.encode` does."""
     graph = columns.graph
-    origin, span = coding._origin_and_span()
-    scaled = (columns.matrix(coding) - origin) / np.where(span > 0, span, 1.0) * np.where(span == 0, 0.0, 1.0)
+    origin, span = encoder._origin_and_span()
+    scaled = (columns.matrix(encoder) - origin) / np.where(span > 0, span, 1.0) * np.where(span == 0, 0.0, 1.0)
     present = ~graph.op("IsNaN", scaled)
     clipped = graph.op("Clip", graph.where(present, scaled, 0.0), np.array(0.0), np.array(1.0))
     values = graph.op("Round", clipped * GRID) / GRID

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sslart._art.network import NO_LIMIT
-from sslart._art.nodes import Prototypes
+from sslart._art.nodes import Nodes
 from sslart._data.labels import UNLABELLED
 from sslart.export.onnx._graph import BOOL, DOUBLE, INT64, Graph, Value
 from sslart.export.onnx._inputs import Coded
@@ -29,13 +29,13 @@ class Found:
     in_reach: Value | None
 
 
-def limits(prototypes: Prototypes, depth: int) -> bool:
+def limits(prototypes: Nodes, depth: int) -> bool:
     """Tell whether T can keep the search from a labelled node."""
     n_nodes = prototypes.n_nodes
     return depth != NO_LIMIT and depth < n_nodes and bool((prototypes.labels[:n_nodes] == UNLABELLED).any())
 
 
-def labelled_node(graph: Graph, prototypes: Prototypes, choice: float, depth: int, samples: Coded) -> Found:
+def labelled_node(graph: Graph, prototypes: Nodes, choice: float, depth: int, samples: Coded) -> Found:
     """Search for the node that answers for each sample.
 
     All sums are over multiples of 2⁻³² and so are exact: choices are those of `sslart._reference`, bit for bit, and

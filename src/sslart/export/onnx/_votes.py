@@ -12,7 +12,7 @@ from sslart._art.network import NO_LIMIT
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_option
 from sslart.estimators._classifier import ARTClassifier
-from sslart.estimators._ensemble import LEAST_WEIGHT, VOTINGS
+from sslart.estimators._ensemble import MIN_WEIGHT, VOTINGS
 from sslart.estimators._wesslart import WESSLART
 from sslart.explain._search import speaks
 from sslart.export.onnx import _evidence as _onnx_evidence
@@ -55,15 +55,17 @@ def answer_of(columns: Columns, model: ARTClassifier | WESSLART) -> Answer:
 
 def _of_network(columns: Columns, model: ARTClassifier) -> Answer:
     graph, network, depth = columns.graph, model._network, model._search_depth()
-    samples = coded(columns, network.coding)
+    samples = coded(columns, network.encoder)
 
     def search() -> Found:
-        return labelled_node(graph, network.prototypes, model._rule().choice, depth, samples)
+        return labelled_node(graph, network.nodes, model._learning_params().choice, depth, samples)
 
     if speaks(model):
         readout = model._heard().readout  # type: ignore[attr-defined]
-        said = _onnx_evidence.probabilities(graph, readout, model._table.sorted_codes(), len(model.classes_), samples)
-        in_reach = search().in_reach if limits(network.prototypes, depth) else None
+        said = _onnx_evidence.probabilities(
+            graph, readout, model._class_table.sorted_codes(), len(model.classes_), samples
+        )
+        in_reach = search().in_reach if limits(network.nodes, depth) else None
         # only a search by boxes asks for a value in a feature that the model knows
         has_value = ~columns.empty if depth == NO_LIMIT else samples.has_value
         return Answer(said.argmax(axis=1), said, in_reach, has_value)
@@ -90,9 +92,7 @@ def _of_votes(graph: Graph, members: list[Answer], weights: FloatArray) -> Answe
 
 def _of_evidence(members: list[Answer], weights: FloatArray) -> Answer:
     """Return the class that members together find most probable."""
-    shares = [
-        member.probabilities * np.maximum(own, LEAST_WEIGHT) for member, own in zip(members, weights, strict=True)
-    ]
+    shares = [member.probabilities * np.maximum(own, MIN_WEIGHT) for member, own in zip(members, weights, strict=True)]
     return _together(members, shares, _sum)
 
 
