@@ -81,6 +81,18 @@ class ClassTable:
         every[:, codes] = values
         return every
 
+    def with_unseen(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
+        """Return values with a column per class learnt, sorted, as values with a column per class."""
+        if len(self.seen) == len(self.classes):
+            return values
+        every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
+        every[:, np.sort(self.sorted_codes())] = values
+        return every
+
+    def order_of_seen(self) -> IntArray:
+        """Return for each code the index of its class among the classes learnt so far, sorted."""
+        return np.argsort(np.argsort(self.sorted_codes()))
+
     @cached_property
     def classes(self) -> NDArray[Any]:
         """All classes, sorted, as users of scikit-learn expect them."""

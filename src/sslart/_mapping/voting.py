@@ -1,4 +1,4 @@
-"""The vote of an ensemble: each member's success per class, and the scores that follow from it."""
+"""The vote of an ensemble: the success of each member per class, the votes, and the scores that follow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Record:
+class VotingRecord:
     """How often each member was right, per class code.
 
     Attributes
@@ -27,13 +27,13 @@ class Record:
     trials: IntArray
 
     @classmethod
-    def none(cls, n_members: int, table: ClassTable) -> Record:
+    def none(cls, n_members: int, table: ClassTable) -> VotingRecord:
         """Return the record of members that have not been tried."""
         n_classes = len(table.seen)
         return cls(np.zeros((n_members, n_classes), dtype=np.int64), np.zeros(n_classes, dtype=np.int64))
 
     @classmethod
-    def of_right(cls, right: BoolArray, table: ClassTable, labels: Labels) -> Record:
+    def of_right(cls, right: BoolArray, table: ClassTable, labels: Labels) -> VotingRecord:
         """Return the record of members that got the samples marked in `right` (members × samples) right."""
         codes = table.codes(labels)
         n_classes = len(table.seen)
@@ -43,15 +43,15 @@ class Record:
         )
 
     @classmethod
-    def of_votes(cls, votes: IntArray, table: ClassTable, labels: Labels) -> Record:
+    def of_votes(cls, votes: IntArray, table: ClassTable, labels: Labels) -> VotingRecord:
         """Return the record of members that voted for places in the sorted classes (members × samples)."""
         places = np.append(table.sorted_codes(), UNLABELLED)[table.codes(labels)]
         return cls.of_right(votes == places, table, labels)
 
-    def __add__(self, other: Record) -> Record:
+    def __add__(self, other: VotingRecord) -> VotingRecord:
         """Return both records together; the other may know further classes."""
         further = len(other.trials) - len(self.trials)
-        return Record(
+        return VotingRecord(
             np.pad(self.successes, ((0, 0), (0, further))) + other.successes,
             np.pad(self.trials, (0, further)) + other.trials,
         )
@@ -77,20 +77,83 @@ class Record:
             raise ValueError("the voting record of the model does not fit its members")
 
 
-def scores(votes: IntArray, weights: FloatArray) -> FloatArray:
-    """Return PS_c, the sum of the weights of the members that vote for class c, shape (n_samples, n_classes).
+@dataclass(frozen=True, eq=False)
+class Ballot:
+    """The votes of the members on samples.
 
-    Where every vote cast has weight zero, each counts one: the votes are all there is to go by.
+    Attributes
+    ----------
+    nodes : array of shape (n_members, n_samples)
+        The box that each member predicts by, -1 for none; with evidence always -1.
+    votes : array of shape (n_members, n_samples)
+        Class index that each member votes for, -1 for no vote.
+    weights : array of shape (n_members, n_samples)
+        What each vote adds to the score of its class; 0 for no vote.
+    scores : array of shape (n_samples, n_classes)
+        Sum of the votes; with evidence, of the weighted probabilities of the members that vote.
+    winners : array of length n_samples
+        Class index of the highest score, the first on ties; -1 where no member votes.
+    towards_winner : array of shape (n_members, n_samples)
+        What each member adds to the score of the winner; -1 where it votes for another class or not at all.
+    """
+
+    nodes: IntArray
+    votes: IntArray
+    weights: FloatArray
+    scores: FloatArray
+    winners: IntArray
+    towards_winner: FloatArray
+
+    def proba(self) -> FloatArray:
+        """Return the share of each class in the scores."""
+        return np.asarray(self.scores / self.scores.sum(axis=1, keepdims=True))
+
+
+def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray) -> Ballot:
+    """Count votes, each with the weight of its member for the class.
+
+    Where every vote cast has weight zero, each counts one: there is nothing else to decide by.
+
+    Parameters
+    ----------
+    votes, nodes : arrays of shape (n_members, n_samples)
+    class_weights : array of shape (n_members, n_classes)
+    """
+    voted = votes[:, :, None] == np.arange(class_weights.shape[1])
+    weighted = np.einsum("msc,mc->sc", voted, class_weights)
+    scores = np.where(weighted.any(axis=1, keepdims=True), weighted, voted.sum(axis=0))
+    weights = np.take_along_axis(class_weights, votes, axis=1)
+    weights[:, ~(weights * (votes != UNLABELLED)).any(axis=0)] = 1.0
+    weights = np.where(votes == UNLABELLED, 0.0, weights)
+    winners = _winners(votes, scores)
+    return Ballot(nodes, votes, weights, scores, winners, np.where(votes == winners, weights, -1.0))
+
+
+def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatArray) -> Ballot:
+    """Add up the weighted probabilities of the members that vote.
 
     Parameters
     ----------
     votes : array of shape (n_members, n_samples)
-        Place in the sorted classes that each member votes for, -1 for no vote.
-    weights : array of shape (n_members, n_classes)
+    probas : array of shape (n_members, n_samples, n_classes)
+    class_weights : array of shape (n_members, n_classes)
     """
-    voted = votes[:, :, None] == np.arange(weights.shape[1])
-    weighted = np.einsum("msc,mc->sc", voted, weights)
-    return np.asarray(np.where(weighted.any(axis=1, keepdims=True), weighted, voted.sum(axis=0)))
+    abstained = votes == UNLABELLED
+    shares = np.where(abstained[:, :, None], 0.0, probas) * class_weights[:, None]
+    scores = shares.sum(axis=0)
+    winners = _winners(votes, scores)
+    own, towards = (
+        np.take_along_axis(shares, np.maximum(indices, 0)[:, :, None], axis=2)[:, :, 0]
+        for indices in (votes, np.broadcast_to(winners, votes.shape))
+    )
+    nodes = np.full(votes.shape, UNLABELLED)
+    return Ballot(
+        nodes, votes, np.where(abstained, 0.0, own), scores, winners, np.where(abstained, -1.0, towards)
+    )
+
+
+def _winners(votes: IntArray, scores: FloatArray) -> IntArray:
+    return np.where((votes != UNLABELLED).any(axis=0), scores.argmax(axis=1), UNLABELLED)
 
 
 def held_out(labels: Labels, share: float, random: np.random.RandomState) -> BoolArray:

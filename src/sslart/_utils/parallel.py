@@ -47,6 +47,11 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
             raise
 
 
+def n_threads(n_jobs: int | None) -> int:
+    """Return how many threads a number of jobs stands for: None is 1 unless joblib is told otherwise, -1 all cores."""
+    return int(effective_n_jobs(n_jobs))
+
+
 class _OneThread:
     """Linear algebra in one thread while anybody is inside, in whatever thread; then as it was."""
 

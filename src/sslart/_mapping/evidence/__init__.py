@@ -1,1 +1,15 @@
-"""Evidence mapping: boxes, features and the graph of boxes as basis functions of a ridge regression."""
+"""Evidence mapping: boxes, features and the graph of boxes as basis functions of a ridge regression.
+
+Its modules are imported when the first model uses evidence, so that importing sslart stays quick.
+"""
+
+from typing import TYPE_CHECKING
+
+from sslart._utils.optional import lazy_names
+
+if TYPE_CHECKING:
+    from sslart._mapping.evidence.mapping import EvidenceMapping
+
+__all__ = ["EvidenceMapping"]
+
+__getattr__ = lazy_names(__name__, {"EvidenceMapping": "sslart._mapping.evidence.mapping"})

@@ -1,11 +1,10 @@
-"""Evidence mapping in a network: which labels it keeps, when settings are chosen, and what it says of samples.
-
-The rooms where that is worked out are entered when they are first needed, so that importing sslart stays quick.
-"""
+"""Evidence mapping of one network: which labels are kept, when settings are chosen, and the fitted regression."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,213 +12,217 @@ from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.evidence.settings import FAMILIES, MAX_BOXES, MEMBERS, PLAIN, Candidate, Key, Wishes
+from sslart._mapping.base import Segment
+from sslart._mapping.evidence.design import BoxSet, LabelledSet
+from sslart._mapping.evidence.families import FAMILIES, family_of
+from sslart._mapping.evidence.readout import Readout
+from sslart._mapping.evidence.reservoir import LabelReservoir
+from sslart._mapping.evidence.selection import Solution, choose, learn, learn_all
+from sslart._mapping.evidence.settings import (
+    DEFAULT_MIXTURE,
+    MAX_SETTING,
+    MIN_SETTING,
+    BasisSpec,
+    EvidenceSettings,
+    FixedSettings,
+    Mixture,
+)
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import ONE_THREAD
-from sslart._utils.params import check_number, check_option, check_whole
+from sslart._utils.params import check_number
 
-if TYPE_CHECKING:
-    from sslart._mapping.evidence.reservoir import LabelMemory
-    from sslart._mapping.evidence.selection import Learnt, Lesson
-
-LEAST, MOST = 1e-6, 1e6  # of τ and λ: beyond, single precision can say no more
+MAX_BOXES = 4000
 
 
+@dataclass(frozen=True, eq=False)
 class EvidenceMapping:
-    """What a classifier has for `mapping="evidence"`."""
+    """All boxes contribute to every prediction, and a ridge regression on the labelled samples gives their weights.
 
-    families: Any
-    width: float | None
-    ridge: float | None
-    rank_share: float | None
-    label_memory: int
-    n_jobs: int | None
-    _network: Network
-    _class_table: ClassTable
-    _memory: LabelMemory
-    _chosen: tuple[Candidate, ...]
-    _seed: int
-    _learnt: Learnt | None
-    _turn: int = 0
+    Immutable: every call that learns makes a new one.
 
-    def _wishes(self) -> Wishes:
-        """Return what the user has fixed, after checking it."""
-        name = type(self).__name__
-        families = FAMILIES if self.families is None else tuple(np.atleast_1d(np.asarray(self.families, dtype=object)))
-        unknown = [family for family in families if not (isinstance(family, str) and family in FAMILIES)]
-        if unknown or not families:
-            raise ValueError(
-                f"families of {name} must be some of {', '.join(FAMILIES)}, got {self.families!r}. None takes all."
-            )
-        check_whole(name, "label_memory", self.label_memory)
-        return Wishes(
-            families,
-            None if self.width is None else check_number(name, "width", self.width, LEAST, MOST),
-            None if self.ridge is None else check_number(name, "ridge", self.ridge, LEAST, MOST),
-            None if self.rank_share is None else check_number(name, "rank_share", self.rank_share, 0, 1),
-        )
+    Attributes
+    ----------
+    settings : EvidenceSettings
+    network : Network or None
+        The boxes; None before anything is learnt.
+    class_table : ClassTable
+    reservoir : LabelReservoir
+        The labelled samples that are kept.
+    mixtures : tuple of Mixture
+        What leave-one-out has chosen; empty without a label.
+    chosen : Solution or None
+        The solution that the choice came with, where it is that of the boxes and labels as they are.
+    """
 
-    def _start(self, seed: int) -> None:
-        """Keep no labelled sample yet."""
-        from sslart._mapping.evidence.reservoir import LabelMemory
+    settings: EvidenceSettings
+    network: Network | None = None
+    class_table: ClassTable = ClassTable()
+    reservoir: LabelReservoir = LabelReservoir()
+    mixtures: tuple[Mixture, ...] = ()
+    chosen: Solution | None = None
 
-        self._memory, self._seed, self._chosen, self._learnt = LabelMemory(), seed, (), None
+    uses_evidence = True
+    one_to_one = False
 
-    def _remember(self, table: Table, codes: IntArray) -> None:
-        """Keep labelled samples. What follows from them and the boxes is worked out when it is asked for."""
-        known = codes != UNLABELLED
-        self._memory = self._memory.adding(table[known], codes[known], self.label_memory, self._seed)
-        self._learnt, self._turn = None, self._turn + 1
-        if not self._chosen and len(self._memory):
-            self._chosen = (PLAIN,)  # until there is something to choose by
+    def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
+        """Cut samples of a stream where settings are chosen anew: at the same labels however the stream is cut.
 
-    def _choose(self, *, more_follow: bool = False) -> None:
-        """Choose settings by the labels kept, if they are of two classes; if more samples follow, do no more."""
-        from sslart._mapping.evidence.selection import choose, learn_all
-
-        if len(self._class_table.seen) > 1:
-            with ONE_THREAD:
-                lesson = self._lesson()
-                learnt = choose(lesson, self._wishes())
-                self._learnt = None if more_follow else learn_all(lesson, learnt)
-            self._chosen = learnt.chosen
-
-    def _stretches(self, codes: IntArray, n_classes: int) -> list[tuple[slice, bool]]:
-        """Cut samples of a stream where settings are to be chosen anew: however it came in calls, at the same labels.
-
-        That is where the second class comes, given how many there are, and where labels are 2, 3, 4, 6, 8, 12, 16, ...
-        With each stretch it is told whether to choose at its end: at the last of these, as a choice owes nothing to
-        those before it and nobody asks in between.
+        That is where the second class comes, given how many are known, and where labels are 2, 3, 4, 6, 8, 12, 16, ...
+        Of several such places in one call only the last leads to a choice: a choice does not depend on those before.
         """
         known = np.flatnonzero(codes != UNLABELLED)
-        numbers = self._memory.n_seen + 1 + np.arange(len(known))
+        numbers = self.reservoir.n_seen + 1 + np.arange(len(known))
         is_time = _is_time_to_choose(numbers)
         if n_classes < 2:
             others = codes[known] != (0 if n_classes or not len(known) else codes[known[0]])
             is_time[np.flatnonzero(others)[:1]] = True
         ends = (known[is_time] + 1).tolist()
-        stretches = [(slice(start, end), end == ends[-1]) for start, end in zip([0, *ends], ends, strict=False)]
+        segments = [Segment(slice(start, end), end == ends[-1]) for start, end in zip([0, *ends], ends, strict=False)]
         rest = slice(ends[-1] if ends else 0, len(codes))
-        return stretches if rest.start == len(codes) else [*stretches, (rest, False)]
+        return segments if rest.start == len(codes) else [*segments, Segment(rest, False)]
 
-    def _forget(self) -> None:
-        """Keep no labelled samples: what is learnt with another mapping does not come with them."""
-        for name in ("_memory", "_seed", "_chosen", "_learnt"):
-            vars(self).pop(name, None)
+    def learned(
+        self, network: Network, class_table: ClassTable, table: Table, codes: IntArray, *, choose: bool, is_last: bool
+    ) -> EvidenceMapping:
+        """Return the mapping after its network has learnt samples.
 
-    def _landmarks(self) -> IntArray:
-        """Return the nodes that may speak: those that have met a label first, then those of most samples."""
-        prototypes = self._network.nodes
-        n = prototypes.n_nodes
-        without = prototypes.labels[:n] == UNLABELLED
-        return np.lexsort((np.arange(n), -prototypes.support[:n], without))[:MAX_BOXES]
+        Parameters
+        ----------
+        network : Network
+            With the boxes as they are now.
+        class_table : ClassTable
+        table : Table
+        codes : array of length n_samples
+            Class codes, -1 where unlabelled.
+        choose : bool
+            Whether to choose settings anew.
+        is_last : bool
+            Whether no more samples follow in this call.
+        """
+        known = codes != UNLABELLED
+        reservoir = self.reservoir.adding(table[known], codes[known], self.settings.max_labels, self.settings.seed)
+        mixtures = self.mixtures or ((DEFAULT_MIXTURE,) if len(reservoir) else ())
+        mapping = replace(
+            self, network=network, class_table=class_table, reservoir=reservoir, mixtures=mixtures, chosen=None
+        )
+        return mapping._with_choice(is_last) if choose and len(class_table.seen) > 1 else mapping
 
-    def _lesson(self) -> Lesson:
-        from sslart._mapping.evidence.selection import Lesson
+    def _with_choice(self, is_last: bool) -> EvidenceMapping:
+        with ONE_THREAD:
+            nodes = self._landmarks()
+            labelled = self._labelled_set(nodes)
+            solution = choose(labelled, self.settings.fixed, nodes)
+            final = learn_all(labelled, solution) if is_last else None
+        return replace(self, mixtures=solution.mixtures, chosen=final)
 
-        return Lesson.of(self._network, self._landmarks(), self._memory, len(self._class_table.seen), self._seed)
-
-    def _readable(self) -> None:
-        """Raise a ValueError where no labelled samples were kept."""
-        if not hasattr(self, "_memory"):
-            raise ValueError(
-                f"This {type(self).__name__} has learnt with another mapping and keeps no labelled samples: fit it "
-                "again with mapping='evidence'."
-            )
-
-    def _heard(self) -> Learnt:
-        """Return what follows from the labels kept and the boxes as they are."""
-        from sslart._mapping.evidence.selection import learn
-
-        self._readable()
-        learnt, turn = self._learnt, self._turn
-        if learnt is None:
-            with ONE_THREAD:
-                learnt = learn(self._lesson(), self._chosen)
-            if turn == self._turn:  # no other thread has learnt on meanwhile
-                self._learnt = learnt
-        return learnt
+    @cached_property
+    def solution(self) -> Solution:
+        """The regression on the labels kept and the boxes as they are, solved when it is first needed."""
+        if self.chosen is not None:
+            return self.chosen
+        with ONE_THREAD:
+            nodes = self._landmarks()
+            return learn(self._labelled_set(nodes), self.mixtures, nodes)
 
     @property
-    def evidence_weights_(self) -> dict[str, float]:
-        """How much each family of evidence counts, as leave-one-out has it; they sum to one."""
-        weights = dict.fromkeys(FAMILIES, 0.0)
-        self._heard()
-        for candidate in self._chosen:
-            for key in candidate.keys:
-                weights[MEMBERS.get(key.family, key.family)] += candidate.weight / len(candidate.keys)
+    def readout(self) -> Readout:
+        """The terms of the regression."""
+        return self.solution.readout
+
+    def _landmarks(self) -> IntArray:
+        """Return the nodes that take part: those that have met a label first, then those of most samples."""
+        assert self.network is not None
+        nodes = self.network.nodes
+        n = nodes.n_nodes
+        without = nodes.labels[:n] == UNLABELLED
+        return np.lexsort((np.arange(n), -nodes.support[:n], without))[:MAX_BOXES]
+
+    def _labelled_set(self, nodes: IntArray) -> LabelledSet:
+        assert self.network is not None
+        lower, upper = self.network.nodes.boxes()
+        kept = self.reservoir.whole()
+        return LabelledSet(
+            self.network.encode(kept.table),
+            self.class_table.order_of_seen()[kept.codes],
+            len(self.class_table.seen),
+            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support[nodes]),
+            np.array([feature.category is not None for feature in self.network.encoder.features]),
+            self.settings.seed,
+        )
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """The weight of each family of bases in the mixtures; they sum to one."""
+        weights = dict.fromkeys((family.name for family in FAMILIES), 0.0)
+        for mixture in self.solution.mixtures:
+            for spec in mixture.specs:
+                weights[family_of(spec).name] += mixture.weight / len(mixture.specs)
         return {family: weight for family, weight in weights.items() if weight}
 
     @property
-    def left_out_accuracy_(self) -> float:
-        """Share of the labelled samples that the others alone predict rightly, with settings as chosen from all."""
-        learnt = self._heard()
-        return float(np.mean(learnt.left_out.argmax(axis=1) == learnt.places))
+    def loo_accuracy(self) -> float:
+        """Share of the labels that are predicted rightly by the others alone."""
+        return float(self._loo_right().mean())
 
-    def _class_success(self) -> FloatArray:
-        """Return the share of the labels of each class, sorted, that the others alone predict; of all where none."""
-        learnt = self._heard()
-        right = learnt.left_out.argmax(axis=1) == learnt.places
-        success = np.full(len(self._class_table.classes), right.mean())
-        for code, place in enumerate(self._class_table.sorted_codes()):
-            own = learnt.places == code
+    def _loo_right(self) -> BoolArray:
+        return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
+
+    def loo_recall(self) -> FloatArray:
+        """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
+        right, classes = self._loo_right(), self.solution.classes
+        recall = np.full(len(self.class_table.classes), right.mean())
+        for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
+            own = classes == order
             if own.any():
-                success[place] = right[own].mean()
-        return success
+                recall[index] = right[own].mean()
+        return recall
 
-    def _probabilities(self, table: Table, n_jobs: int | None = None) -> FloatArray:
-        """Return the probability of each class, in the order of `classes_`."""
-        readout = self._heard().readout
-        self._network.encoder.check(table)
-        with ONE_THREAD:
-            found = readout.probabilities(readout.scores(self._network._encode(table)[0], n_jobs))
-        if len(self._class_table.classes) == found.shape[1]:
-            return found[:, np.argsort(self._class_table.sorted_codes())]
-        every = np.zeros((len(found), len(self._class_table.classes)))
-        every[:, self._class_table.sorted_codes()] = found
-        return every
-
-    def _evidence_state(self) -> dict[str, Any]:
-        chosen = [
-            {"keys": [list(key) for key in one.keys], "ridge": one.ridge, "weight": one.weight} for one in self._chosen
-        ]
+    def to_state(self) -> dict[str, Any]:
+        """Return what must be saved: plain values and arrays."""
         return {
-            "memory": self._memory.to_state() if len(self._memory) else None,
-            "chosen": chosen,
-            "seed": self._seed,
+            "reservoir": self.reservoir.to_state() if len(self.reservoir) else None,
+            "mixtures": [
+                {"specs": [list(spec) for spec in one.specs], "ridge": one.ridge, "weight": one.weight}
+                for one in self.mixtures
+            ],
+            "seed": self.settings.seed,
         }
 
-    def _set_evidence_state(self, state: dict[str, Any]) -> None:
-        n_columns, n_classes = self.n_features_in_, len(self._class_table.seen)  # type: ignore[attr-defined]
-        self._start(state["seed"])
-        if state["memory"] is not None:
-            self._memory = self._memory.from_state(state["memory"], n_columns, n_classes)
-        self._chosen = tuple(_candidate(one) for one in state["chosen"])
+    @classmethod
+    def from_state(
+        cls, state: dict[str, Any], fixed: FixedSettings, max_labels: int, network: Network, class_table: ClassTable
+    ) -> EvidenceMapping:
+        """Return the mapping of a saved state, after checking that it can be one."""
+        n_classes, seed = len(class_table.seen), state["seed"]
+        n_columns = len({feature.column for feature in network.encoder.features} | network.encoder.categorical)
+        reservoir = LabelReservoir()
+        if state["reservoir"] is not None:
+            reservoir = LabelReservoir.from_state(state["reservoir"], n_columns, n_classes)
+            network.encoder.check(reservoir.whole().table)
+        mixtures = tuple(_mixture(one) for one in state["mixtures"])
         fits = (
-            bool(len(self._memory)) == bool(self._chosen) == bool(n_classes)
-            and type(self._seed) is int
-            and 0 <= self._seed < 2**32
+            bool(len(reservoir)) == bool(mixtures) == bool(n_classes) and type(seed) is int and 0 <= seed < 2**32
         )
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
-        if len(self._memory):
-            self._network.encoder.check(self._memory.whole().table)
+        return cls(EvidenceSettings(fixed, max_labels, seed), network, class_table, reservoir, mixtures)
 
 
-def _candidate(state: dict[str, Any]) -> Candidate:
-    """Return a candidate of a saved state, after checking that it can be one."""
-    keys = tuple(Key(*key) for key in state["keys"])
-    spreads = len(keys) == 1 and keys[0].family == "spread"
-    check_number("a candidate", "weight", state["weight"], 0, 1, open_low=True)
-    check_number("a candidate", "ridge", state["ridge"], 0 if spreads else LEAST, MOST)
-    if not keys or (not spreads and any(key.family == "spread" for key in keys)):
-        raise ValueError("the candidates of the model are none")
-    for key in keys:
-        check_option("a candidate", "family", key.family, tuple({*FAMILIES, *MEMBERS} - {*MEMBERS.values()}))
-        check_number("a candidate", "rank_share", key.share, 0, 1)
-        least, most = (0, 0.999) if key.family in MEMBERS else (0 if key.family == "linear" else LEAST, MOST)
-        check_number("a candidate", "width", key.width, least, most)
-    return Candidate(keys, state["ridge"], state["weight"])
+def _mixture(state: dict[str, Any]) -> Mixture:
+    """Return a mixture of a saved state, after checking that it can be one."""
+    specs = tuple(BasisSpec(*spec) for spec in state["specs"])
+    families = {family.kind: family for family in FAMILIES}
+    if not specs or any(not isinstance(spec.kind, str) or spec.kind not in families for spec in specs):
+        raise ValueError("the model has a basis of an unknown kind")
+    uses_ridge = all(families[spec.kind].uses_ridge for spec in specs)
+    if not uses_ridge and len(specs) > 1:
+        raise ValueError("the model mixes bases that cannot be mixed")
+    check_number("a mixture", "weight", state["weight"], 0, 1, open_low=True)
+    check_number("a mixture", "ridge", state["ridge"], MIN_SETTING if uses_ridge else 0, MAX_SETTING)
+    for spec in specs:
+        check_number("a basis", "rank_weight", spec.rank_weight, 0, 1)
+        check_number("a basis", "bandwidth", spec.bandwidth, *families[spec.kind].bandwidth_range)
+    return Mixture(specs, state["ridge"], state["weight"])
 
 
 def _is_time_to_choose(numbers: IntArray) -> BoolArray:

@@ -1,8 +1,9 @@
-"""Rank scaling from the boxes: where the mass of all samples lies, feature by feature, labelled or not."""
+"""Rank scaling from the boxes: the distribution of all samples, labelled or not, feature by feature."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ MAX_KNOTS = 256
 
 
 @dataclass(frozen=True)
-class Ranks:
+class RankScaler:
     """The share of all samples at or below each value, per coded feature, straight between knots.
 
     Attributes
@@ -26,8 +27,8 @@ class Ranks:
     knots: tuple[Knots | None, ...]
 
     @classmethod
-    def of_boxes(cls, lower: FloatArray, upper: FloatArray, support: IntArray, indicator: BoolArray) -> Ranks:
-        """Return the ranks that boxes tell: each holds its samples, taken as spread evenly over its side."""
+    def of_boxes(cls, lower: FloatArray, upper: FloatArray, support: IntArray, indicator: BoolArray) -> RankScaler:
+        """Return the ranks by boxes: the samples of each are taken as spread evenly over its side."""
         return cls(
             tuple(
                 None if indicator[feature] else _knots(lower[:, feature], upper[:, feature], support)
@@ -35,16 +36,25 @@ class Ranks:
             )
         )
 
-    def blend(self, coded: FloatArray, share: float) -> FloatArray:
-        """Return coded values as a mixture of themselves (share 0) and their ranks (share 1), still in [0, 1]."""
-        if share == 0.0:
+    def blend(self, coded: FloatArray, rank_weight: float) -> FloatArray:
+        """Return coded values as a mixture of themselves (weight 0) and their ranks (weight 1), still in [0, 1]."""
+        if rank_weight == 0.0:
             return coded
         blended = coded.copy()
         for feature, knots in enumerate(self.knots):
             if knots is not None:
                 values = coded[:, feature]
-                blended[:, feature] = (1.0 - share) * values + share * np.interp(values, *knots)
+                blended[:, feature] = (1.0 - rank_weight) * values + rank_weight * np.interp(values, *knots)
         return blended
+
+
+    def add_to(self, scorer: Any) -> None:
+        """Give the tables to a scorer of the backend."""
+        nothing = np.empty(0)
+        tables = [(nothing, nothing) if knots is None else knots for knots in self.knots]
+        offsets = np.concatenate([[0], np.cumsum([len(values) for values, _ in tables])]).astype(np.int64)
+        values, shares = (np.concatenate([table[side] for table in tables]) for side in (0, 1))
+        scorer.set_ranks(offsets, values, shares)
 
 
 def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | None:

@@ -1,4 +1,4 @@
-"""The labelled samples that a model keeps, bounded: a fair sample of all that came, however the stream was cut."""
+"""The labelled samples that a model keeps: at most so many, drawn evenly from all, however the stream was cut."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class LabelMemory:
-    """Labelled samples in the user's units. Immutable: new labels make a new memory.
+class LabelReservoir:
+    """Labelled samples in the user's units. Immutable: new labels make a new reservoir.
 
     Attributes
     ----------
@@ -39,17 +39,17 @@ class LabelMemory:
     def __len__(self) -> int:
         return sum(len(chunk.codes) for chunk in self.chunks)
 
-    def adding(self, table: Table, codes: IntArray, most: int, seed: int) -> LabelMemory:
-        """Return the memory with further samples; above `most`, those stay whose number draws the lowest lots."""
+    def adding(self, table: Table, codes: IntArray, max_labels: int, seed: int) -> LabelReservoir:
+        """Return the reservoir with further samples; above `max_labels`, those stay whose number draws the lowest keys."""
         if not len(codes):
             return self
         numbers = self.n_seen + np.arange(len(codes))
-        longer = LabelMemory((*self.chunks, Chunk(table, codes, numbers)), self.n_seen + len(codes))
-        if len(longer) <= most and len(longer.chunks) <= MAX_CHUNKS:
+        longer = LabelReservoir((*self.chunks, Chunk(table, codes, numbers)), self.n_seen + len(codes))
+        if len(longer) <= max_labels and len(longer.chunks) <= MAX_CHUNKS:
             return longer
         whole = longer.whole()
-        kept = np.sort(np.argsort(_lots(whole.numbers, seed), kind="stable")[:most])
-        return LabelMemory((Chunk(whole.table[kept], whole.codes[kept], whole.numbers[kept]),), longer.n_seen)
+        kept = np.sort(np.argsort(_random_keys(whole.numbers, seed), kind="stable")[:max_labels])
+        return LabelReservoir((Chunk(whole.table[kept], whole.codes[kept], whole.numbers[kept]),), longer.n_seen)
 
     def whole(self) -> Chunk:
         """Return all that is kept, in the order in which it came."""
@@ -64,7 +64,7 @@ class LabelMemory:
         )
 
     def to_state(self) -> dict[str, Any]:
-        """Return the memory as plain values."""
+        """Return the reservoir as plain values."""
         whole = self.whole()
         return {
             "values": whole.table.values,
@@ -75,8 +75,8 @@ class LabelMemory:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelMemory:
-        """Return the memory of a saved state, after checking that it can be one."""
+    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
+        """Return the reservoir of a saved state, after checking that it can be one."""
         values, codes, numbers, n_seen = state["values"], state["codes"], state["numbers"], state["n_seen"]
         categories = {int(column): np.array(given, dtype=object) for column, given in state["categories"].items()}
         n = len(values)
@@ -106,10 +106,10 @@ def _of_column(table: Table, column: int) -> Any:
     return table.categories.get(column, np.full(len(table), None))
 
 
-def _lots(numbers: IntArray, seed: int) -> Any:
-    """Return a lot for each number: the same whenever it is drawn (splitmix64)."""
-    lots = numbers.astype(np.uint64) + np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
+def _random_keys(numbers: IntArray, seed: int) -> Any:
+    """Return a random key for each number: the same whenever it is drawn (splitmix64)."""
+    keys = numbers.astype(np.uint64) + np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
     with np.errstate(over="ignore"):
-        lots = (lots ^ (lots >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        lots = (lots ^ (lots >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return lots ^ (lots >> np.uint64(31))
+        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))

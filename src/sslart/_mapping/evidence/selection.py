@@ -1,4 +1,4 @@
-"""Evidence mapping: which ways to speak suit the labels, by leave-one-out, and the readout that they make together."""
+"""Which mixtures of bases suit the labels, by exact leave-one-out, and the readout that they make together."""
 
 from __future__ import annotations
 
@@ -7,267 +7,216 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sslart._art.network import Network
-from sslart._mapping.evidence.basis import Block, Boxes, Ground
-from sslart._mapping.evidence.builder import Said
-from sslart._mapping.evidence.readout import Readout
-from sslart._mapping.evidence.reservoir import LabelMemory
+from sslart._mapping.evidence.basis import Basis
+from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
+from sslart._mapping.evidence.families import FAMILIES, family_of
+from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
 from sslart._mapping.evidence.ridge import Fit, dual, primal
-from sslart._mapping.evidence.settings import MEMBERS, PLAIN, Candidate, Key, Wishes
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, BasisSpec, FixedSettings, Mixture
+from sslart._utils.arrays import FloatArray, IntArray
 
-WIDTHS = tuple(2.0**-level for level in range(6))
-SHARES = (0.0, 0.5, 1.0)
-RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
-SPREADS = (0.2, 0.9)
-CARRIES = (0.9, 0.99)
 TEMPERATURE = 2.0
 MAX_LABELS = 1000
-MAX_CANDIDATES = 200
-MAX_CANDIDATES_OF_MANY = 2
+MAX_MIXTURES = 200
+MAX_MIXTURES_OF_MANY = 2
 MAX_BOXES_OF_MANY = 1000
 MIN_WEIGHT = 0.001
-MAX_UNHEARD = 0.25
+MAX_DROPPED = 0.25
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """What there is to learn from.
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A readout, the mixtures it was made of, and what is predicted for each label by the others alone.
 
     Attributes
     ----------
-    labelled : array of shape (n_labels, n_features)
-        In the unit cube, NaN where missing.
-    places : array of length n_labels
-        Class of each, from 0.
-    n_classes : int
-    boxes : Boxes
-    indicator : array of bool, length n_features
-    seed : int
+    readout : Readout
+    mixtures : tuple of Mixture
+    left_out : array of shape (n_labels, n_classes)
+        Scores of each label used for the choice, predicted without it.
+    classes : array of length n_labels
+        The classes of these labels, as indices into the classes learnt so far, sorted.
     """
 
-    labelled: FloatArray
-    places: IntArray
-    n_classes: int
-    boxes: Boxes
-    indicator: BoolArray
-    seed: int
-
-    @classmethod
-    def of(cls, network: Network, nodes: IntArray, memory: LabelMemory, n_classes: int, seed: int) -> Lesson:
-        """Return what a network has to learn from: the labels kept, and the nodes that may speak."""
-        lower, upper = network.nodes.boxes()
-        held = memory.whole()
-        return cls(
-            network._encode(held.table)[0],
-            held.codes,
-            n_classes,
-            Boxes(lower[nodes], upper[nodes], network.nodes.support[nodes]),
-            np.array([feature.category is not None for feature in network.encoder.features]),
-            seed,
-        )
-
-    @property
-    def targets(self) -> FloatArray:
-        """One-hot classes."""
-        return np.eye(self.n_classes)[self.places]
-
-    def ground(self) -> Ground:
-        """Return the samples among their boxes."""
-        random = np.random.RandomState(self.seed)
-        return Ground(self.labelled, self.places, self.boxes, self.indicator, random)
-
-    def sample(self, size: int) -> Lesson:
-        """Return the lesson with at most so many labels, each class with its share, at least one."""
-        if len(self.places) <= size:
-            return self
-        random = np.random.RandomState(self.seed)
-        order = random.permutation(len(self.places))
-        rank = np.empty(len(order))
-        for place in np.unique(self.places):
-            own = order[self.places[order] == place]
-            rank[own] = (np.arange(len(own)) + 0.5 * (np.arange(len(own)) > 0)) / len(own)
-        rows = np.sort(np.argsort(rank, kind="stable")[:size])
-        return replace(self, labelled=self.labelled[rows], places=self.places[rows])
-
-
-@dataclass(frozen=True)
-class Learnt:
-    """A readout, how it was chosen, and what it predicts for each label of the choice by the others alone."""
-
     readout: Readout
-    chosen: tuple[Candidate, ...]
+    mixtures: tuple[Mixture, ...]
     left_out: FloatArray
-    places: IntArray
+    classes: IntArray
 
 
-def candidates(ground: Ground, wishes: Wishes) -> list[tuple[Key, ...]]:
-    """Return the ways to speak that are tried, alone and in pairs."""
-    widths = WIDTHS if wishes.width is None else (wishes.width,)
-    shares = SHARES if wishes.share is None else (wishes.share,)
-    middle = 0.5 if wishes.share is None else wishes.share
-    some = widths[2:4] if len(widths) > 1 else widths
+def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[tuple[BasisSpec, ...]]:
+    """Return the bases that are tried, alone and in pairs."""
     alone = [
-        *(Key("box", share, width) for share in shares for width in widths),
-        *(Key("relevant", middle, width) for width in widths[1::2] or widths),
-        *(Key("feature", middle, width) for width in widths[:4]),
-        *(Key("linear", share, spread) for share in shares for spread in (0.0, 1.0)),
-        *(Key("subspace", middle, width) for width in some),
-        *(Key("spread", shares[0], reach) for reach in SPREADS),
-        *(Key("carried", shares[0], reach) for reach in CARRIES),
+        spec
+        for family in FAMILIES
+        if family.name in fixed.families and family.applies(design)
+        for spec in family.grid(fixed)
     ]
-    alone = [key for key in alone if MEMBERS.get(key.family, key.family) in wishes.families and ground.can(key)]
+    return [*((spec,) for spec in alone), *_pairs(alone, fixed)]
 
-    def those(family: str, *of: float) -> list[Key]:
-        return [key for key in alone if key.family == family and key.share == middle and (not of or key.width in of)]
 
-    carried = [key for key in alone if key.family == "carried"][:1]
+def _pairs(alone: list[BasisSpec], fixed: FixedSettings) -> list[tuple[BasisSpec, ...]]:
+    """Return boxes together with trends, with smaller subspaces, or with the graph."""
+    middle, some = fixed.middle_rank_weight, fixed.middle_bandwidths
 
+    def those(kind: str, *bandwidths: float) -> list[BasisSpec]:
+        return [
+            spec
+            for spec in alone
+            if spec.kind == kind and spec.rank_weight == middle and (not bandwidths or spec.bandwidth in bandwidths)
+        ]
+
+    carried = [spec for spec in alone if spec.kind == "carried"][:1]
     trends = those("linear") + those("feature", some[0])
-    pairs = [
-        *((box, trend) for box in those("box", *widths[::2]) for trend in trends),
+    return [
+        *((box, trend) for box in those("box", *fixed.bandwidths[::2]) for trend in trends),
         *((box, trend) for box in those("subspace", some[0]) for trend in trends),
         *((box, other) for box in those("box", some[0]) for other in those("subspace", some[0])),
         *((box, other) for box in those("box", some[0]) for other in carried),
     ]
-    return [*((key,) for key in alone), *pairs]
 
 
-def choose(lesson: Lesson, wishes: Wishes) -> Learnt:
-    """Try all candidates, weigh them by their leave-one-out score, and learn with those that matter.
+def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solution:
+    """Try all candidates, weight them by their leave-one-out score, and learn with those that matter.
 
-    Of many labels a sample is learnt from: `learn_all` goes on with all of them.
+    Of many labels a subset is used: `learn_all` goes on with all of them. `nodes` are those that the boxes stand for.
     """
-    sample = lesson.sample(MAX_LABELS)
-    trial = _Trial(sample)
-    tried: list[Candidate] = []
+    subset = labelled.subset(MAX_LABELS)
+    trial = _Trial(subset, nodes)
+    tried: list[Mixture] = []
     fits: list[Fit] = []
-    ridges = RIDGES if wishes.ridge is None else (wishes.ridge,)
-    boxes_only = wishes._replace(families=("box",))  # where none of the families asked for can speak
-    for keys in candidates(trial.ground, wishes) or candidates(trial.ground, boxes_only):
-        for fit in trial.fits(keys, ridges):
-            tried.append(Candidate(keys, fit.ridge))
+    boxes_only = fixed._replace(families=("box",))  # where none of the families asked for applies
+    for specs in candidates(trial.design, fixed) or candidates(trial.design, boxes_only):
+        for fit in trial.fits(specs, fixed.ridges):
+            tried.append(Mixture(specs, fit.ridge))
             fits.append(fit)
-    weights = _weights(np.array([fit.left_out for fit in fits]), sample)
-    kept = np.argsort(-weights, kind="stable")[:MAX_CANDIDATES]
+    weights = _weights(np.array([fit.left_out for fit in fits]), subset)
+    kept = np.argsort(-weights, kind="stable")[:MAX_MIXTURES]
     kept = kept[weights[kept] >= MIN_WEIGHT * weights[kept[0]]]
-    if sample is not lesson:
-        kept = np.array([place for place in kept if _suits_many(tried[place])][:MAX_CANDIDATES_OF_MANY] or kept[:1])
-    kept = _audible([(tried[place].keys, weights[place]) for place in kept], kept)
+    if subset is not labelled:
+        able = [one for one in kept if _fits_many(tried[one])][:MAX_MIXTURES_OF_MANY]
+        kept = np.array(able or kept[:1])
+    kept = _without_minor([(tried[one].specs, weights[one]) for one in kept], kept)
     weights = weights[kept] / weights[kept].sum()
-    chosen = tuple(tried[place]._replace(weight=float(weight)) for place, weight in zip(kept, weights, strict=True))
-    return trial.learnt(chosen, [fits[place] for place in kept])
+    mixtures = tuple(tried[one]._replace(weight=float(weight)) for one, weight in zip(kept, weights, strict=True))
+    return trial.solution(mixtures, [fits[one] for one in kept])
 
 
-def learn(lesson: Lesson, chosen: Sequence[Candidate]) -> Learnt:
-    """Learn with candidates that were chosen before."""
-    trial = _Trial(lesson.sample(MAX_LABELS))
-    ridges: dict[tuple[Key, ...], list[float]] = {}
-    for one in chosen:
-        ridges.setdefault(one.keys, []).append(one.ridge)
-    fits = {(keys, fit.ridge): fit for keys, those in ridges.items() for fit in trial.fits(keys, those)}
-    return learn_all(lesson, trial.learnt(chosen, [fits[one.keys, one.ridge] for one in chosen]))
+def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
+    """Learn with mixtures that were chosen before."""
+    trial = _Trial(labelled.subset(MAX_LABELS), nodes)
+    ridges: dict[tuple[BasisSpec, ...], list[float]] = {}
+    for mixture in mixtures:
+        ridges.setdefault(mixture.specs, []).append(mixture.ridge)
+    fits = {(specs, fit.ridge): fit for specs, those in ridges.items() for fit in trial.fits(specs, those)}
+    return learn_all(labelled, trial.solution(mixtures, [fits[one.specs, one.ridge] for one in mixtures]))
 
 
-def learn_all(lesson: Lesson, few: Learnt) -> Learnt:
-    """Return what was learnt from a sample of the labels as learnt from all of them."""
-    return few if len(few.places) == len(lesson.places) else _learn_many(lesson, few)
+def learn_all(labelled: LabelledSet, few: Solution) -> Solution:
+    """Return what was learnt from a subset of the labels as learnt from all of them."""
+    return few if len(few.classes) == len(labelled.classes) else _learn_many(labelled, few)
 
 
-def _audible(those: list[tuple[tuple[Key, ...], float]], places: IntArray) -> IntArray:
-    """Return the places without the candidates of those voices, a family on a scale each, that are hardly heard."""
-    total = sum(weight for _, weight in those)
-    loudness: dict[tuple[str, float], float] = {}
-    for keys, weight in those:
-        for voice in map(_voice, keys):
-            loudness[voice] = loudness.get(voice, 0.0) + weight / len(keys) / total
-    silent: set[tuple[str, float]] = set()
-    for voice, loud in sorted(loudness.items(), key=lambda one: one[1]):
-        if loud + sum(loudness[one] for one in silent) <= MAX_UNHEARD:
-            silent.add(voice)
-    heard = [not silent.intersection(map(_voice, keys)) for keys, _ in those]
-    return places[heard] if any(heard) else places
+def _without_minor(weighted: list[tuple[tuple[BasisSpec, ...], float]], kept: IntArray) -> IntArray:
+    """Return the candidates without those of families, each on one scale, whose weights together are small."""
+    total = sum(weight for _, weight in weighted)
+    shares: dict[tuple[str, float], float] = {}
+    for specs, weight in weighted:
+        for group in map(_group, specs):
+            shares[group] = shares.get(group, 0.0) + weight / len(specs) / total
+    dropped: set[tuple[str, float]] = set()
+    for group, share in sorted(shares.items(), key=lambda one: one[1]):
+        if share + sum(shares[one] for one in dropped) <= MAX_DROPPED:
+            dropped.add(group)
+    stays = [not dropped.intersection(map(_group, specs)) for specs, _ in weighted]
+    return kept[stays] if any(stays) else kept
 
 
-def _voice(key: Key) -> tuple[str, float]:
-    return MEMBERS.get(key.family, key.family), key.share
+def _group(spec: BasisSpec) -> tuple[str, float]:
+    return family_of(spec).name, spec.rank_weight
 
 
 class _Trial:
-    """Candidates fitted to the labels of a lesson, each block of evidence worked out once."""
+    """Candidates fitted to labelled samples, each basis computed once."""
 
-    def __init__(self, lesson: Lesson) -> None:
-        self.lesson, self.ground = lesson, lesson.ground()
-        self.blocks: dict[Key, Block] = {}
+    def __init__(self, labelled: LabelledSet, nodes: IntArray) -> None:
+        self.labelled, self.nodes = labelled, nodes
+        self.design = DesignMatrices(labelled)
+        self.bases: dict[BasisSpec, Basis] = {}
 
-    def fits(self, keys: tuple[Key, ...], ridges: Sequence[float]) -> Iterator[Fit]:
-        """Fit a mixture of ways to speak, for each λ."""
-        targets = self.lesson.targets
-        if keys[0].family == "spread":
-            spread, strengths = self.ground.spread(keys[0], targets)
-            yield Fit(0.0, spread.shares(), spread.left_out(strengths))
+    def _basis(self, spec: BasisSpec) -> Basis:
+        if spec not in self.bases:
+            self.bases[spec] = family_of(spec).basis(spec, self.design)
+        return self.bases[spec]
+
+    def fits(self, specs: tuple[BasisSpec, ...], ridges: Sequence[float]) -> Iterator[Fit]:
+        """Fit a mixture of bases, for each λ."""
+        targets = self.labelled.targets
+        own = self._basis(specs[0]).own_fit(targets)
+        if own is not None:
+            yield own
             return
-        for key in keys:
-            if key not in self.blocks:
-                self.blocks[key] = self.ground.block(key)
-        grams = [self.blocks[key].gram for key in keys]
+        grams = [self._basis(spec).gram for spec in specs]
         yield from dual(np.sum(grams, axis=0) / len(grams) + 1.0, targets, ridges)
 
-    def learnt(self, chosen: Sequence[Candidate], fits: Sequence[Fit]) -> Learnt:
-        """Return what the chosen candidates say together."""
-        said = Said(self.ground, self.lesson.n_classes)
-        coefficients: dict[Key, FloatArray] = {}
-        left_out = np.zeros(self.lesson.targets.shape)
-        for candidate, fit in zip(chosen, fits, strict=True):
-            left_out += candidate.weight * fit.left_out
-            if candidate.keys[0].family == "spread":
-                said.add_spread(candidate.keys[0], candidate.weight * fit.coefficients)
+    def solution(self, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
+        """Return the weighted sum of the chosen mixtures."""
+        builder = ReadoutBuilder(self.labelled.n_classes)
+        coefficients: dict[BasisSpec, FloatArray] = {}
+        left_out = np.zeros(self.labelled.targets.shape)
+        for mixture, fit in zip(mixtures, fits, strict=True):
+            left_out += mixture.weight * fit.left_out
+            if not family_of(mixture.specs[0]).uses_ridge:
+                builder.add(self._basis(mixture.specs[0]).terms(mixture.weight * fit.coefficients))
                 continue
-            said.bias += candidate.weight * fit.coefficients.sum(axis=0)
-            for key in candidate.keys:
-                share = candidate.weight / len(candidate.keys) * fit.coefficients
-                coefficients[key] = coefficients.get(key, 0.0) + share
-        for key, coefficient in coefficients.items():
-            said.add(self.blocks[key], self.blocks[key].weights(coefficient))
-        places = self.lesson.places
-        return Learnt(said.readout(left_out, places), tuple(chosen), left_out, places)
+            builder.bias += mixture.weight * fit.coefficients.sum(axis=0)
+            for spec in mixture.specs:
+                share = mixture.weight / len(mixture.specs) * fit.coefficients
+                coefficients[spec] = coefficients.get(spec, 0.0) + share
+        for spec, coefficient in coefficients.items():
+            basis = self._basis(spec)
+            builder.add(basis.terms(basis.weights(coefficient)))
+        classes = self.labelled.classes
+        readout = builder.readout(self.design.scaler, self.nodes, left_out, classes)
+        return Solution(readout, tuple(mixtures), left_out, classes)
 
 
-def _suits_many(candidate: Candidate) -> bool:
-    """Tell whether a candidate can be learnt from many labels: all but those that need a matrix over labels."""
-    return all(key.family != "carried" for key in candidate.keys)
+def _fits_many(mixture: Mixture) -> bool:
+    """Tell whether a mixture can be learnt from many labels: all but those that need a matrix over labels."""
+    return all(family_of(spec).fits_many for spec in mixture.specs)
 
 
-def _learn_many(lesson: Lesson, few: Learnt) -> Learnt:
-    """Learn from many labels in the primal, with the best of what a sample of them chose.
+def _learn_many(labelled: LabelledSet, few: Solution) -> Solution:
+    """Learn from many labels in the primal, with the best of what a subset of them chose.
 
-    What these say is what the dual would say. Probabilities follow from the sample.
+    The scores are those that the dual would give. Probabilities follow from the subset.
     """
-    ground = replace(lesson, boxes=lesson.boxes.first(MAX_BOXES_OF_MANY)).ground()
-    able = [one for one in few.chosen if _suits_many(one)]
-    best = sorted(able or [PLAIN], key=lambda one: -one.weight)[:MAX_CANDIDATES_OF_MANY]
+    design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(MAX_BOXES_OF_MANY)))
+    able = [one for one in few.mixtures if _fits_many(one)]
+    best = sorted(able or [DEFAULT_MIXTURE], key=lambda one: -one.weight)[:MAX_MIXTURES_OF_MANY]
     total = sum(one.weight for one in best)
-    said = Said(ground, lesson.n_classes)
-    for candidate in best:
-        share = candidate.weight / total
-        if candidate.keys[0].family == "spread":
-            said.add_spread(candidate.keys[0], share * ground.spread(candidate.keys[0], lesson.targets)[0].shares())
+    builder = ReadoutBuilder(labelled.n_classes)
+    for mixture in best:
+        share = mixture.weight / total
+        bases = [family_of(spec).basis(spec, design) for spec in mixture.specs]
+        own = bases[0].own_weights(labelled.targets)
+        if own is not None:
+            builder.add(bases[0].terms(share * own))
             continue
-        own = [ground.block(key) for key in candidate.keys]
-        matrix = np.hstack([np.ones((len(lesson.places), 1)), *(block.matrix for block in own)])
-        scales = np.repeat([len(own) * block.scale for block in own], [block.matrix.shape[1] for block in own])
-        found = share * primal(matrix, np.append(1.0, scales), lesson.targets, candidate.ridge)
-        said.bias += found[0]
-        ends = np.cumsum([block.matrix.shape[1] for block in own])[:-1]
-        for block, weights in zip(own, np.split(found[1:], ends), strict=True):
-            said.add(block, weights)
-    return replace(few, readout=said.readout(few.left_out, few.places))
+        matrix = np.hstack([np.ones((len(labelled.classes), 1)), *(basis.matrix for basis in bases)])
+        scales = np.repeat([len(bases) * basis.scale for basis in bases], [basis.matrix.shape[1] for basis in bases])
+        found = share * primal(matrix, np.append(1.0, scales), labelled.targets, mixture.ridge)
+        builder.bias += found[0]
+        ends = np.cumsum([basis.matrix.shape[1] for basis in bases])[:-1]
+        for basis, weights in zip(bases, np.split(found[1:], ends), strict=True):
+            builder.add(basis.terms(weights))
+    return replace(few, readout=builder.readout(design.scaler, few.readout.nodes, few.left_out, few.classes))
 
 
-def _weights(left_out: FloatArray, lesson: Lesson) -> FloatArray:
+def _weights(left_out: FloatArray, labelled: LabelledSet) -> FloatArray:
     """Return the weight of each candidate: it falls off with its errors and half its squared error, summed."""
-    wrong = (left_out.argmax(axis=2) != lesson.places).sum(axis=1)
-    squared = ((left_out - lesson.targets) ** 2).sum(axis=(1, 2))
+    wrong = (left_out.argmax(axis=2) != labelled.classes).sum(axis=1)
+    squared = ((left_out - labelled.targets) ** 2).sum(axis=(1, 2))
     score = wrong + 0.5 * squared
     weights = np.exp(-(score - score.min()) / TEMPERATURE)
     return np.asarray(weights / weights.sum())

@@ -1,37 +1,101 @@
-"""The settings of evidence mapping: who may speak and in which ways. Light, so that importing sslart stays quick."""
+"""The settings of evidence mapping: what the user has fixed, and what leave-one-out chooses among.
+
+Light, so that importing sslart stays quick.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-MEMBERS = {"spread": "propagated", "carried": "propagated"}
-FAMILIES = ("box", "relevant", "feature", "linear", "subspace", "propagated")
-MAX_BOXES = 4000
+import numpy as np
+
+from sslart._utils.params import check_number, check_whole
+
+FAMILY_NAMES = ("box", "relevant", "feature", "linear", "subspace", "propagated")
+BANDWIDTHS = tuple(2.0**-level for level in range(6))
+RANK_WEIGHTS = (0.0, 0.5, 1.0)
+RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
+MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distinguishes no more
 
 
-class Wishes(NamedTuple):
-    """What the user has fixed: families, τ, λ, and the share of rank in the scale; None where labels shall decide."""
+class FixedSettings(NamedTuple):
+    """What the user has fixed: families, τ, λ, and the weight of ranks in the scale; None where the labels decide."""
 
-    families: tuple[str, ...] = FAMILIES
-    width: float | None = None
+    families: tuple[str, ...] = FAMILY_NAMES
+    bandwidth: float | None = None
     ridge: float | None = None
-    share: float | None = None
+    rank_weight: float | None = None
+
+    @classmethod
+    def checked(cls, owner: str, families: Any, bandwidth: Any, ridge: Any, rank_weight: Any) -> FixedSettings:
+        """Return the settings after checking them."""
+        names = FAMILY_NAMES if families is None else tuple(np.atleast_1d(np.asarray(families, dtype=object)))
+        if not names or any(not (isinstance(name, str) and name in FAMILY_NAMES) for name in names):
+            raise ValueError(
+                f"families of {owner} must be some of {', '.join(FAMILY_NAMES)}, got {families!r}. None takes all."
+            )
+        return cls(
+            names,
+            None if bandwidth is None else check_number(owner, "bandwidth", bandwidth, MIN_SETTING, MAX_SETTING),
+            None if ridge is None else check_number(owner, "ridge", ridge, MIN_SETTING, MAX_SETTING),
+            None if rank_weight is None else check_number(owner, "rank_weight", rank_weight, 0, 1),
+        )
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        """The values of τ to try."""
+        return BANDWIDTHS if self.bandwidth is None else (self.bandwidth,)
+
+    @property
+    def middle_bandwidths(self) -> tuple[float, ...]:
+        """Two of them where there is a choice, for bases that are costly or are tried in pairs."""
+        return self.bandwidths[2:4] if self.bandwidth is None else self.bandwidths
+
+    @property
+    def rank_weights(self) -> tuple[float, ...]:
+        """The scales to try: values, ranks, and both mixed."""
+        return RANK_WEIGHTS if self.rank_weight is None else (self.rank_weight,)
+
+    @property
+    def middle_rank_weight(self) -> float:
+        """The scale of bases that are tried on one scale only."""
+        return 0.5 if self.rank_weight is None else self.rank_weight
+
+    @property
+    def ridges(self) -> tuple[float, ...]:
+        """The values of λ to try."""
+        return RIDGES if self.ridge is None else (self.ridge,)
 
 
-class Key(NamedTuple):
-    """One way to speak: the family, the share of rank in the scale, and τ, or what the family has in its place."""
+class BasisSpec(NamedTuple):
+    """One basis: its kind, the weight of ranks in its scale, and τ, or what the kind has in its place."""
 
-    family: str
-    share: float
-    width: float
+    kind: str
+    rank_weight: float
+    bandwidth: float
 
 
-class Candidate(NamedTuple):
-    """One mixture of ways to speak, its λ, and its weight among the chosen."""
+class Mixture(NamedTuple):
+    """One candidate: bases whose Gram matrices are averaged, their λ, and the weight among the chosen candidates."""
 
-    keys: tuple[Key, ...]
+    specs: tuple[BasisSpec, ...]
     ridge: float
     weight: float = 1.0
 
 
-PLAIN = Candidate((Key("box", 0.5, 0.25),), 0.01)
+DEFAULT_MIXTURE = Mixture((BasisSpec("box", 0.5, 0.25),), 0.01)  # until there is something to choose by
+
+
+class EvidenceSettings(NamedTuple):
+    """The parameters of evidence mapping: what is fixed, how many labelled samples are kept, and the seed."""
+
+    fixed: FixedSettings
+    max_labels: int
+    seed: int
+
+    @classmethod
+    def checked(cls, owner: str, fixed: FixedSettings, max_labels: Any, seed: int) -> EvidenceSettings:
+        """Return the settings after checking them."""
+        kept = check_whole(owner, "max_labels", max_labels)
+        assert kept is not None
+        return cls(fixed, kept, seed)

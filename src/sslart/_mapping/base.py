@@ -1,0 +1,47 @@
+"""What a mapping from boxes to classes is: one small protocol for counts and evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from sslart._art.network import Network
+from sslart._data.classes import ClassTable
+from sslart._data.samples import Table
+from sslart._utils.arrays import IntArray
+
+if TYPE_CHECKING:
+    from sslart._mapping.evidence.readout import Readout
+
+
+class Segment(NamedTuple):
+    """Rows of a stream that are learnt together, and whether the mapping chooses its settings after them."""
+
+    rows: slice
+    choose: bool
+
+
+class Mapping(Protocol):
+    """How the boxes of one network become classes. Immutable: every call that learns makes a new one."""
+
+    @property
+    def one_to_one(self) -> bool:
+        """Whether a box serves one class only, by match tracking."""
+
+    @property
+    def uses_evidence(self) -> bool:
+        """Whether all boxes contribute to every prediction, instead of the best labelled one alone."""
+
+    @property
+    def readout(self) -> Readout | None:
+        """With evidence, the fitted regression."""
+
+    def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
+        """Cut samples of a stream, given by class codes, where the mapping needs to see the network in between."""
+
+    def learned(
+        self, network: Network, class_table: ClassTable, table: Table, codes: IntArray, *, choose: bool, is_last: bool
+    ) -> Mapping:
+        """Return the mapping after its network has learnt samples."""
+
+    def to_state(self) -> dict[str, Any] | None:
+        """Return what must be saved beside the network; None: nothing."""

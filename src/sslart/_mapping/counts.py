@@ -1,0 +1,39 @@
+"""Counts: the best labelled box predicts its most frequent class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sslart._art.network import Network
+from sslart._data.classes import ClassTable
+from sslart._data.samples import Table
+from sslart._mapping.base import Segment
+from sslart._utils.arrays import IntArray
+
+
+@dataclass(frozen=True)
+class CountsMapping:
+    """One-to-many, where a box may serve several classes, or one-to-one, where it serves one only.
+
+    The counts themselves are part of the nodes: the network keeps them while it learns.
+    """
+
+    one_to_one: bool = False
+
+    uses_evidence = False
+    readout = None
+
+    def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
+        """Return all samples as one segment."""
+        return [Segment(slice(0, len(codes)), False)]
+
+    def learned(
+        self, network: Network, class_table: ClassTable, table: Table, codes: IntArray, *, choose: bool, is_last: bool
+    ) -> CountsMapping:
+        """Return the mapping itself: the network has counted."""
+        return self
+
+    def to_state(self) -> dict[str, Any] | None:
+        """Return nothing: the counts are saved with the network."""
+        return None

@@ -1,0 +1,265 @@
+"""Boxes as basis functions: each is activated by a sample according to its distance.
+
+Three kinds: boxes over all features, over features weighted by their relevance, and over a few features each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sslart._mapping.evidence.basis import Basis, BoxActivations, Family, Term
+from sslart._mapping.evidence.design import DesignMatrices, feature_means
+from sslart._mapping.evidence.packed_boxes import PackedBoxes, padded
+from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
+from sslart._utils.arrays import FloatArray, IntArray, SingleArray
+
+N_SUBSPACES = 24
+BOXES_PER_SUBSPACE = 128
+BOXES_PER_FEATURE = 15  # at most so many boxes times the features, or MIN_BOXES if those are more
+MIN_BOXES = 500
+NEGLIGIBLE = 0.01
+
+
+@dataclass(frozen=True)
+class BoxGroup:
+    """Boxes over some features on one scale.
+
+    Attributes
+    ----------
+    rank_weight : float
+        Weight of the ranks in the scale: 0 none, 1 all.
+    features : array of int
+        The features that distances are measured in.
+    factors : array of length n_features
+        What a distance in each of them counts.
+    boxes : array of int
+        Indices of the boxes.
+    lower, upper : arrays of shape (n_boxes, n_features)
+        On that scale, times the factors.
+    """
+
+    rank_weight: float
+    features: IntArray
+    factors: FloatArray
+    boxes: IntArray
+    lower: FloatArray
+    upper: FloatArray
+
+    def select_features(self, samples: FloatArray) -> FloatArray:
+        """Return samples, given on the scale, in the features of the group, times the factors."""
+        return samples[:, self.features] * self.factors
+
+    def packed(self) -> PackedBoxes:
+        """Return the boxes as the backend takes them."""
+        return PackedBoxes.of(self.lower, self.upper)
+
+    def only(self, kept: IntArray) -> BoxGroup:
+        """Return the group with some of its boxes."""
+        return replace(self, boxes=self.boxes[kept], lower=self.lower[kept], upper=self.upper[kept])
+
+
+@dataclass(frozen=True)
+class BoxTerm(Term):
+    """A group of boxes with weights.
+
+    Attributes
+    ----------
+    group : BoxGroup
+    bandwidth : float
+        τ at level 0; it halves from level to level.
+    weights : array of shape (n_levels, n_classes, n_boxes)
+    """
+
+    group: BoxGroup
+    bandwidth: float
+    weights: FloatArray
+
+    @property
+    def rank_weight(self) -> float:  # type: ignore[override]
+        """Weight of the ranks in the scale."""
+        return self.group.rank_weight
+
+    @property
+    def rate(self) -> float:
+        """How fast the activation decreases with the distance: exp(−rate · distance)."""
+        return 1.0 / (self.bandwidth * len(self.group.features))
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the boxes to a scorer of the backend."""
+        group, packed = self.group, self.group.packed()
+        scorer.add_boxes(
+            group.rank_weight,
+            group.features,
+            group.factors,
+            packed.lower,
+            packed.upper,
+            self.rate,
+            padded(self.weights),
+        )
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one term per group, with a level for each bandwidth, halving; without negligible boxes."""
+        by_group: dict[int, list[Self]] = {}
+        for term in terms:
+            by_group.setdefault(id(term.group), []).append(term)
+        found = []
+        for same in by_group.values():
+            widest = max(term.bandwidth for term in same)
+            levels = [round(np.log2(widest / term.bandwidth)) for term in same]
+            weights = np.zeros((max(levels) + 1, *same[0].weights.shape[1:]))
+            for level, term in zip(levels, same, strict=True):
+                weights[level] += term.weights[0]
+            found.append(cls(same[0].group, widest, weights).pruned())
+        return [term for term in found if len(term.group.boxes)]
+
+    def pruned(self) -> Self:
+        """Return the term without the boxes that together change no score by more than is negligible."""
+        largest = np.abs(self.weights).sum(axis=0).max(axis=0)
+        order = np.argsort(largest, kind="stable")
+        n_dropped = int(np.searchsorted(np.cumsum(largest[order]), NEGLIGIBLE, side="right"))
+        kept = np.sort(order[n_dropped:])
+        return replace(self, group=self.group.only(kept), weights=self.weights[:, :, kept])
+
+    def box_activations(self, samples: FloatArray, stop: Any) -> Iterator[BoxActivations]:
+        """Yield the activations at each level."""
+        group = self.group
+        distances = group.packed().distances(group.select_features(samples), stop)
+        activations = np.exp(-self.rate * distances.astype(np.float64))
+        for weights in self.weights:
+            yield BoxActivations(group.boxes, activations, weights)
+            activations = activations**2
+
+    def inside_contributions(self) -> tuple[IntArray, FloatArray]:
+        """Return what each box adds at full activation."""
+        return self.group.boxes, self.weights.sum(axis=0).T
+
+
+class BoxBasis(Basis):
+    """Boxes of one or more groups."""
+
+    def __init__(self, spec: BasisSpec, groups: list[BoxGroup], distances: list[SingleArray]) -> None:
+        activations = [
+            np.exp(-measured.astype(np.float64) / (spec.bandwidth * len(group.features)))
+            for group, measured in zip(groups, distances, strict=True)
+        ]
+        super().__init__(spec, np.hstack(activations))
+        self.groups = groups
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return a term per group."""
+        terms: list[Term] = []
+        start = 0
+        for group in self.groups:
+            own = weights[start : start + len(group.boxes)]
+            terms.append(BoxTerm(group, self.spec.bandwidth, own.T[None]))
+            start += len(group.boxes)
+        return terms
+
+
+class BoxFamily(Family):
+    """Boxes over all features."""
+
+    kind: ClassVar[str] = "box"
+    name: ClassVar[str] = "box"
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return every bandwidth on every scale."""
+        return [BasisSpec(self.kind, scale, width) for scale in fixed.rank_weights for width in fixed.bandwidths]
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> BoxBasis:
+        """Return the activations of the boxes; distances are measured once per scale."""
+        groups, distances = design.once((self.kind, spec.rank_weight), lambda: self._measured(spec, design))
+        return BoxBasis(spec, groups, distances)
+
+    def _measured(self, spec: BasisSpec, design: DesignMatrices) -> tuple[list[BoxGroup], list[SingleArray]]:
+        groups = self.groups(spec.rank_weight, design)
+        samples = design.samples_on(spec.rank_weight)
+        return groups, [group.packed().distances(group.select_features(samples), design.stop) for group in groups]
+
+    def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
+        """Return the boxes as one group over all features."""
+        lower, upper = design.boxes_on(rank_weight)
+        factors = self.factors(rank_weight, design)
+        some = _first_boxes(design)
+        return [
+            BoxGroup(
+                rank_weight, np.arange(design.n_features), factors, some, lower[some] * factors, upper[some] * factors
+            )
+        ]
+
+    def factors(self, rank_weight: float, design: DesignMatrices) -> FloatArray:
+        """Return what a distance in each feature counts."""
+        return np.ones(design.n_features)
+
+
+class RelevantFamily(BoxFamily):
+    """Boxes over all features, each weighted by what it explains of the labels."""
+
+    kind: ClassVar[str] = "relevant"
+    name: ClassVar[str] = "relevant"
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return every second bandwidth on the middle scale."""
+        widths = fixed.bandwidths[1::2] or fixed.bandwidths
+        return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in widths]
+
+    def factors(self, rank_weight: float, design: DesignMatrices) -> FloatArray:
+        """Return a factor per feature, mean one: the root of the variance that the classes explain, corrected."""
+        samples, classes = design.samples_on(rank_weight), design.labelled.classes
+        samples = np.where(np.isnan(samples), feature_means(samples), samples)
+        n, n_classes = len(samples), int(classes.max()) + 1
+        of_class = np.eye(n_classes)[classes]
+        sizes = of_class.sum(axis=0)
+        means = of_class.T @ samples / np.maximum(sizes, 1)[:, None]
+        between = sizes @ (means - samples.mean(axis=0)) ** 2
+        total = ((samples - samples.mean(axis=0)) ** 2).sum(axis=0) + 1e-9
+        explained = 1.0 - (1.0 - between / total) * (n - 1) / max(n - n_classes, 1)
+        root = np.sqrt(np.maximum(explained, 0.0))
+        root += 0.1 * (root.max() + 0.01)
+        return np.asarray(root * len(root) / root.sum())
+
+
+class SubspaceFamily(BoxFamily):
+    """Boxes over a few features each, drawn at random."""
+
+    kind: ClassVar[str] = "subspace"
+    name: ClassVar[str] = "subspace"
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return the middle bandwidths on the middle scale."""
+        return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in fixed.middle_bandwidths]
+
+    def applies(self, design: DesignMatrices) -> bool:
+        """Tell whether there are features to choose from."""
+        return design.n_features > 2
+
+    def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
+        """Return a group per subspace."""
+        lower, upper = design.boxes_on(rank_weight)
+        some = _first_boxes(design)[:BOXES_PER_SUBSPACE]
+        return [
+            BoxGroup(
+                rank_weight, features, np.ones(len(features)), some, lower[some][:, features], upper[some][:, features]
+            )
+            for features in self._subspaces(design)
+        ]
+
+    @staticmethod
+    def _subspaces(design: DesignMatrices) -> list[IntArray]:
+        random = np.random.RandomState(design.labelled.seed)
+        n_features = design.n_features
+        most = int(np.sqrt(n_features)) + 2
+        return [
+            np.sort(random.choice(n_features, min(random.randint(2, most + 1), n_features), replace=False))
+            for _ in range(N_SUBSPACES)
+        ]
+
+
+def _first_boxes(design: DesignMatrices) -> IntArray:
+    """Return the boxes that take part: those that have met a label and the largest come first."""
+    return np.arange(min(len(design.boxes.lower), max(MIN_BOXES, BOXES_PER_FEATURE * design.n_features)))

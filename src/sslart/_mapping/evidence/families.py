@@ -1,0 +1,26 @@
+"""The families of evidence, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from sslart._mapping.evidence.basis import Family
+from sslart._mapping.evidence.box_basis import BoxFamily, RelevantFamily, SubspaceFamily
+from sslart._mapping.evidence.graph_basis import CarriedFamily, SpreadFamily
+from sslart._mapping.evidence.linear_basis import LinearFamily
+from sslart._mapping.evidence.settings import BasisSpec
+from sslart._mapping.evidence.spline_basis import SplineFamily
+
+FAMILIES: tuple[Family, ...] = (
+    BoxFamily(),
+    RelevantFamily(),
+    SplineFamily(),
+    LinearFamily(),
+    SubspaceFamily(),
+    SpreadFamily(),
+    CarriedFamily(),
+)
+_BY_KIND = {family.kind: family for family in FAMILIES}
+
+
+def family_of(spec: BasisSpec) -> Family:
+    """Return the family of a basis; a KeyError where there is none."""
+    return _BY_KIND[spec.kind]

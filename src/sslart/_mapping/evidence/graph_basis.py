@@ -1,0 +1,204 @@
+"""The graph of boxes as basis functions: labels propagated from box to box, read at the box nearest to a sample.
+
+Two kinds: "spread" normalises what every box has received; "carried" is a ridge regression whose Gram matrix the graph
+makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.linalg
+
+from sslart._art.backend import backend
+from sslart._mapping.evidence.basis import Basis, BoxActivations, Family, Term, sum_by_scale
+from sslart._mapping.evidence.design import DesignMatrices
+from sslart._mapping.evidence.graph import MIN_BOXES, LabelPropagation, similarity
+from sslart._mapping.evidence.ridge import Fit
+from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
+from sslart._utils.arrays import FloatArray, IntArray
+
+MAX_BOXES = 1500
+OWN_SHARE = 0.5  # of the nearest box in what the graph adds; its neighbours share the rest
+SPREAD_REACHES = (0.2, 0.9)
+CARRIED_REACHES = (0.9, 0.99)
+
+
+@dataclass(frozen=True)
+class GraphTerm(Term):
+    """The graph of boxes with weights: a sample activates the nearest box and the neighbours of that.
+
+    Attributes
+    ----------
+    rank_weight : float
+    centres : array of shape (n_boxes, n_features)
+        On that scale. A missing value of a sample is taken as lying at their mean.
+    neighbours : array of shape (n_boxes, n_neighbours)
+        The other boxes that are activated with each box.
+    boxes : array of int
+        Indices of the boxes.
+    weights : array of shape (n_boxes, n_classes)
+    """
+
+    rank_weight: float
+    centres: FloatArray
+    neighbours: IntArray
+    boxes: IntArray
+    weights: FloatArray
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the graph to a scorer of the backend."""
+        outputs = np.ascontiguousarray(self.outputs())
+        scorer.add_graph(self.rank_weight, np.ascontiguousarray(self.centres), self._missing, outputs)
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one graph per scale."""
+        return sum_by_scale(terms, "weights")
+
+    @cached_property
+    def _missing(self) -> FloatArray:
+        """What stands for a missing value."""
+        return np.asarray(self.centres.mean(axis=0))
+
+    def nearest(self, samples: FloatArray) -> IntArray:
+        """Return the position of the box whose centre is nearest to each sample."""
+        nearest = np.empty(len(samples), dtype=np.int64)
+        centres = np.ascontiguousarray(self.centres)
+        stop = np.zeros(1, dtype=np.uint8)
+        backend().nearest_centres(np.ascontiguousarray(samples), centres, self._missing, nearest, 1, stop)
+        return nearest
+
+    def activations(self, nearest: IntArray) -> FloatArray:
+        """Return how much each box is activated, shape (n_samples, n_boxes), by the nearest box of each sample."""
+        activations = np.zeros((len(nearest), len(self.boxes)))
+        others = self.neighbours[nearest]
+        np.put_along_axis(activations, others, (1.0 - OWN_SHARE) / others.shape[1], axis=1)
+        activations[np.arange(len(nearest)), nearest] = OWN_SHARE
+        return activations
+
+    def outputs(self) -> FloatArray:
+        """Return what is added to the scores at each box: its own weights, and the mean of its neighbours'."""
+        return np.asarray(OWN_SHARE * self.weights + (1.0 - OWN_SHARE) * self.weights[self.neighbours].mean(axis=1))
+
+    def box_activations(self, samples: FloatArray, stop: Any) -> Iterator[BoxActivations]:
+        """Yield the activations of the boxes."""
+        yield BoxActivations(self.boxes, self.activations(self.nearest(samples)), self.weights.T)
+
+    def inside_contributions(self) -> tuple[IntArray, FloatArray]:
+        """Return what each box adds where it is the nearest."""
+        return self.boxes, OWN_SHARE * self.weights
+
+
+@dataclass(frozen=True)
+class BoxGraph:
+    """A graph without weights, the box nearest to each labelled sample, and the similarity of boxes."""
+
+    term: GraphTerm
+    nearest: IntArray
+    S: FloatArray
+
+    @classmethod
+    def of(cls, rank_weight: float, design: DesignMatrices) -> BoxGraph:
+        """Return the graph of the first boxes on a scale."""
+        lower, upper = (side[:MAX_BOXES] for side in design.boxes_on(rank_weight))
+        centres = np.where(lower <= upper, (lower + upper) / 2, 0.5)
+        S, neighbours = similarity(centres)
+        every = np.arange(len(centres))
+        term = GraphTerm(rank_weight, centres, neighbours, every, np.zeros((len(centres), 0)))
+        return cls(term, term.nearest(design.samples_on(rank_weight)), S)
+
+
+class SpreadBasis(Basis):
+    """Boxes that hold the shares of the classes which have reached them."""
+
+    def __init__(self, spec: BasisSpec, graph: BoxGraph) -> None:
+        super().__init__(spec, graph.term.activations(graph.nearest))
+        self.graph = graph
+
+    def own_fit(self, targets: FloatArray) -> Fit:
+        """Return the shares of the classes in every box, with exact leave-one-out."""
+        labels = self._propagated(targets)
+        return Fit(0.0, labels.shares(), labels.left_out(self.matrix))
+
+    def own_weights(self, targets: FloatArray) -> FloatArray:
+        """Return the shares of the classes in every box."""
+        return self._propagated(targets).shares()
+
+    def _propagated(self, targets: FloatArray) -> LabelPropagation:
+        return LabelPropagation(self.graph.S, self.spec.bandwidth, self.graph.nearest, targets)
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the graph with the weights of its boxes."""
+        return [replace(self.graph.term, weights=weights)]
+
+
+class CarriedBasis(Basis):
+    """Nearest boxes whose weights the graph carries on: Φ (I − aS)⁻¹ Φ' in the place of ΦΦ'."""
+
+    def __init__(self, spec: BasisSpec, graph: BoxGraph) -> None:
+        super().__init__(spec, graph.term.activations(graph.nearest))
+        self.graph = graph
+        system = np.eye(len(graph.S)) - spec.bandwidth * graph.S
+        self.carried = scipy.linalg.solve(system, self.matrix.T, assume_a="pos", overwrite_a=True, check_finite=False)
+
+    @cached_property
+    def scale(self) -> float:
+        """The mean diagonal of Φ (I − aS)⁻¹ Φ'."""
+        return float(np.einsum("ij,ji->", self.matrix, self.carried)) / len(self.matrix) or 1.0
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """Φ (I − aS)⁻¹ Φ', scaled so that its mean diagonal is one."""
+        return np.asarray(self.matrix @ self.carried / self.scale)
+
+    def weights(self, coefficients: FloatArray) -> FloatArray:
+        """Return the weight of each box of the graph."""
+        return np.asarray(self.carried @ coefficients / self.scale)
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the graph with the weights of its boxes."""
+        return [replace(self.graph.term, weights=weights)]
+
+
+class SpreadFamily(Family):
+    """Labels propagated over the graph; in place of τ the spec has the reach a."""
+
+    kind: ClassVar[str] = "spread"
+    name: ClassVar[str] = "propagated"
+    bandwidth_range: ClassVar[tuple[float, float]] = (0, 0.999)
+    uses_ridge: ClassVar[bool] = False
+    reaches: ClassVar[tuple[float, ...]] = SPREAD_REACHES
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return every reach on the first scale."""
+        return [BasisSpec(self.kind, fixed.rank_weights[0], reach) for reach in self.reaches]
+
+    def applies(self, design: DesignMatrices) -> bool:
+        """Tell whether there are boxes enough for a graph."""
+        return len(design.boxes.lower) >= MIN_BOXES
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
+        """Return the boxes of the graph at the labelled samples."""
+        return SpreadBasis(spec, self._graph(spec, design))
+
+    @staticmethod
+    def _graph(spec: BasisSpec, design: DesignMatrices) -> BoxGraph:
+        return design.once(("graph", spec.rank_weight), lambda: BoxGraph.of(spec.rank_weight, design))
+
+
+class CarriedFamily(SpreadFamily):
+    """A ridge regression over the graph."""
+
+    kind: ClassVar[str] = "carried"
+    fits_many: ClassVar[bool] = False
+    uses_ridge: ClassVar[bool] = True
+    reaches: ClassVar[tuple[float, ...]] = CARRIED_REACHES
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
+        """Return the boxes of the graph at the labelled samples."""
+        return CarriedBasis(spec, self._graph(spec, design))

@@ -1,0 +1,77 @@
+"""Features as basis functions: a straight trend in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sslart._mapping.evidence.basis import Basis, Family, Term, sum_by_scale
+from sslart._mapping.evidence.design import DesignMatrices, feature_means
+from sslart._mapping.evidence.settings import MAX_SETTING, BasisSpec, FixedSettings
+from sslart._utils.arrays import FloatArray
+
+MIN_DEVIATION = 0.02
+
+
+@dataclass(frozen=True)
+class LinearTerm(Term):
+    """A trend, straight in each feature on one scale. A missing value adds nothing.
+
+    Attributes
+    ----------
+    rank_weight : float
+    centre : array of length n_features
+        Where the trend is zero.
+    slopes : array of shape (n_features, n_classes)
+    """
+
+    rank_weight: float
+    centre: FloatArray
+    slopes: FloatArray
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the trend to a scorer of the backend."""
+        scorer.add_linear(self.rank_weight, self.centre, np.ascontiguousarray(self.slopes))
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one trend per scale."""
+        return sum_by_scale(terms, "slopes")
+
+    def feature_contributions(self, samples: FloatArray) -> FloatArray:
+        """Return the trend in each feature."""
+        return np.asarray(np.nan_to_num(samples - self.centre)[:, :, None] * self.slopes)
+
+
+class LinearBasis(Basis):
+    """The features, centred; standardised where the spec asks for it."""
+
+    def __init__(self, spec: BasisSpec, samples: FloatArray) -> None:
+        centre = feature_means(samples)
+        centred = np.nan_to_num(samples - centre)
+        standardise = bool(spec.bandwidth)
+        deviation = np.maximum(centred.std(axis=0), MIN_DEVIATION) if standardise else np.ones(samples.shape[1])
+        super().__init__(spec, centred / deviation)
+        self.centre, self.deviation = centre, deviation
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the trend that weights make."""
+        return [LinearTerm(self.spec.rank_weight, self.centre, weights / self.deviation[:, None])]
+
+
+class LinearFamily(Family):
+    """A trend over all features: in place of τ the spec has 0 (as they are) or 1 (standardised)."""
+
+    kind: ClassVar[str] = "linear"
+    name: ClassVar[str] = "linear"
+    bandwidth_range: ClassVar[tuple[float, float]] = (0, MAX_SETTING)
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return both ways on every scale."""
+        return [BasisSpec(self.kind, scale, way) for scale in fixed.rank_weights for way in (0.0, 1.0)]
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> LinearBasis:
+        """Return the centred features."""
+        return LinearBasis(spec, design.samples_on(spec.rank_weight))

@@ -1,0 +1,89 @@
+"""Features as basis functions: a smooth curve over each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.linalg
+
+from sslart._mapping.evidence.basis import Basis, Family, Term, sum_by_scale
+from sslart._mapping.evidence.design import DesignMatrices
+from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
+from sslart._utils.arrays import FloatArray, IntArray
+
+N_KNOTS = 17
+
+
+@dataclass(frozen=True)
+class SplineTerm(Term):
+    """A curve per feature and class on one scale, straight between evenly spaced knots. A missing value adds nothing.
+
+    Attributes
+    ----------
+    rank_weight : float
+    heights : array of shape (n_features, n_knots, n_classes)
+    """
+
+    rank_weight: float
+    heights: FloatArray
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the curves to a scorer of the backend."""
+        scorer.add_splines(self.rank_weight, np.ascontiguousarray(self.heights))
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one set of curves per scale."""
+        return sum_by_scale(terms, "heights")
+
+    def feature_contributions(self, samples: FloatArray) -> FloatArray:
+        """Return the height of the curve of each feature."""
+        below, part = knot_positions(samples)
+        each = np.arange(samples.shape[1])
+        part = part[:, :, None]
+        heights = (1.0 - part) * self.heights[each, below] + part * self.heights[each, below + 1]
+        return np.asarray(np.where(np.isnan(samples)[:, :, None], 0.0, heights))
+
+
+def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the knot below each value in [0, 1], and which part of the way to the next knot the value lies at."""
+    position = np.clip(np.nan_to_num(values), 0.0, 1.0) * (N_KNOTS - 1)
+    below = np.minimum(position.astype(np.int64), N_KNOTS - 2)
+    return below, position - below
+
+
+class SplineBasis(Basis):
+    """Curves over each feature whose heights at two knots are the more alike the closer the knots are."""
+
+    def __init__(self, spec: BasisSpec, samples: FloatArray) -> None:
+        knots = np.linspace(0.0, 1.0, N_KNOTS)
+        similarity = np.exp(-np.abs(knots[:, None] - knots) / spec.bandwidth)
+        self.root = scipy.linalg.cholesky(similarity, lower=True)
+        below, part = knot_positions(samples)
+        at = np.zeros((*samples.shape, N_KNOTS))
+        np.put_along_axis(at, below[:, :, None], 1.0 - part[:, :, None], axis=2)
+        np.put_along_axis(at, below[:, :, None] + 1, part[:, :, None], axis=2)
+        at[np.isnan(samples)] = 0.0
+        super().__init__(spec, (at @ self.root).reshape(len(samples), -1))
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the curves that weights make."""
+        n_classes = weights.shape[1]
+        return [SplineTerm(self.spec.rank_weight, self.root @ weights.reshape(-1, N_KNOTS, n_classes))]
+
+
+class SplineFamily(Family):
+    """A curve over each feature."""
+
+    kind: ClassVar[str] = "feature"
+    name: ClassVar[str] = "feature"
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return the wider bandwidths on the middle scale."""
+        return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in fixed.bandwidths[:4]]
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> SplineBasis:
+        """Return the curves at the labelled samples."""
+        return SplineBasis(spec, design.samples_on(spec.rank_weight))

@@ -1,0 +1,66 @@
+"""Packages that are not installed with sslart unless an extra names them: imported here, and only when needed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def optional(module: str, extra: str) -> Any:
+    """Return an imported module, or raise an error with the command that installs it.
+
+    Parameters
+    ----------
+    module : str
+        Full name of the module, such as "pandas" or "matplotlib.pyplot".
+    extra : str
+        The extra of sslart that installs it, such as "data" or "plot".
+
+    Raises
+    ------
+    ImportError
+        If the module cannot be imported. The message names the package and the extra.
+
+    Examples
+    --------
+    >>> from sslart._utils.optional import optional
+    >>> optional("math", "data").pi
+    3.141592653589793
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.split(".")[0]
+        raise ImportError(f'This needs {package}, which is not installed: pip install "sslart[{extra}]"') from error
+
+
+def heavy(module: str) -> Any:
+    """Return a module of a package that is always installed, but takes long to import and is rarely needed.
+
+    Examples
+    --------
+    >>> from sslart._utils.optional import heavy
+    >>> heavy("fractions").Fraction(1, 3)
+    Fraction(1, 3)
+    """
+    return importlib.import_module(module)
+
+
+def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a package whose names are imported from its modules when they are first used.
+
+    Parameters
+    ----------
+    package : str
+        Full name of the package.
+    modules : mapping from str to str
+        The full name of the module that each name comes from.
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(modules[name]), name)
+
+    return __getattr__
