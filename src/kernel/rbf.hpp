@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "instructions.hpp"
-#include "patience.hpp"
+#include "dispatch.hpp"
+#include "interrupt.hpp"
 
 namespace sslart {
 

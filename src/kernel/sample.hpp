@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model.hpp"
-#include "vectors.hpp"
+#include "simd.hpp"
 
 namespace sslart {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "closest.hpp"
+#include "nearest.hpp"
 #include "scan.hpp"
 
 #if defined(SSLART_X86) && defined(_MSC_VER)

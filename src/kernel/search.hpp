@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "filter.hpp"
-#include "instructions.hpp"
+#include "coarse.hpp"
+#include "dispatch.hpp"
 #include "model.hpp"
 #include "sample.hpp"
 

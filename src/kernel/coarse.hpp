@@ -14,11 +14,11 @@
 #include <malloc.h>
 #endif
 
-#include "layer.hpp"
+#include "blocks.hpp"
 #include "model.hpp"
 #include "sample.hpp"
 #include "tree.hpp"
-#include "vectors.hpp"
+#include "simd.hpp"
 
 namespace sslart {
 

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "evidence.hpp"
+#include "rbf.hpp"
 #include "learn.hpp"
-#include "predict.hpp"
+#include "rank.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

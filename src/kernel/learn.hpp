@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "coding.hpp"
+#include "encode.hpp"
 #include "model.hpp"
-#include "patience.hpp"
+#include "interrupt.hpp"
 #include "sample.hpp"
 #include "search.hpp"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "filter.hpp"
-#include "layer.hpp"
-#include "vectors.hpp"
+#include "coarse.hpp"
+#include "blocks.hpp"
+#include "simd.hpp"
 
 namespace sslart {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model.hpp"
-#include "patience.hpp"
+#include "interrupt.hpp"
 #include "sample.hpp"
 #include "search.hpp"
 

@@ -9,9 +9,9 @@
 #include <intrin.h>
 #endif
 
-#include "filter.hpp"
-#include "layer.hpp"
-#include "vectors.hpp"
+#include "coarse.hpp"
+#include "blocks.hpp"
+#include "simd.hpp"
 
 namespace sslart {
 

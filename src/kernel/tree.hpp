@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "layer.hpp"
+#include "blocks.hpp"
 
 namespace sslart {
 
