@@ -4,10 +4,9 @@
 #include <nanobind/stl/optional.h>
 
 #include <mutex>
-#include <stdexcept>
 #include <utility>
 
-#include "rbf.hpp"
+#include "bindings.hpp"
 #include "learn.hpp"
 #include "rank.hpp"
 
@@ -17,43 +16,13 @@ using namespace sslart;
 
 namespace {
 
-template <class T, int N>
-using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
-// Stops when another thread raised the flag, or when this is the main thread and a signal handler raised an exception.
-class Interruptible {
-public:
-    explicit Interruptible(const std::uint8_t* stop)
-        : patience_([this, stop] {
-              if (*stop) return false;
-              nb::gil_scoped_acquire lock;
-              raised_ = PyErr_CheckSignals() != 0;
-              return !raised_;
-          }) {}
-
-    Patience& patience() { return patience_; }
-
-    // with the interpreter lock held
-    void rethrow() const {
-        if (raised_) throw nb::python_error();
-    }
-
-private:
-    bool raised_ = false;
-    Patience patience_;
-};
-
 void learn_batch(Filter& cache, Array<double, 2> weights, Array<double, 1> norms, Array<Index, 1> support, Array<Index, 2> counts,
                  Array<Index, 1> labels, Array<Index, 1> progress, double vigilance, double choice,
                  double learning_rate, double match_tracking, bool one_to_one, Array<const double, 2> samples,
                  Array<const Index, 1> targets, Array<Index, 1> winners, std::optional<Array<Index, 1>> foreseen,
                  Index search_depth, std::optional<Array<double, 2>> journal_weights,
                  std::optional<Array<Index, 1>> journal_support, std::optional<Array<Index, 2>> journal_counts,
-                 Array<const std::uint8_t, 1> stop) {
+                 StopFlag stop) {
     const Index capacity = static_cast<Index>(weights.shape(0));
     const Index n_features = static_cast<Index>(weights.shape(1)) / 2;
     const Index n_classes = static_cast<Index>(counts.shape(1));
@@ -65,8 +34,7 @@ void learn_batch(Filter& cache, Array<double, 2> weights, Array<double, 1> norms
     require(norms.shape(0) == weights.shape(0) && support.shape(0) == weights.shape(0) &&
                 counts.shape(0) == weights.shape(0) && labels.shape(0) == weights.shape(0) &&
                 weights.shape(1) == 2 * samples.shape(1) && targets.shape(0) == samples.shape(0) &&
-                winners.shape(0) == samples.shape(0) && (!foreseen || foreseen->shape(0) == samples.shape(0)) &&
-                stop.shape(0) == 1,
+                winners.shape(0) == samples.shape(0) && (!foreseen || foreseen->shape(0) == samples.shape(0)),
             "arrays of unlike lengths");
     require(!journal_weights || (journal_support && journal_counts && journal_weights->shape(0) == samples.shape(0) &&
                                  journal_weights->shape(1) == weights.shape(1) &&
@@ -89,23 +57,20 @@ void learn_batch(Filter& cache, Array<double, 2> weights, Array<double, 1> norms
                       {journal_weights ? journal_weights->data() : nullptr,
                        journal_support ? journal_support->data() : nullptr,
                        journal_counts ? journal_counts->data() : nullptr}};
-    Interruptible work(stop.data());
-    {
-        nb::gil_scoped_release unlocked;
+    run_interruptible(stop, [&](Interrupt& interrupt) {
         std::unique_lock alone(cache.in_use);
-        *next = learn(boxes, map, cache, rule, batch, *next, work.patience());
+        *next = learn(boxes, map, cache, rule, batch, *next, interrupt);
         *n_nodes = boxes.n_nodes;
-    }
-    work.rethrow();
+    });
 }
 
 void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const double, 1> norms, Array<const Index, 1> labels,
                 Index n_nodes, double choice, bool labelled_only, Array<const double, 2> samples,
-                Array<Index, 2> nodes, Array<double, 2> matches, Array<const std::uint8_t, 1> stop) {
+                Array<Index, 2> nodes, Array<double, 2> matches, StopFlag stop) {
     require(n_nodes >= 0 && n_nodes <= static_cast<Index>(weights.shape(0)) && norms.shape(0) == weights.shape(0) &&
                 labels.shape(0) == weights.shape(0) && weights.shape(1) == 2 * samples.shape(1) &&
                 nodes.shape(0) == samples.shape(0) && matches.shape(0) == samples.shape(0) &&
-                matches.shape(1) == nodes.shape(1) && nodes.shape(1) > 0 && stop.shape(0) == 1,
+                matches.shape(1) == nodes.shape(1) && nodes.shape(1) > 0,
             "arrays of unlike lengths");
     const Boxes boxes{const_cast<double*>(weights.data()), const_cast<double*>(norms.data()), n_nodes,
                       static_cast<Index>(weights.shape(0)), static_cast<Index>(samples.shape(1))};
@@ -116,9 +81,7 @@ void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const doubl
                               static_cast<Index>(nodes.shape(1)),
                               nodes.data(),
                               matches.data()};
-    Interruptible work(stop.data());
-    {
-        nb::gil_scoped_release unlocked;
+    run_interruptible(stop, [&](Interrupt& interrupt) {
         std::shared_lock together(cache.in_use);
         if (!is_prepared(cache, boxes)) {
             together.unlock();
@@ -128,9 +91,8 @@ void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const doubl
             }
             together.lock();
         }
-        rank_nodes(boxes, cache, choice, questions, work.patience());
-    }
-    work.rethrow();
+        rank_nodes(boxes, cache, choice, questions, interrupt);
+    });
 }
 
 bool encode_batch(Array<const double, 2> matrix, Array<const double, 1> lower, Array<const double, 1> upper,
@@ -141,42 +103,6 @@ bool encode_batch(Array<const double, 2> matrix, Array<const double, 1> lower, A
     nb::gil_scoped_release unlocked;
     return encode(matrix.data(), static_cast<Index>(matrix.shape(0)), static_cast<Index>(matrix.shape(1)),
                   lower.data(), upper.data(), coded.data());
-}
-
-Speakers speakers(const Array<const float, 3>& lower, const Array<const float, 3>& upper, std::size_t n_features) {
-    require(lower.shape(0) == upper.shape(0) && lower.shape(1) == n_features && upper.shape(1) == n_features &&
-                lower.shape(2) == kWidth && upper.shape(2) == kWidth,
-            "boxes of the wrong shape");
-    return {lower.data(), upper.data(), static_cast<Index>(lower.shape(0)), static_cast<Index>(n_features)};
-}
-
-void measure_batch(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper,
-                   Array<float, 2> distances, Array<const std::uint8_t, 1> stop) {
-    const Speakers boxes = speakers(lower, upper, samples.shape(1));
-    require(distances.shape(0) == samples.shape(0) && distances.shape(1) == lower.shape(0) * kWidth && stop.shape(0) == 1,
-            "arrays of unlike lengths");
-    Interruptible work(stop.data());
-    {
-        nb::gil_scoped_release unlocked;
-        measure(boxes, samples.data(), static_cast<Index>(samples.shape(0)), distances.data(), work.patience());
-    }
-    work.rethrow();
-}
-
-void hear_batch(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper, float rate,
-                Array<const float, 3> weights, Array<double, 2> scores, Array<const std::uint8_t, 1> stop) {
-    const Speakers boxes = speakers(lower, upper, samples.shape(1));
-    require(weights.shape(2) == lower.shape(0) * kWidth && weights.shape(1) == scores.shape(1) &&
-                scores.shape(0) == samples.shape(0) && stop.shape(0) == 1 && rate > 0.0f,
-            "arrays of unlike lengths");
-    Interruptible work(stop.data());
-    {
-        nb::gil_scoped_release unlocked;
-        hear(boxes, samples.data(), static_cast<Index>(samples.shape(0)), rate, weights.data(),
-             static_cast<Index>(weights.shape(0)), static_cast<Index>(weights.shape(1)), scores.data(),
-             work.patience());
-    }
-    work.rethrow();
 }
 
 }  // namespace
@@ -195,11 +121,8 @@ NB_MODULE(_kernel, module) {
     module.def("rank", &rank_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
                "n_nodes"_a, nb::kw_only(), "choice"_a, "labelled_only"_a, "samples"_a.noconvert(), "nodes"_a.noconvert(),
                "matches"_a.noconvert(), "stop"_a.noconvert());
-    module.def("measure", &measure_batch, "samples"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
-               "distances"_a.noconvert(), "stop"_a.noconvert());
-    module.def("hear", &hear_batch, "samples"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "rate"_a,
-               "weights"_a.noconvert(), "scores"_a.noconvert(), "stop"_a.noconvert());
-    module.def("instruction_set", [] { return chosen_instructions()->name; });
+    bind_evidence(module);
+    module.def("instruction_set", [] { return chosen_instructions().load()->name; });
     module.def("filter_from", [](Index n_nodes) { return std::exchange(filter_from(), n_nodes); }, "n_nodes"_a);
     module.def("tree_from", [](Index n_nodes) { return std::exchange(tree_from(), n_nodes); }, "n_nodes"_a);
     module.def("instruction_sets", [] {

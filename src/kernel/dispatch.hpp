@@ -1,10 +1,12 @@
-// Which instruction set does the work: the best that the machine has, or the one that was asked for.
+// Which instruction set is in use: the best that the machine has, or the one that was chosen by name.
 #pragma once
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "loops.hpp"
 #include "nearest.hpp"
 #include "scan.hpp"
 
@@ -17,16 +19,17 @@ namespace sslart {
 struct Instructions {
     const char* name;
     Vectors vectors;
+    EvidenceLoops loops;
     Closest closest;
     Scan scans[2][5];  // by whether values are missing, and by the number of groups (0: more than four)
 
-    Scan scan(Index n_groups, const CoarseSample& x) const { return scans[x.any_missing][n_groups <= 4 ? n_groups : 0];
-    }
+    Scan scan(Index n_groups, const CoarseSample& x) const { return scans[x.any_missing][n_groups <= 4 ? n_groups : 0]; }
 };
 
 inline constexpr Instructions kPortable = {
     "portable",
     kVectors_portable,
+    portable::kLoops,
     closest_portable,
     {{scan_portable, scan_portable, scan_portable, scan_portable, scan_portable},
      {scan_portable, scan_portable, scan_portable, scan_portable, scan_portable}}};
@@ -35,6 +38,7 @@ inline constexpr Instructions kPortable = {
 inline constexpr Instructions kAvx2 = {
     "avx2",
     kVectors_avx2,
+    avx2::kLoops,
     closest_avx2,
     {{scan_avx2<0, false>, scan_avx2<1, false>, scan_avx2<2, false>, scan_avx2<3, false>, scan_avx2<4, false>},
      {scan_avx2<0, true>, scan_avx2<1, true>, scan_avx2<2, true>, scan_avx2<3, true>, scan_avx2<4, true>}}};
@@ -42,6 +46,7 @@ inline constexpr Instructions kAvx2 = {
 inline constexpr Instructions kAvx512 = {
     "avx512",
     kVectors_avx512,
+    avx512::kLoops,
     closest_avx2,
     {{scan_avx512<0, false>, scan_avx512<1, false>, scan_avx512<2, false>, scan_avx512<3, false>,
       scan_avx512<4, false>},
@@ -80,15 +85,15 @@ inline std::vector<const Instructions*> available_instructions() {
     return found;
 }
 
-inline const Instructions*& chosen_instructions() {
-    static const Instructions* chosen = available_instructions().front();
+inline std::atomic<const Instructions*>& chosen_instructions() {
+    static std::atomic<const Instructions*> chosen{available_instructions().front()};
     return chosen;
 }
 
 inline void choose_instructions(const std::string& name) {
-    for (const Instructions* one : available_instructions())
-        if (name == one->name) {
-            chosen_instructions() = one;
+    for (const Instructions* instructions : available_instructions())
+        if (name == instructions->name) {
+            chosen_instructions() = instructions;
             return;
         }
     throw std::invalid_argument("this machine cannot run the instruction set " + name);

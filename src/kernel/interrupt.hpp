@@ -1,4 +1,4 @@
-// Long work that can be told to stop: every few milliseconds of work, ask whether to go on.
+// Stopping long work early: after every few milliseconds of work, check whether to continue.
 #pragma once
 
 #include <functional>
@@ -8,22 +8,22 @@
 
 namespace sslart {
 
-class Patience {
+class Interrupt {
 public:
-    explicit Patience(std::function<bool()> go_on) : go_on_(std::move(go_on)) {}
+    explicit Interrupt(std::function<bool()> should_stop) : should_stop_(std::move(should_stop)) {}
 
-    // accounts for `work` more values read; false once the work is to stop
-    bool spend(Index work) {
-        spent_ += work;
-        if (spent_ < kBetweenQuestions) return true;
-        spent_ = 0;
-        return go_on_();
+    // counts `work` more values read; false once the work has to stop
+    bool may_continue(Index work) {
+        pending_ += work;
+        if (pending_ < kWorkBetweenChecks) return true;
+        pending_ = 0;
+        return !should_stop_();
     }
 
 private:
-    static constexpr Index kBetweenQuestions = Index{1} << 23;
-    std::function<bool()> go_on_;
-    Index spent_ = 0;
+    static constexpr Index kWorkBetweenChecks = Index{1} << 23;
+    std::function<bool()> should_stop_;
+    Index pending_ = 0;
 };
 
 }  // namespace sslart

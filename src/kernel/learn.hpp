@@ -107,14 +107,14 @@ inline Index foresee(Search& search, const Map& map, Index search_depth) {
     return kNone;
 }
 
-// Learns from sample `next` on; stops early when a new node does not fit in the arrays or when patience ends.
+// Learns from sample `next` on; stops early when a new node does not fit in the arrays or when it is interrupted.
 // Returns the number of the first sample that was not learnt.
 inline Index learn(Boxes& boxes, Map& map, Filter& filter, const Rule& rule, const Batch& batch, Index next,
-                   Patience& patience) {
+                   Interrupt& interrupt) {
     Search search(Purpose::kLearn, rule.choice, filter, boxes);
     const Index width = 2 * boxes.n_features;
     for (; next < batch.n_samples; ++next) {
-        if (!patience.spend(boxes.n_nodes * width)) break;
+        if (!interrupt.may_continue(boxes.n_nodes * width)) break;
         search.look_at(batch.samples + next * boxes.n_features);
         const Index target = batch.targets[next];
         const Index winner = resonance(search, map, target, rule);

@@ -19,13 +19,13 @@ struct Questions {
 };
 
 inline void rank_nodes(const Boxes& boxes, Filter& filter, double choice, const Questions& questions,
-                       Patience& patience) {
+                       Interrupt& interrupt) {
     Search search(Purpose::kPredict, choice, filter, boxes);
     Wanted wanted;
     wanted.depth = questions.depth;
     if (questions.labelled_only) wanted.labels = questions.labels;
     for (Index i = 0; i < questions.n_samples; ++i) {
-        if (!patience.spend(boxes.n_nodes * 2 * boxes.n_features)) return;
+        if (!interrupt.may_continue(boxes.n_nodes * 2 * boxes.n_features)) return;
         search.look_at(questions.samples + i * boxes.n_features);
         Index* nodes = questions.nodes + i * questions.depth;
         double* matches = questions.matches + i * questions.depth;
