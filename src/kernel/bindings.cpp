@@ -66,7 +66,7 @@ void learn_batch(Filter& cache, Array<double, 2> weights, Array<double, 1> norms
 
 void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const double, 1> norms, Array<const Index, 1> labels,
                 Index n_nodes, double choice, bool labelled_only, Array<const double, 2> samples,
-                Array<Index, 2> nodes, Array<double, 2> matches, StopFlag stop) {
+                Array<Index, 2> nodes, Array<double, 2> matches, Index n_threads, StopFlag stop) {
     require(n_nodes >= 0 && n_nodes <= static_cast<Index>(weights.shape(0)) && norms.shape(0) == weights.shape(0) &&
                 labels.shape(0) == weights.shape(0) && weights.shape(1) == 2 * samples.shape(1) &&
                 nodes.shape(0) == samples.shape(0) && matches.shape(0) == samples.shape(0) &&
@@ -74,7 +74,7 @@ void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const doubl
             "arrays of unlike lengths");
     const Boxes boxes{const_cast<double*>(weights.data()), const_cast<double*>(norms.data()), n_nodes,
                       static_cast<Index>(weights.shape(0)), static_cast<Index>(samples.shape(1))};
-    const Questions questions{samples.data(),
+    const RankRequest request{samples.data(),
                               labels.data(),
                               labelled_only,
                               static_cast<Index>(samples.shape(0)),
@@ -91,7 +91,7 @@ void rank_batch(Filter& cache, Array<const double, 2> weights, Array<const doubl
             }
             together.lock();
         }
-        rank_nodes(boxes, cache, choice, questions, interrupt);
+        rank_nodes(boxes, cache, choice, request, n_threads, interrupt);
     });
 }
 
@@ -120,7 +120,7 @@ NB_MODULE(_kernel, module) {
                "journal_counts"_a.noconvert().none(), "stop"_a.noconvert());
     module.def("rank", &rank_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
                "n_nodes"_a, nb::kw_only(), "choice"_a, "labelled_only"_a, "samples"_a.noconvert(), "nodes"_a.noconvert(),
-               "matches"_a.noconvert(), "stop"_a.noconvert());
+               "matches"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());
     bind_evidence(module);
     module.def("instruction_set", [] { return chosen_instructions().load()->name; });
     module.def("filter_from", [](Index n_nodes) { return std::exchange(filter_from(), n_nodes); }, "n_nodes"_a);

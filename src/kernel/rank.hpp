@@ -1,41 +1,57 @@
-// Prediction: the best nodes for each sample of a batch. Changes nothing.
+// Ranking: the best nodes for each sample of a batch. Changes nothing.
 #pragma once
 
-#include "model.hpp"
+#include <algorithm>
+#include <memory>
+#include <utility>
+
 #include "interrupt.hpp"
-#include "sample.hpp"
+#include "model.hpp"
+#include "parallel.hpp"
 #include "search.hpp"
 
 namespace sslart {
 
-struct Questions {
+struct RankRequest {
     const double* samples;  // samples × features, coded to [0, 1]; NaN where missing
     const Index* labels;    // class per node, kNone where it has none
-    bool labelled_only;     // whether to pass over nodes without a label
+    bool labelled_only;     // whether to leave out nodes without a label
     Index n_samples;
-    Index depth;      // T: how many nodes to name
+    Index depth;      // T: how many nodes to return
     Index* nodes;     // out: samples × depth, best first
     double* matches;  // out: samples × depth
 };
 
-inline void rank_nodes(const Boxes& boxes, Filter& filter, double choice, const Questions& questions,
-                       Interrupt& interrupt) {
-    Search search(Purpose::kPredict, choice, filter, boxes);
+// ranks nodes for the samples from the first up to the last, which is left out; false where it was interrupted
+inline bool rank_samples(Search& search, const Boxes& boxes, const RankRequest& request, Index first, Index last,
+                         Interrupt& interrupt) {
     Wanted wanted;
-    wanted.depth = questions.depth;
-    if (questions.labelled_only) wanted.labels = questions.labels;
-    for (Index i = 0; i < questions.n_samples; ++i) {
-        if (!interrupt.may_continue(boxes.n_nodes * 2 * boxes.n_features)) return;
-        search.look_at(questions.samples + i * boxes.n_features);
-        Index* nodes = questions.nodes + i * questions.depth;
-        double* matches = questions.matches + i * questions.depth;
-        std::fill_n(nodes, questions.depth, kNone);
-        std::fill_n(matches, questions.depth, 0.0);
+    wanted.depth = request.depth;
+    if (request.labelled_only) wanted.labels = request.labels;
+    for (Index i = first; i < last; ++i) {
+        if (!interrupt.may_continue(boxes.n_nodes * 2 * boxes.n_features)) return false;
+        search.look_at(request.samples + i * boxes.n_features);
+        Index* nodes = request.nodes + i * request.depth;
+        double* matches = request.matches + i * request.depth;
+        std::fill_n(nodes, request.depth, kNone);
+        std::fill_n(matches, request.depth, 0.0);
         for (const Found& found : search.find(wanted)) {
             *nodes++ = found.node;
             *matches++ = found.match;
         }
     }
+    return true;
+}
+
+// The filter must be prepared.
+inline void rank_nodes(const Boxes& boxes, Filter& filter, double choice, const RankRequest& request, Index n_threads,
+                       Interrupt& interrupt) {
+    parallel_for(request.n_samples, n_threads, interrupt, [&] {
+        auto search = std::make_unique<Search>(Purpose::kPredict, choice, filter, boxes);
+        return [&boxes, &request, search = std::move(search)](Index first, Index last, Interrupt& own) {
+            return rank_samples(*search, boxes, request, first, last, own);
+        };
+    });
 }
 
 }  // namespace sslart

@@ -46,10 +46,16 @@ def rank(
     samples: FloatArray,
     nodes: IntArray,
     matches: FloatArray,
+    n_threads: int,
     stop: Flags,
 ) -> None: ...
 def measure(
-    samples: SingleArray, lower: SingleArray, upper: SingleArray, distances: SingleArray, stop: Flags
+    samples: SingleArray,
+    lower: SingleArray,
+    upper: SingleArray,
+    distances: SingleArray,
+    stop: Flags,
+    n_threads: int = 1,
 ) -> None: ...
 def hear(
     samples: SingleArray,
@@ -60,6 +66,28 @@ def hear(
     scores: FloatArray,
     stop: Flags,
 ) -> None: ...
+def nearest_centres(
+    samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, n_threads: int, stop: Flags
+) -> None: ...
+
+class Scorer:
+    def __init__(self, bias: FloatArray) -> None: ...
+    def set_ranks(self, offsets: IntArray, values: FloatArray, shares: FloatArray) -> None: ...
+    def add_boxes(
+        self,
+        rank_weight: float,
+        features: IntArray,
+        factors: FloatArray,
+        lower: SingleArray,
+        upper: SingleArray,
+        rate: float,
+        weights: SingleArray,
+    ) -> None: ...
+    def add_graph(self, rank_weight: float, centres: FloatArray, missing: FloatArray, outputs: FloatArray) -> None: ...
+    def add_linear(self, rank_weight: float, centre: FloatArray, slopes: FloatArray) -> None: ...
+    def add_splines(self, rank_weight: float, heights: FloatArray) -> None: ...
+    def scores(self, coded: FloatArray, scores: FloatArray, n_threads: int, stop: Flags) -> None: ...
+
 def instruction_set() -> str: ...
 def filter_from(n_nodes: int) -> int: ...
 def tree_from(n_nodes: int) -> int: ...

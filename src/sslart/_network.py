@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from sslart._coding import Coding, Feature
 from sslart._engine import engine
 from sslart._prototypes import Journal, Prototypes
-from sslart._threads import side_by_side
 from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 
 Undo = list[Callable[[], None]]
 
 NO_LIMIT = 0
-ROWS_PER_PIECE = 256
 
 
 class StoppedError(Exception):
@@ -222,30 +221,23 @@ class Network:
         depth = min(depth, prototypes.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
-        cache = prototypes.cache_of(engine())
-
-        def rank_rows(rows: slice, stop: Any) -> None:
-            engine().rank(
-                cache,
-                prototypes.weights,
-                prototypes.norms,
-                prototypes.labels,
-                prototypes.n_nodes,
-                choice=choice,
-                labelled_only=labelled_only,
-                samples=samples[rows],
-                nodes=nodes[rows],
-                matches=matches[rows],
-                stop=stop,
-            )
-            if stop[0]:
-                raise StoppedError
-
-        if n_jobs is None or len(samples) <= ROWS_PER_PIECE:
-            rank_rows(slice(None), _no_stop() if stop is None else stop)
-        else:
-            starts = range(0, len(samples), ROWS_PER_PIECE)
-            side_by_side(rank_rows, [slice(start, start + ROWS_PER_PIECE) for start in starts], n_jobs)
+        stop = _no_stop() if stop is None else stop
+        engine().rank(
+            prototypes.cache_of(engine()),
+            prototypes.weights,
+            prototypes.norms,
+            prototypes.labels,
+            prototypes.n_nodes,
+            choice=choice,
+            labelled_only=labelled_only,
+            samples=samples,
+            nodes=nodes,
+            matches=matches,
+            n_threads=effective_n_jobs(n_jobs),
+            stop=stop,
+        )
+        if stop[0]:
+            raise StoppedError
         return nodes, matches
 
     def familiarity(self, table: Table, choice: float, *, n_jobs: int | None = None, stop: Any = None) -> FloatArray:
