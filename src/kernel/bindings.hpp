@@ -18,8 +18,8 @@ inline void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
-// Runs work without the interpreter lock. It stops where another thread has set the flag, or where this is the main thread
-// and a signal handler has raised an exception, which then continues into Python.
+// Runs work without the interpreter lock. It stops where another thread has set the flag, or where this is the main
+// thread and a signal handler has raised an exception, which then continues into Python.
 template <class Work>
 void run_interruptible(const StopFlag& stop, Work work) {
     require(stop.shape(0) == 1, "stop must have length 1");

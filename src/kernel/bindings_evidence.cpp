@@ -26,7 +26,8 @@ auto copy_of(const ConstArray& array) {
     return std::vector<std::remove_const_t<typename ConstArray::Scalar>>(array.data(), array.data() + array.size());
 }
 
-PackedBoxes packed_boxes(const Array<const float, 3>& lower, const Array<const float, 3>& upper, std::size_t n_features) {
+PackedBoxes packed_boxes(const Array<const float, 3>& lower, const Array<const float, 3>& upper,
+                         std::size_t n_features) {
     require(lower.shape(0) == upper.shape(0) && lower.shape(1) == n_features && upper.shape(1) == n_features &&
                 lower.shape(2) == kWidth && upper.shape(2) == kWidth,
             "lower and upper must have the shape (n_blocks, n_features, 16)");
@@ -34,7 +35,7 @@ PackedBoxes packed_boxes(const Array<const float, 3>& lower, const Array<const f
 }
 
 void measure_batch(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper,
-             Array<float, 2> distances, StopFlag stop, Index n_threads) {
+                   Array<float, 2> distances, StopFlag stop, Index n_threads) {
     const PackedBoxes boxes = packed_boxes(lower, upper, samples.shape(1));
     require(distances.shape(0) == samples.shape(0) && distances.shape(1) == lower.shape(0) * kWidth,
             "distances must have the shape (n_samples, n_blocks * 16)");
@@ -68,8 +69,8 @@ void hear(Array<const float, 2> samples, Array<const float, 3> lower, Array<cons
         for (Index i = 0; i < n_samples; i += 2) {
             const Index n = std::min<Index>(2, n_samples - i);
             if (!interrupt.may_continue(n * boxes.n_boxes() * (boxes.n_features + n_levels * n_classes))) return;
-            add_box_scores(loops, boxes, samples.data() + i * boxes.n_features, n, rate, {weights.data(), n_levels, n_classes},
-                           scores.data() + i * n_classes, activations);
+            add_box_scores(loops, boxes, samples.data() + i * boxes.n_features, n, rate,
+                           {weights.data(), n_levels, n_classes}, scores.data() + i * n_classes, activations);
         }
     });
 }
@@ -108,8 +109,9 @@ public:
         require(offsets.shape(0) > 0, "offsets must have the length n_features + 1");
         const Index n_features = static_cast<Index>(offsets.shape(0)) - 1;
         const Index* at = offsets.data();
-        require(at[0] == 0 && at[n_features] == static_cast<Index>(values.shape(0)) && values.shape(0) == shares.shape(0),
-                "offsets must start at 0 and end at the length of values and shares");
+        require(
+            at[0] == 0 && at[n_features] == static_cast<Index>(values.shape(0)) && values.shape(0) == shares.shape(0),
+            "offsets must start at 0 and end at the length of values and shares");
         for (Index f = 0; f < n_features; ++f) require(at[f] <= at[f + 1], "offsets must not decrease");
         for (Index f = 0; f < n_features; ++f)
             for (Index j = at[f]; j + 1 < at[f + 1]; ++j)
@@ -118,7 +120,8 @@ public:
     }
 
     void add_boxes(double rank_weight, Array<const Index, 1> features, Array<const double, 1> factors,
-                   Array<const float, 3> lower, Array<const float, 3> upper, float rate, Array<const float, 3> weights) {
+                   Array<const float, 3> lower, Array<const float, 3> upper, float rate,
+                   Array<const float, 3> weights) {
         const PackedBoxes boxes = packed_boxes(lower, upper, features.shape(0));
         require(factors.shape(0) == features.shape(0), "factors must have the length of features");
         require(weights.shape(1) == n_classes() && weights.shape(2) == static_cast<std::size_t>(boxes.n_boxes()),
@@ -182,7 +185,8 @@ public:
             const std::shared_lock<std::shared_mutex> reading(changing_);
             require((n_features_ == kUnknown || n_features == n_features_) && n_features >= n_features_needed_,
                     "coded must have the shape (n_samples, n_features) with the features of the terms");
-            scorer_.scores(coded.data(), static_cast<Index>(coded.shape(0)), n_features, scores.data(), n_threads, interrupt);
+            scorer_.scores(coded.data(), static_cast<Index>(coded.shape(0)), n_features, scores.data(), n_threads,
+                           interrupt);
         });
     }
 

@@ -1,7 +1,7 @@
 // The nearest of many centres by Euclidean distance, the lowest index on ties.
 //
-// Each distance is added up feature by feature whatever the number of samples and the instruction set, so that a sample has
-// the same nearest centre everywhere.
+// Each distance is added up feature by feature whatever the number of samples and the instruction set, so that a sample
+// has the same nearest centre everywhere.
 #pragma once
 
 #include <cmath>
@@ -20,8 +20,8 @@ public:
         std::vector<LaneMinimum> minimum;
     };
 
-    // missing: one value per feature, which replaces a missing value of a sample. It is also the origin of the distances:
-    // in single precision they are most exact near the origin.
+    // missing: one value per feature, which replaces a missing value of a sample. It is also the origin of the
+    // distances: in single precision they are most exact near the origin.
     Centres(const double* centres, Index n_centres, const double* missing, Index n_features)
         : n_features_(n_features),
           n_blocks_((n_centres + kWidth - 1) / kWidth),
@@ -43,7 +43,8 @@ public:
     Index size() const { return n_blocks_ * n_features_ * kWidth; }
 
     // each block is read once for all samples
-    void nearest(const EvidenceLoops& loops, const double* samples, Index n_samples, Index* out, Scratch& scratch) const {
+    void nearest(const EvidenceLoops& loops, const double* samples, Index n_samples, Index* out,
+                 Scratch& scratch) const {
         prepare(samples, n_samples, scratch);
         const PackedCentres packed{values_.data(), half_norms_.data(), n_blocks_, n_features_};
         const float* values = scratch.samples.data();
@@ -63,7 +64,8 @@ private:
         for (Index i = 0; i < n_samples; ++i)
             for (Index f = 0; f < n_features_; ++f) {
                 const double value = samples[i * n_features_ + f];
-                scratch.samples[i * n_features_ + f] = std::isnan(value) ? 0.0f : static_cast<float>(value - missing_[f]);
+                scratch.samples[i * n_features_ + f] =
+                    std::isnan(value) ? 0.0f : static_cast<float>(value - missing_[f]);
             }
         LaneMinimum none;
         for (Index k = 0; k < kWidth; ++k) {

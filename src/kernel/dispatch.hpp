@@ -18,36 +18,38 @@ namespace sslart {
 
 struct Instructions {
     const char* name;
-    Vectors vectors;
+    VectorOps ops;
     EvidenceLoops loops;
-    Closest closest;
+    NearestBox nearest;
     Scan scans[2][5];  // by whether values are missing, and by the number of groups (0: more than four)
 
-    Scan scan(Index n_groups, const CoarseSample& x) const { return scans[x.any_missing][n_groups <= 4 ? n_groups : 0]; }
+    Scan scan(Index n_groups, const CoarseSample& x) const {
+        return scans[x.any_missing][n_groups <= 4 ? n_groups : 0];
+    }
 };
 
 inline constexpr Instructions kPortable = {
     "portable",
-    kVectors_portable,
+    kVectorOps_portable,
     portable::kLoops,
-    closest_portable,
+    nearest_portable,
     {{scan_portable, scan_portable, scan_portable, scan_portable, scan_portable},
      {scan_portable, scan_portable, scan_portable, scan_portable, scan_portable}}};
 
 #ifdef SSLART_X86
 inline constexpr Instructions kAvx2 = {
     "avx2",
-    kVectors_avx2,
+    kVectorOps_avx2,
     avx2::kLoops,
-    closest_avx2,
+    nearest_avx2,
     {{scan_avx2<0, false>, scan_avx2<1, false>, scan_avx2<2, false>, scan_avx2<3, false>, scan_avx2<4, false>},
      {scan_avx2<0, true>, scan_avx2<1, true>, scan_avx2<2, true>, scan_avx2<3, true>, scan_avx2<4, true>}}};
 
 inline constexpr Instructions kAvx512 = {
     "avx512",
-    kVectors_avx512,
+    kVectorOps_avx512,
     avx512::kLoops,
-    closest_avx2,
+    nearest_avx2,
     {{scan_avx512<0, false>, scan_avx512<1, false>, scan_avx512<2, false>, scan_avx512<3, false>,
       scan_avx512<4, false>},
      {scan_avx512<0, true>, scan_avx512<1, true>, scan_avx512<2, true>, scan_avx512<3, true>, scan_avx512<4, true>}}};
@@ -69,7 +71,8 @@ inline bool has_avx512() { return cpu_has(true); }
 #else
 inline bool has_avx2() { return __builtin_cpu_supports("avx2"); }
 inline bool has_avx512() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl");
 }
 #endif
 #endif  // SSLART_X86

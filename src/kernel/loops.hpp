@@ -1,7 +1,7 @@
 // The loops of evidence scores, compiled for each instruction set: distances to boxes and centres, weighted sums.
 //
-// Boxes and centres lie in blocks of kWidth, in each block feature by feature. Several samples are measured at once, as they
-// share what is read of a block; a sample alone is added up in the same order.
+// Boxes and centres lie in blocks of kWidth, in each block feature by feature. Several samples are measured at once, as
+// they share what is read of a block; a sample alone is added up in the same order.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +40,10 @@ struct LaneMinimum {
 // One instruction set's loops, for one sample and for several. loops.inc describes them.
 struct EvidenceLoops {
     using Measure = void (*)(const PackedBoxes& boxes, const float* samples, float* distances);
-    using AddScores = void (*)(const PackedBoxes& boxes, const float* samples, float rate, const float* weights, Index n_levels,
-                               Index n_classes, float* activations, double* scores);
-    using UpdateMinimum = void (*)(const PackedCentres& centres, Index block, const float* samples, LaneMinimum* minimum);
+    using AddScores = void (*)(const PackedBoxes& boxes, const float* samples, float rate, const float* weights,
+                               Index n_levels, Index n_classes, float* activations, double* scores);
+    using UpdateMinimum = void (*)(const PackedCentres& centres, Index block, const float* samples,
+                                   LaneMinimum* minimum);
 
     Measure measure_one, measure_two;
     AddScores add_scores_one, add_scores_two;
@@ -71,19 +72,19 @@ SSLART_INLINE LaneArray<To, kLanes> convert(const LaneArray<T, kLanes>& a) {
     return by_lane<To>(a, [](T value, int) { return static_cast<To>(value); });
 }
 
-#define SSLART_LANE_OPERATOR(op, Result)                                                             \
-    template <class T, int kLanes>                                                                   \
-    SSLART_INLINE LaneArray<Result, kLanes> operator op(const LaneArray<T, kLanes>& a,               \
-                                                        const LaneArray<T, kLanes>& b) {             \
+#define SSLART_LANE_OPERATOR(op, Result)                                                                     \
+    template <class T, int kLanes>                                                                           \
+    SSLART_INLINE LaneArray<Result, kLanes> operator op(const LaneArray<T, kLanes>& a,                       \
+                                                        const LaneArray<T, kLanes>& b) {                     \
         return by_lane<Result>(a, [&](T value, int k) { return static_cast<Result>(value op b.lanes[k]); }); \
-    }                                                                                                \
-    template <class T, int kLanes>                                                                   \
-    SSLART_INLINE LaneArray<Result, kLanes> operator op(const LaneArray<T, kLanes>& a, T b) {        \
-        return by_lane<Result>(a, [&](T value, int) { return static_cast<Result>(value op b); });    \
-    }                                                                                                \
-    template <class T, int kLanes>                                                                   \
-    SSLART_INLINE LaneArray<Result, kLanes> operator op(T a, const LaneArray<T, kLanes>& b) {        \
-        return by_lane<Result>(b, [&](T value, int) { return static_cast<Result>(a op value); });    \
+    }                                                                                                        \
+    template <class T, int kLanes>                                                                           \
+    SSLART_INLINE LaneArray<Result, kLanes> operator op(const LaneArray<T, kLanes>& a, T b) {                \
+        return by_lane<Result>(a, [&](T value, int) { return static_cast<Result>(value op b); });            \
+    }                                                                                                        \
+    template <class T, int kLanes>                                                                           \
+    SSLART_INLINE LaneArray<Result, kLanes> operator op(T a, const LaneArray<T, kLanes>& b) {                \
+        return by_lane<Result>(b, [&](T value, int) { return static_cast<Result>(a op value); });            \
     }
 
 SSLART_LANE_OPERATOR(+, T)
@@ -100,8 +101,8 @@ SSLART_INLINE LaneArray<std::int32_t, kLanes> operator<<(const LaneArray<std::in
 }
 
 template <class T, int kLanes>
-SSLART_INLINE LaneArray<T, kLanes> chosen(const LaneArray<std::int32_t, kLanes>& condition, const LaneArray<T, kLanes>& a,
-                                          const LaneArray<T, kLanes>& b) {
+SSLART_INLINE LaneArray<T, kLanes> chosen(const LaneArray<std::int32_t, kLanes>& condition,
+                                          const LaneArray<T, kLanes>& a, const LaneArray<T, kLanes>& b) {
     return by_lane<T>(a, [&](T value, int k) { return condition.lanes[k] ? value : b.lanes[k]; });
 }
 

@@ -1,7 +1,7 @@
 // One batch of independent items on several threads.
 //
-// Threads are started per call, so that nothing has to survive a fork. The calling thread first works alone and measures
-// how long an item takes; other threads are started only if what is left takes much longer than starting them.
+// Threads are started per call, so that nothing has to survive a fork. The calling thread first works alone and
+// measures how long an item takes; other threads are started only if what is left takes much longer than starting them.
 #pragma once
 
 #include <algorithm>
@@ -85,15 +85,15 @@ private:
     std::vector<std::thread> threads_;
 };
 
-// Covers the items from 0 to n_items with calls worker(first, last, interrupt), where each thread has a worker of its own
-// from make_worker(). A worker returns false where its interrupt told it to stop, which then stops all. Only the calling
+// Covers the items from 0 to n_items with calls worker(first, last, interrupt), where each thread has a worker of its
+// own from make_worker(). A worker returns false where its interrupt stopped it, which then stops all. Only the calling
 // thread uses `interrupt`. Items must be independent: which thread works on which of them varies.
 template <class MakeWorker>
 void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWorker make_worker) {
     using Clock = std::chrono::steady_clock;
     using Seconds = std::chrono::duration<double>;
     constexpr double kProbe = 50e-6;           // seconds of work on the calling thread before the estimate is used
-    constexpr double kWorkPerThread = 100e-6;  // seconds of work that pay for starting a thread
+    constexpr double kWorkPerThread = 100e-6;  // seconds of work that justify starting a thread
     constexpr double kChunk = 500e-6;          // seconds of work in a chunk, at most
     constexpr Index kTogether = 4;             // items that a worker may take together, which a chunk should not cut
 
@@ -123,7 +123,8 @@ void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWork
     }
 
     Index chunk = std::max<Index>(1, n_left / (8 * n_threads));
-    if (per_item * static_cast<double>(chunk) > kChunk) chunk = std::max<Index>(1, static_cast<Index>(kChunk / per_item));
+    if (per_item * static_cast<double>(chunk) > kChunk)
+        chunk = std::max<Index>(1, static_cast<Index>(kChunk / per_item));
     if (chunk > kTogether) chunk -= chunk % kTogether;
     SharedProgress progress(next, n_items, chunk);
     ThreadGroup others;

@@ -25,29 +25,29 @@ struct RankRequest {
 // ranks nodes for the samples from the first up to the last, which is left out; false where it was interrupted
 inline bool rank_samples(Search& search, const Boxes& boxes, const RankRequest& request, Index first, Index last,
                          Interrupt& interrupt) {
-    Wanted wanted;
-    wanted.depth = request.depth;
-    if (request.labelled_only) wanted.labels = request.labels;
+    Query query;
+    query.depth = request.depth;
+    if (request.labelled_only) query.labels = request.labels;
     for (Index i = first; i < last; ++i) {
         if (!interrupt.may_continue(boxes.n_nodes * 2 * boxes.n_features)) return false;
-        search.look_at(request.samples + i * boxes.n_features);
+        search.set_sample(request.samples + i * boxes.n_features);
         Index* nodes = request.nodes + i * request.depth;
         double* matches = request.matches + i * request.depth;
         std::fill_n(nodes, request.depth, kNone);
         std::fill_n(matches, request.depth, 0.0);
-        for (const Found& found : search.find(wanted)) {
-            *nodes++ = found.node;
-            *matches++ = found.match;
+        for (const Candidate& candidate : search.find(query)) {
+            *nodes++ = candidate.node;
+            *matches++ = candidate.match;
         }
     }
     return true;
 }
 
-// The filter must be prepared.
-inline void rank_nodes(const Boxes& boxes, Filter& filter, double choice, const RankRequest& request, Index n_threads,
-                       Interrupt& interrupt) {
+// The cache must be prepared.
+inline void rank_nodes(const Boxes& boxes, SearchCache& cache, double choice, const RankRequest& request,
+                       Index n_threads, Interrupt& interrupt) {
     parallel_for(request.n_samples, n_threads, interrupt, [&] {
-        auto search = std::make_unique<Search>(Purpose::kPredict, choice, filter, boxes);
+        auto search = std::make_unique<Search>(Purpose::kRank, choice, cache, boxes);
         return [&boxes, &request, search = std::move(search)](Index first, Index last, Interrupt& own) {
             return rank_samples(*search, boxes, request, first, last, own);
         };

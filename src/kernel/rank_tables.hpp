@@ -12,7 +12,8 @@ class RankTables {
 public:
     RankTables() = default;
 
-    // feature f has the entries from offsets[f] up to offsets[f + 1], which is left out; none: its values stay as they are
+    // feature f has the entries from offsets[f] up to offsets[f + 1], which is left out; none: its values stay as they
+    // are
     RankTables(const Index* offsets, Index n_features, const double* values, const double* shares)
         : offsets_(offsets, offsets + n_features + 1),
           values_(values, values + offsets[n_features]),

@@ -12,7 +12,8 @@ namespace sslart {
 inline void measure(const EvidenceLoops& loops, const PackedBoxes& boxes, const float* samples, Index n_samples,
                     float* distances) {
     Index i = 0;
-    for (; i + 1 < n_samples; i += 2) loops.measure_two(boxes, samples + i * boxes.n_features, distances + i * boxes.n_boxes());
+    for (; i + 1 < n_samples; i += 2)
+        loops.measure_two(boxes, samples + i * boxes.n_features, distances + i * boxes.n_boxes());
     if (i < n_samples) loops.measure_one(boxes, samples + i * boxes.n_features, distances + i * boxes.n_boxes());
 }
 
@@ -29,11 +30,11 @@ inline void add_box_scores(const EvidenceLoops& loops, const PackedBoxes& boxes,
     activations.resize(static_cast<std::size_t>(2 * boxes.n_boxes()));
     Index i = 0;
     for (; i + 1 < n_samples; i += 2)
-        loops.add_scores_two(boxes, samples + i * boxes.n_features, rate, weights.values, weights.n_levels, weights.n_classes,
-                             activations.data(), scores + i * weights.n_classes);
+        loops.add_scores_two(boxes, samples + i * boxes.n_features, rate, weights.values, weights.n_levels,
+                             weights.n_classes, activations.data(), scores + i * weights.n_classes);
     if (i < n_samples)
-        loops.add_scores_one(boxes, samples + i * boxes.n_features, rate, weights.values, weights.n_levels, weights.n_classes,
-                             activations.data(), scores + i * weights.n_classes);
+        loops.add_scores_one(boxes, samples + i * boxes.n_features, rate, weights.values, weights.n_levels,
+                             weights.n_classes, activations.data(), scores + i * weights.n_classes);
 }
 
 }  // namespace sslart

@@ -39,7 +39,8 @@ public:
                 for (; first < last; first += tile) {
                     const Index n = std::min(tile, last - first);
                     if (!own.may_continue(n * cost)) return false;
-                    score_tile(instructions, samples + first * n_features, n, n_features, out + first * n_classes(), scratch);
+                    score_tile(instructions, samples + first * n_features, n, n_features, out + first * n_classes(),
+                               scratch);
                 }
                 return true;
             };
@@ -59,7 +60,9 @@ private:
     };
 
     // so many samples that both they and the boxes of a term stay in the cache
-    static Index tile_size(Index n_features) { return std::clamp<Index>(4096 / std::max<Index>(n_features, 1) / 4 * 4, 4, 64); }
+    static Index tile_size(Index n_features) {
+        return std::clamp<Index>(4096 / std::max<Index>(n_features, 1) / 4 * 4, 4, 64);
+    }
 
     Index cost_of_sample(Index n_features) const {
         Index cost = n_features * (1 + static_cast<Index>(rank_weights_.size()));
@@ -67,8 +70,8 @@ private:
         return cost;
     }
 
-    void score_tile(const Instructions& instructions, const double* samples, Index n_samples, Index n_features, double* out,
-                    Scratch& scratch) const {
+    void score_tile(const Instructions& instructions, const double* samples, Index n_samples, Index n_features,
+                    double* out, Scratch& scratch) const {
         blend(samples, n_samples, n_features, scratch);
         for (Index i = 0; i < n_samples; ++i) std::copy(bias_.begin(), bias_.end(), out + i * n_classes());
         for (const MixedTerm& mixed : terms_) {

@@ -82,7 +82,8 @@ public:
         scratch.nearest.resize(static_cast<std::size_t>(samples.n_samples));
         centres.nearest(instructions.loops, samples.values, samples.n_samples, scratch.nearest.data(), scratch.centres);
         for (Index i = 0; i < samples.n_samples; ++i)
-            for (Index c = 0; c < n_classes; ++c) scores[i * n_classes + c] += outputs[scratch.nearest[i] * n_classes + c];
+            for (Index c = 0; c < n_classes; ++c)
+                scores[i * n_classes + c] += outputs[scratch.nearest[i] * n_classes + c];
     }
 
     Index cost() const override { return centres.size(); }
@@ -111,7 +112,8 @@ public:
     Index cost() const override { return static_cast<Index>(slopes.size()); }
 };
 
-// Σ of a function per feature that is straight between evenly spaced knots on [0, 1], over the features that the sample has
+// Σ of a function per feature that is straight between evenly spaced knots on [0, 1], over the features that the sample
+// has
 class SplineTerm final : public Term {
 public:
     std::vector<double> heights;  // features × knots × classes

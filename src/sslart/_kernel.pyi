@@ -6,12 +6,13 @@ from sslart._validate import FloatArray, IntArray, SingleArray
 
 Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
-class Filter: ...
+class SearchCache:
+    def __init__(self, filter_from: int = 96, tree_from: int = 4096) -> None: ...
 
-def new_cache() -> Filter: ...
+def new_cache() -> SearchCache: ...
 def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: FloatArray) -> bool: ...
 def learn(
-    cache: Filter,
+    cache: SearchCache,
     weights: FloatArray,
     norms: FloatArray,
     support: IntArray,
@@ -27,7 +28,7 @@ def learn(
     samples: FloatArray,
     targets: IntArray,
     winners: IntArray,
-    foreseen: IntArray | None,
+    predicted: IntArray | None,
     search_depth: int,
     journal_weights: FloatArray | None,
     journal_support: IntArray | None,
@@ -35,7 +36,7 @@ def learn(
     stop: Flags,
 ) -> None: ...
 def rank(
-    cache: Filter,
+    cache: SearchCache,
     weights: FloatArray,
     norms: FloatArray,
     labels: IntArray,
@@ -89,7 +90,5 @@ class Scorer:
     def scores(self, coded: FloatArray, scores: FloatArray, n_threads: int, stop: Flags) -> None: ...
 
 def instruction_set() -> str: ...
-def filter_from(n_nodes: int) -> int: ...
-def tree_from(n_nodes: int) -> int: ...
 def instruction_sets() -> list[str]: ...
 def use_instruction_set(name: str) -> None: ...

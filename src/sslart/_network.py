@@ -153,7 +153,7 @@ class Network:
                 samples=samples,
                 targets=targets,
                 winners=learnt.nodes,
-                foreseen=None if foresee_depth is None else learnt.foreseen,
+                predicted=None if foresee_depth is None else learnt.foreseen,
                 search_depth=foresee_depth or NO_LIMIT,
                 journal_weights=None if journal is None else journal.weights,
                 journal_support=None if journal is None else journal.support,

@@ -1,4 +1,4 @@
-"""The whole algorithm in plain NumPy, to be read beside the paper: the oracle of the compiled kernel.
+"""The whole algorithm in plain NumPy, to be read beside the paper: the specification of the compiled kernel.
 
 Symbols as in the paper: x a sample, A its complement code, W the weights, ρ the vigilance, α the choice
 parameter, β the learning rate, J the winning node, T the depth of the search, F the counts of the one-to-many map.
@@ -24,7 +24,7 @@ NO_NODE = -1
 
 
 def complement_code(x: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return A = (x, 1 − x), and which elements of A the sample has: a missing value is no evidence."""
+    """Return A = (x, 1 − x), and which elements of A the sample has: a missing value takes no part in any sum."""
     A = np.concatenate([x, 1.0 - x])
     return A, ~np.isnan(A)
 
@@ -49,7 +49,7 @@ def resonating_node(
     match_tracking: float,
     one_to_one: bool,
 ) -> int:
-    """Search for the node that learns the sample; NO_NODE calls for a new one.
+    """Search for the node that learns the sample; NO_NODE where a new one is needed.
 
     The paper's cycle takes the best node, tests vigilance, switches the node off where it fails, and repeats. That is
     the best among the nodes that pass. One-to-one mapping also switches off a node of another class, and raises
@@ -74,9 +74,9 @@ def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: f
 
 
 def answering_node(choices: FloatArray, labels: IntArray, search_depth: int) -> int:
-    """Ask the best node, then the next best, up to T (0: without limit), for one that has a label."""
-    for asked, J in enumerate(np.argsort(-choices, kind="stable")):
-        if search_depth and asked == search_depth:
+    """Return the first node with a label among the T best (0: among all)."""
+    for n_passed, J in enumerate(np.argsort(-choices, kind="stable")):
+        if search_depth and n_passed == search_depth:
             break
         if labels[J] != UNLABELLED:
             return int(J)
@@ -110,7 +110,7 @@ def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: Floa
 
 
 def new_cache() -> None:
-    """Return what is remembered between calls: nothing."""
+    """Return what `learn` and `rank` keep between calls: nothing."""
 
 
 def learn(
@@ -130,7 +130,7 @@ def learn(
     samples: FloatArray,
     targets: IntArray,
     winners: IntArray,
-    foreseen: IntArray | None,
+    predicted: IntArray | None,
     search_depth: int,
     journal_weights: FloatArray | None,
     journal_support: IntArray | None,
@@ -157,7 +157,7 @@ def learn(
         Class codes, -1 where unlabelled.
     winners : array of length n_samples
         Filled with the node that learnt each sample.
-    foreseen : array of length n_samples, or None
+    predicted : array of length n_samples, or None
         Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
     search_depth : int
         T of that prediction, 0 for no limit.
@@ -174,9 +174,9 @@ def learn(
         J = resonating_node(choices, matches, labels, target, vigilance, match_tracking, one_to_one)
         if J == NO_NODE and n_nodes == len(weights):
             return
-        if foreseen is not None and target != UNLABELLED:
+        if predicted is not None and target != UNLABELLED:
             node = answering_node(choices, labels, search_depth)
-            foreseen[i] = UNLABELLED if node == NO_NODE else labels[node]
+            predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
 
         if J == NO_NODE:
             J = n_nodes
@@ -221,7 +221,7 @@ def rank(
     choice : float
         α.
     labelled_only : bool
-        Whether to pass over the nodes without a label.
+        Whether to leave out the nodes without a label.
     samples : array of shape (n_samples, n_features)
         Coded samples, NaN where missing.
     nodes, matches : arrays of shape (n_samples, depth)
@@ -231,16 +231,16 @@ def rank(
     stop : array of length 1
         Not zero once another thread wants this one to stop.
     """
-    may_answer = np.flatnonzero(labels[:n_nodes] != UNLABELLED) if labelled_only else np.arange(n_nodes)
-    depth = min(nodes.shape[1], len(may_answer))
+    eligible = np.flatnonzero(labels[:n_nodes] != UNLABELLED) if labelled_only else np.arange(n_nodes)
+    depth = min(nodes.shape[1], len(eligible))
     nodes[:], matches[:] = NO_NODE, 0.0
     for i, x in enumerate(samples):
         if stop[0]:
             return
         A, present = complement_code(x)
-        node_choices, node_matches = choice_and_match(A, present, weights[may_answer], choice)
+        node_choices, node_matches = choice_and_match(A, present, weights[eligible], choice)
         best = np.argsort(-node_choices, kind="stable")[:depth]
-        nodes[i, :depth] = may_answer[best]
+        nodes[i, :depth] = eligible[best]
         matches[i, :depth] = node_matches[best]
 
 
@@ -285,24 +285,24 @@ def hear(
     scores: FloatArray,
     stop: Flags,
 ) -> None:
-    """Add what all boxes say about each sample: Σ exp(−rate · d)^(2^level) · weight, over boxes and levels.
+    """Add to the scores Σ exp(−rate · d)^(2^level) · weight over boxes and levels, for each sample.
 
     Parameters
     ----------
     samples, lower, upper, stop
         As in `measure`.
     rate : float
-        How fast the strength of a box falls off with its distance d, at level 0.
+        How fast a basis function falls off with the distance d, at level 0.
     weights : array of shape (n_levels, n_classes, n_boxes)
     scores : array of shape (n_samples, n_classes)
-        What is said is added here.
+        The sums are added here.
     """
-    strengths = np.empty((len(samples), weights.shape[2]), dtype=np.float32)
-    measure(samples, lower, upper, strengths, stop)
-    np.exp(strengths * np.float32(-rate), out=strengths)
+    activations = np.empty((len(samples), weights.shape[2]), dtype=np.float32)
+    measure(samples, lower, upper, activations, stop)
+    np.exp(activations * np.float32(-rate), out=activations)
     for level in weights:
-        scores += strengths @ level.T
-        np.multiply(strengths, strengths, out=strengths)
+        scores += activations @ level.T
+        np.multiply(activations, activations, out=activations)
 
 
 def nearest_centres(
