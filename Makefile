@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/cpp/*)
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/kernel/*)
 
 # real data sets, where they lie beside the checkout
 ifneq ($(wildcard ../shared/data),)

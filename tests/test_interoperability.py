@@ -252,9 +252,9 @@ def test_stacks_with_others(model: Any) -> None:
     X, y = WINE
     stack = StackingClassifier([("ours", clone(model))], LogisticRegression(C=10), cv=StratifiedKFold(3)).fit(X, y)
     np.testing.assert_array_equal(stack.transform(X), stack.estimators_[0].predict_proba(X))
-    foreseen = cross_val_predict(clone(model), X, y, cv=StratifiedKFold(3), method="predict_proba")
+    predicted = cross_val_predict(clone(model), X, y, cv=StratifiedKFold(3), method="predict_proba")
     np.testing.assert_allclose(
-        stack.final_estimator_.coef_, LogisticRegression(C=10).fit(foreseen, y).coef_, rtol=1e-3, atol=1e-3
+        stack.final_estimator_.coef_, LogisticRegression(C=10).fit(predicted, y).coef_, rtol=1e-3, atol=1e-3
     )
     assert stack.score(X, y) > 0.85
 

@@ -1,4 +1,4 @@
-"""The compiled twin of `sslart._reference`: the same functions, the same results, faster."""
+"""The compiled twin of `sslart._art.reference`: the same functions, the same results, faster."""
 
 import numpy as np
 
@@ -6,12 +6,13 @@ from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
-class Filter: ...
+class SearchCache:
+    def __init__(self, filter_from: int = 96, tree_from: int = 4096) -> None: ...
 
-def new_cache() -> Filter: ...
+def new_cache() -> SearchCache: ...
 def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: FloatArray) -> bool: ...
 def learn(
-    cache: Filter,
+    cache: SearchCache,
     weights: FloatArray,
     norms: FloatArray,
     support: IntArray,
@@ -27,7 +28,7 @@ def learn(
     samples: FloatArray,
     targets: IntArray,
     winners: IntArray,
-    foreseen: IntArray | None,
+    predicted: IntArray | None,
     search_depth: int,
     journal_weights: FloatArray | None,
     journal_support: IntArray | None,
@@ -35,7 +36,7 @@ def learn(
     stop: Flags,
 ) -> None: ...
 def rank(
-    cache: Filter,
+    cache: SearchCache,
     weights: FloatArray,
     norms: FloatArray,
     labels: IntArray,
@@ -46,10 +47,16 @@ def rank(
     samples: FloatArray,
     nodes: IntArray,
     matches: FloatArray,
+    n_threads: int,
     stop: Flags,
 ) -> None: ...
 def measure(
-    samples: SingleArray, lower: SingleArray, upper: SingleArray, distances: SingleArray, stop: Flags
+    samples: SingleArray,
+    lower: SingleArray,
+    upper: SingleArray,
+    distances: SingleArray,
+    stop: Flags,
+    n_threads: int = 1,
 ) -> None: ...
 def hear(
     samples: SingleArray,
@@ -60,8 +67,28 @@ def hear(
     scores: FloatArray,
     stop: Flags,
 ) -> None: ...
+def nearest_centres(
+    samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, n_threads: int, stop: Flags
+) -> None: ...
+
+class Scorer:
+    def __init__(self, bias: FloatArray) -> None: ...
+    def set_ranks(self, offsets: IntArray, values: FloatArray, shares: FloatArray) -> None: ...
+    def add_boxes(
+        self,
+        rank_weight: float,
+        features: IntArray,
+        factors: FloatArray,
+        lower: SingleArray,
+        upper: SingleArray,
+        rate: float,
+        weights: SingleArray,
+    ) -> None: ...
+    def add_graph(self, rank_weight: float, centres: FloatArray, missing: FloatArray, outputs: FloatArray) -> None: ...
+    def add_linear(self, rank_weight: float, centre: FloatArray, slopes: FloatArray) -> None: ...
+    def add_splines(self, rank_weight: float, heights: FloatArray) -> None: ...
+    def scores(self, coded: FloatArray, scores: FloatArray, n_threads: int, stop: Flags) -> None: ...
+
 def instruction_set() -> str: ...
-def filter_from(n_nodes: int) -> int: ...
-def tree_from(n_nodes: int) -> int: ...
 def instruction_sets() -> list[str]: ...
 def use_instruction_set(name: str) -> None: ...

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -49,23 +52,19 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
     kernel().use_instruction_set(usual)
 
 
-@contextmanager
-def searching(filter_from: int, tree_from: int) -> Iterator[None]:
-    """Use filter and tree from so many nodes on."""
-    usual = kernel().filter_from(filter_from), kernel().tree_from(tree_from)
-    yield
-    kernel().filter_from(usual[0])
-    kernel().tree_from(usual[1])
+def searching(filter_from: int, tree_from: int) -> Any:
+    """Return the kernel with a cache that filters, and builds a tree, from so many nodes on."""
+    functions = {name: getattr(kernel(), name) for name in ("encode", "learn", "rank")}
+    return SimpleNamespace(**functions, new_cache=lambda: kernel().SearchCache(filter_from, tree_from))
 
 
 NEVER = 2**62
 
 
 @pytest.fixture(params=[(1, 8), (1, NEVER), (NEVER, NEVER)], ids=["tree", "filter", "plain"])
-def filtering(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run with filter and tree even for few nodes, and without them."""
-    with searching(*request.param):
-        yield
+def small_cache(request: pytest.FixtureRequest) -> Any:
+    """The kernel with filter and tree even for few nodes, and without them."""
+    return searching(*request.param)
 
 
 def unit_network(n_features: int) -> Network:
@@ -81,8 +80,8 @@ def grown(
     with use_backend(engine):
         for rows in (slice(0, cut), slice(cut, None)):
             if len(samples[rows]):
-                learnt = network.learn(Table(samples[rows]), targets[rows], 3, params, foresee_depth=depth)
-                seen += [learnt.nodes, learnt.foreseen]
+                learnt = network.learn(Table(samples[rows]), targets[rows], 3, params, predict_depth=depth)
+                seen += [learnt.nodes, learnt.predicted]
         for top in (1, 2, 5):
             seen += network.rank(Table(samples), params.choice, depth=top)
         if (targets >= 0).any():
@@ -90,7 +89,6 @@ def grown(
     return network, seen
 
 
-@pytest.mark.usefixtures("filtering")
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     samples=lattices(max_features=40),
@@ -100,10 +98,10 @@ def grown(
     depth=st.sampled_from([None, 0, 1, 2, 3]),
 )
 def test_kernel_and_reference_make_the_same_nodes(
-    samples: np.ndarray, params: LearningParams, seed: int, cut: int, depth: int | None
+    small_cache: Any, samples: np.ndarray, params: LearningParams, seed: int, cut: int, depth: int | None
 ) -> None:
     targets = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
-    fast, fast_seen = grown(kernel(), samples, targets, params, cut, depth)
+    fast, fast_seen = grown(small_cache, samples, targets, params, cut, depth)
     plain, plain_seen = grown(sslart._art.reference, samples, targets, params, cut, depth)
     n = fast.nodes.n_nodes
     assert n == plain.nodes.n_nodes
@@ -146,9 +144,9 @@ def test_a_tree_of_several_levels_finds_what_the_filter_finds(
     targets = random.randint(-1, 3, size=len(samples))
     params = LearningParams(0.9995, 1e-3, 1.0, 1e-6, one_to_one)
 
-    def made() -> list[bytes]:
+    def made(engine: Any) -> list[bytes]:
         network, learnt = unit_network(n_features), []
-        with use_backend(kernel()):
+        with use_backend(engine):
             for rows in (slice(0, 9000), slice(9000, None)):
                 learnt.append(network.learn(Table(samples[rows]), targets[rows], 3, params).nodes)
             ranked = [*network.rank(Table(samples[:200]), params.choice, depth=5)]
@@ -156,10 +154,7 @@ def test_a_tree_of_several_levels_finds_what_the_filter_finds(
         assert n > 8192
         return [array.tobytes() for array in [*learnt, *ranked, network.nodes.weights[:n]]]
 
-    with searching(96, 1024):
-        with_tree = made()
-    with searching(96, NEVER):
-        assert with_tree == made()
+    assert made(searching(96, 1024)) == made(searching(96, NEVER))
 
 
 @given(
@@ -184,6 +179,58 @@ def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, 
     weights = prototypes.weights[: prototypes.n_nodes]
     np.testing.assert_array_equal(weights * GRID, np.rint(weights * GRID))
     np.testing.assert_array_equal(weights.sum(axis=1), prototypes.norms[: prototypes.n_nodes])
+
+
+@pytest.mark.parametrize("filter_from", [1, NEVER])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_ranks_are_the_same_bits_on_any_number_of_threads(filter_from: int, missing: float) -> None:
+    random = np.random.RandomState(0)
+    samples = np.round(random.rand(4000, 6), 3)
+    samples[random.rand(*samples.shape) < missing] = np.nan
+    samples[np.isnan(samples).all(axis=1)] = 0.5
+    network = unit_network(6)
+    with use_backend(searching(filter_from, 64)):
+        network.learn(Table(samples[:800]), random.randint(-1, 3, 800), 3, LearningParams(0.95, 1e-3, 1.0))
+        alone = network.rank_coded(samples, 1e-3, depth=3, n_jobs=1)
+        for n_jobs in (2, 3, 8):
+            for found, expected in zip(network.rank_coded(samples, 1e-3, depth=3, n_jobs=n_jobs), alone, strict=True):
+                assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_stop_flag_and_ctrl_c_end_long_ranking(n_threads: int) -> None:
+    samples = np.random.RandomState(0).rand(100_000, 16)
+    network = unit_network(16)
+    with use_backend(kernel()):
+        network.learn(Table(samples[:6000]), np.full(6000, -1), 1, LearningParams(1.0, 1e-3, 1.0))
+    nodes, matches = np.full((len(samples), 5), -9), np.zeros((len(samples), 5))
+    prototypes = network.prototypes
+
+    def rank(stop: np.ndarray) -> None:
+        kernel().rank(
+            prototypes.cache_of(kernel()),
+            *(prototypes.weights, prototypes.norms, prototypes.labels, prototypes.n_nodes),
+            choice=1e-3,
+            labelled_only=False,
+            samples=samples,
+            nodes=nodes,
+            matches=matches,
+            n_threads=n_threads,
+            stop=stop,
+        )
+
+    stop = np.zeros(1, dtype=np.uint8)
+    threading.Timer(0.2, lambda: stop.fill(1)).start()
+    rank(stop)
+    assert (nodes[-1] == -9).all()
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            rank(np.zeros(1, dtype=np.uint8))
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert (nodes[-1] == -9).all()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
@@ -240,7 +287,7 @@ def test_kernel_refuses_arrays_that_do_not_fit(change: dict[str, Any], message: 
         "samples": np.array([[0.0], [1.0]]),
         "targets": np.array([0, 0]),
         "winners": np.empty(2, dtype=np.int64),
-        "foreseen": None,
+        "predicted": None,
         "search_depth": 0,
         "journal_weights": None,
         "journal_support": None,

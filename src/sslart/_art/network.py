@@ -1,8 +1,8 @@
-"""One network: a encoder and its prototypes, which learn a table of samples and rank nodes for it."""
+"""One network: an encoder and its nodes, which learn a table of samples and are ranked for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,21 +14,20 @@ from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.parallel import run_parallel
+from sslart._utils.parallel import n_threads
 
 Undo = list[Callable[[], None]]
 
 NO_LIMIT = 0
-ROWS_PER_PIECE = 256
 
 
 class StoppedError(Exception):
-    """Raised in a thread whose work another thread has called off."""
+    """Raised in a thread whose work another thread has stopped."""
 
 
 @dataclass(frozen=True)
 class LearningParams:
-    """How a network learns: ρ, α, β, δ and the mapping."""
+    """How a network learns: ρ, α, β, δ, and whether a node serves one class only."""
 
     vigilance: float
     choice: float
@@ -39,14 +38,21 @@ class LearningParams:
 
 @dataclass(frozen=True)
 class LearnResult:
-    """What happened to each sample: the node that learnt it, and the class foreseen for it, -1 where none was."""
+    """What happened to each sample: the node that learnt it, and the class predicted before, -1 where none was."""
 
     nodes: IntArray
-    foreseen: IntArray
+    predicted: IntArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[LearnResult]) -> LearnResult:
+        """Return what happened to the samples of several parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(np.concatenate([one.nodes for one in parts]), np.concatenate([one.predicted for one in parts]))
 
 
 class Network:
-    """A encoder and the prototypes learnt in it.
+    """An encoder and the nodes learnt in it.
 
     Parameters
     ----------
@@ -65,7 +71,7 @@ class Network:
         n_classes: int,
         params: LearningParams,
         *,
-        foresee_depth: int | None = None,
+        predict_depth: int | None = None,
         undo: Undo | None = None,
         stop: Any = None,
     ) -> LearnResult:
@@ -78,47 +84,47 @@ class Network:
             Class codes, -1 where unlabelled.
         n_classes : int
             How many class codes there are.
-        rule : LearningParams
-        foresee_depth : int or None
+        params : LearningParams
+        predict_depth : int or None
             Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
         undo : list of callables, or None
             Gets a step that leaves the network as it was. None spares the journal where the network will be thrown
             away on failure.
         stop : array of one uint8, or None
-            A flag by which another thread calls the work off.
+            A flag by which another thread stops the work.
         """
         self.encoder.check(table)
         coded, beyond = self._encode(table)
         widens = beyond or not self.encoder.knows_categories(table)
-        stretches = list(self.encoder.stretches(table)) if widens else [(slice(0, len(table)), self.encoder)]
+        segments = list(self.encoder.segments(table)) if widens else [(slice(0, len(table)), self.encoder)]
         reshapes = widens or n_classes > self.nodes.n_classes
         journal = Journal(self.nodes, len(table), reshapes) if undo is not None else None
         encoder = self.encoder
         nodes = np.full(len(table), -1)
-        foreseen = np.full(len(table) if foresee_depth is not None else 0, UNLABELLED)
+        predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
 
-        def take_back() -> None:
+        def undo_learning() -> None:
             if journal is not None:
-                journal.take_back(nodes)
+                journal.restore(nodes)
                 self.encoder = encoder
 
         if undo is not None:
-            undo.append(take_back)
+            undo.append(undo_learning)
         self.nodes.add_classes(n_classes)
-        for rows, wider in stretches:
+        for rows, wider in segments:
             if wider is not self.encoder:
                 self.nodes.recode(self.encoder, wider)
                 self.encoder = wider
-            self._learn_stretch(
+            self._learn_segment(
                 self._encode(table[rows])[0] if widens else coded,
                 targets[rows],
                 params,
-                LearnResult(nodes[rows], foreseen[rows]),
-                foresee_depth,
+                LearnResult(nodes[rows], predicted[rows]),
+                predict_depth,
                 journal if journal is not None and journal.by_sample else None,
                 _no_stop() if stop is None else stop,
             )
-        return LearnResult(nodes, foreseen)
+        return LearnResult(nodes, predicted)
 
     def encode(self, table: Table) -> FloatArray:
         """Return samples in the unit cube, NaN where missing, after checking that their columns are as learnt."""
@@ -131,27 +137,27 @@ class Network:
         coded = np.empty_like(matrix)
         return coded, backend().encode(matrix, self.encoder.lower, self.encoder.upper, coded)
 
-    def _learn_stretch(
+    def _learn_segment(
         self,
         samples: FloatArray,
         targets: IntArray,
         params: LearningParams,
         learnt: LearnResult,
-        foresee_depth: int | None,
+        predict_depth: int | None,
         journal: Journal | None,
         stop: Any,
     ) -> None:
-        prototypes = self.nodes
-        n_nodes_before = prototypes.n_nodes
+        own = self.nodes
+        n_nodes_before = own.n_nodes
         progress = np.array([0, n_nodes_before])
         while True:
             backend().learn(
-                prototypes.cache_of(backend()),
-                prototypes.weights,
-                prototypes.norms,
-                prototypes.support,
-                prototypes.counts,
-                prototypes.labels,
+                own.cache_of(backend()),
+                own.weights,
+                own.norms,
+                own.support,
+                own.counts,
+                own.labels,
                 progress,
                 vigilance=params.vigilance,
                 choice=params.choice,
@@ -161,20 +167,20 @@ class Network:
                 samples=samples,
                 targets=targets,
                 winners=learnt.nodes,
-                foreseen=None if foresee_depth is None else learnt.foreseen,
-                search_depth=foresee_depth or NO_LIMIT,
+                predicted=None if predict_depth is None else learnt.predicted,
+                search_depth=predict_depth or NO_LIMIT,
                 journal_weights=None if journal is None else journal.weights,
                 journal_support=None if journal is None else journal.support,
                 journal_counts=None if journal is None else journal.counts,
                 stop=stop,
             )
-            prototypes.n_nodes = int(progress[1])
+            own.n_nodes = int(progress[1])
             if progress[0] == len(samples):
                 break
             if stop[0]:
                 raise StoppedError
-            prototypes.grow(len(samples) - int(progress[0]))
-        prototypes.n_nodes_stage1 += _n_made_unlabelled(learnt.nodes, targets, n_nodes_before)
+            own.grow(len(samples) - int(progress[0]))
+        own.n_nodes_stage1 += _n_made_unlabelled(learnt.nodes, targets, n_nodes_before)
 
     def rank(
         self,
@@ -200,7 +206,7 @@ class Network:
         n_jobs : int or None
             How many threads share the samples.
         stop : array of one uint8, or None
-            A flag by which another thread calls the work off.
+            A flag by which another thread stops the work.
 
         Returns
         -------
@@ -227,38 +233,31 @@ class Network:
 
         `labels`, one per node, -1 for none, take the place of those of the nodes.
         """
-        prototypes = self.nodes
-        own_labels = prototypes.labels
+        own = self.nodes
+        own_labels = own.labels
         if labels is not None:
-            own_labels = np.full_like(prototypes.labels, UNLABELLED)
-            own_labels[: prototypes.n_nodes] = labels
-        depth = min(depth, prototypes.n_nodes)
+            own_labels = np.full_like(own.labels, UNLABELLED)
+            own_labels[: own.n_nodes] = labels
+        depth = min(depth, own.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
-        cache = prototypes.cache_of(backend())
-
-        def rank_rows(rows: slice, stop: Any) -> None:
-            backend().rank(
-                cache,
-                prototypes.weights,
-                prototypes.norms,
-                own_labels,
-                prototypes.n_nodes,
-                choice=choice,
-                labelled_only=labelled_only,
-                samples=samples[rows],
-                nodes=nodes[rows],
-                matches=matches[rows],
-                stop=stop,
-            )
-            if stop[0]:
-                raise StoppedError
-
-        if n_jobs is None or len(samples) <= ROWS_PER_PIECE:
-            rank_rows(slice(None), _no_stop() if stop is None else stop)
-        else:
-            starts = range(0, len(samples), ROWS_PER_PIECE)
-            run_parallel(rank_rows, [slice(start, start + ROWS_PER_PIECE) for start in starts], n_jobs)
+        stop = _no_stop() if stop is None else stop
+        backend().rank(
+            own.cache_of(backend()),
+            own.weights,
+            own.norms,
+            own_labels,
+            own.n_nodes,
+            choice=choice,
+            labelled_only=labelled_only,
+            samples=samples,
+            nodes=nodes,
+            matches=matches,
+            n_threads=n_threads(n_jobs),
+            stop=stop,
+        )
+        if stop[0]:
+            raise StoppedError
         return nodes, matches
 
     def check_known_features(self, samples: FloatArray) -> None:
@@ -292,7 +291,7 @@ class Network:
             "categorical": sorted(self.encoder.categorical),
             "lower": self.encoder.lower,
             "upper": self.encoder.upper,
-            "prototypes": self.nodes.to_state(),
+            "nodes": self.nodes.to_state(),
         }
 
     @classmethod
@@ -301,12 +300,12 @@ class Network:
         features = tuple(Feature(*feature) for feature in state["features"])
         categorical = frozenset(state["categorical"])
         lower, upper = state["lower"], state["upper"]
-        prototypes = Nodes.from_state(state["prototypes"])
+        nodes = Nodes.from_state(state["nodes"])
         columns = {feature.column for feature in features} | categorical
         fits = (
             lower.shape == upper.shape == (len(features),)
             and lower.dtype == upper.dtype == np.float64
-            and prototypes.n_features == len(features)
+            and nodes.n_features == len(features)
             and all(isinstance(column, int) for column in columns)
             and len(columns) == n_columns
             and min(columns) == 0
@@ -320,7 +319,7 @@ class Network:
         if not fits:
             raise ValueError("the encoder of the model does not fit its arrays")
         network = cls(Encoder(features, categorical, lower, upper))
-        network.nodes = prototypes
+        network.nodes = nodes
         return network
 
 

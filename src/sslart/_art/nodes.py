@@ -1,4 +1,4 @@
-"""The prototype nodes: boxes, supports and class counts as plain arrays with room to grow."""
+"""The nodes: boxes, supports and class counts as plain arrays with room to grow."""
 
 from __future__ import annotations
 
@@ -98,10 +98,10 @@ class Nodes:
         self.weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
         self._derive(np.arange(self.n_nodes))
 
-    def cache_of(self, engine: Any) -> Any:
-        """Return what an engine remembers of these nodes between calls; dropped when others change them."""
-        if self._cache[0] is not engine:
-            self._cache = engine, engine.new_cache()
+    def cache_of(self, backend: Any) -> Any:
+        """Return what a backend keeps of these nodes between calls; dropped when the nodes are changed otherwise."""
+        if self._cache[0] is not backend:
+            self._cache = backend, backend.new_cache()
         return self._cache[1]
 
     def _derive(self, nodes: IntArray) -> None:
@@ -126,7 +126,7 @@ class Nodes:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Nodes:
-        """Return the prototypes of a saved state, after checking that it can be one."""
+        """Return the nodes of a saved state, after checking that it can be one."""
         weights, support, counts = state["weights"], state["support"], state["counts"]
         stage1 = state["n_nodes_stage1"]
         consistent = (
@@ -147,12 +147,12 @@ class Nodes:
         on_grid = bool((weights >= 0).all() and (weights <= 1).all() and (weights * GRID % 1 == 0).all())
         if not on_grid or (support < 1).any() or (counts < 0).any() or (counts.sum(axis=1) > support).any():
             raise ValueError("the arrays of the model hold values that no model can have")
-        prototypes = cls(weights.shape[1] // 2, counts.shape[1])
-        prototypes._allocate(len(weights), weights.shape[1] // 2, counts.shape[1])
-        prototypes.n_nodes, prototypes.n_nodes_stage1 = len(weights), stage1
-        prototypes.weights[:], prototypes.support[:], prototypes.counts[:] = weights, support, counts
-        prototypes._derive(np.arange(len(weights)))
-        return prototypes
+        nodes = cls(weights.shape[1] // 2, counts.shape[1])
+        nodes._allocate(len(weights), weights.shape[1] // 2, counts.shape[1])
+        nodes.n_nodes, nodes.n_nodes_stage1 = len(weights), stage1
+        nodes.weights[:], nodes.support[:], nodes.counts[:] = weights, support, counts
+        nodes._derive(np.arange(len(weights)))
+        return nodes
 
     def __getstate__(self) -> dict[str, Any]:
         return self.to_state()
@@ -162,35 +162,35 @@ class Nodes:
 
 
 class Journal:
-    """What the nodes were before a call changed them, so that a call that fails can be taken back.
+    """What the nodes were before a call changed them, so that a call that fails can be undone.
 
     A long batch, or one that reshapes the arrays, keeps a copy of all nodes. A short one keeps the former row of
     the one node that each sample changed: its cost does not grow with the model.
 
     Parameters
     ----------
-    prototypes : Nodes
+    nodes : Nodes
     n_samples : int
         Length of the batch about to be learnt.
     reshapes : bool
         Whether the batch widens the encoder or brings new classes.
     """
 
-    def __init__(self, prototypes: Nodes, n_samples: int, reshapes: bool) -> None:
-        self._prototypes = prototypes
-        self._n_nodes, self._n_nodes_stage1 = prototypes.n_nodes, prototypes.n_nodes_stage1
-        self.by_sample = n_samples < prototypes.n_nodes and not reshapes
+    def __init__(self, nodes: Nodes, n_samples: int, reshapes: bool) -> None:
+        self._owner = nodes
+        self._n_nodes, self._n_nodes_stage1 = nodes.n_nodes, nodes.n_nodes_stage1
+        self.by_sample = n_samples < nodes.n_nodes and not reshapes
         if self.by_sample:
-            self.weights = np.empty((n_samples, prototypes.weights.shape[1]))
+            self.weights = np.empty((n_samples, nodes.weights.shape[1]))
             self.support = np.empty(n_samples, dtype=np.int64)
-            self.counts = np.empty((n_samples, prototypes.n_classes), dtype=np.int64)
+            self.counts = np.empty((n_samples, nodes.n_classes), dtype=np.int64)
         else:
-            used = slice(0, prototypes.n_nodes)
-            self.weights = prototypes.weights[used].copy()
-            self.support = prototypes.support[used].copy()
-            self.counts = prototypes.counts[used].copy()
+            used = slice(0, nodes.n_nodes)
+            self.weights = nodes.weights[used].copy()
+            self.support = nodes.support[used].copy()
+            self.counts = nodes.counts[used].copy()
 
-    def take_back(self, winners: IntArray) -> None:
+    def restore(self, winners: IntArray) -> None:
         """Put every node back as it was.
 
         Parameters
@@ -198,16 +198,16 @@ class Journal:
         winners : array
             The node that each sample changed; -1 for samples not begun.
         """
-        prototypes = self._prototypes
-        prototypes.n_nodes, prototypes.n_nodes_stage1 = self._n_nodes, self._n_nodes_stage1
+        owner = self._owner
+        owner.n_nodes, owner.n_nodes_stage1 = self._n_nodes, self._n_nodes_stage1
         if self.by_sample:
             changed = np.flatnonzero((winners >= 0) & (winners < self._n_nodes))[::-1]
             nodes = winners[changed]  # of several rows for one node the last assigned stays: the earliest
-            prototypes.weights[nodes] = self.weights[changed]
-            prototypes.support[nodes] = self.support[changed]
-            prototypes.counts[nodes] = self.counts[changed]
+            owner.weights[nodes] = self.weights[changed]
+            owner.support[nodes] = self.support[changed]
+            owner.counts[nodes] = self.counts[changed]
         else:
             nodes = np.arange(self._n_nodes)
-            prototypes._allocate(self._n_nodes, self.weights.shape[1] // 2, self.counts.shape[1])
-            prototypes.weights, prototypes.support, prototypes.counts = self.weights, self.support, self.counts
-        prototypes._derive(nodes)
+            owner._allocate(self._n_nodes, self.weights.shape[1] // 2, self.counts.shape[1])
+            owner.weights, owner.support, owner.counts = self.weights, self.support, self.counts
+        owner._derive(nodes)

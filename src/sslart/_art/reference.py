@@ -1,13 +1,16 @@
-"""The whole algorithm in plain NumPy, to be read beside the paper: the oracle of the compiled kernel.
+"""The whole algorithm in plain NumPy, to be read beside the paper: the specification of the compiled kernel.
 
 Symbols as in the paper: x a sample, A its complement code, W the weights, ρ the vigilance, α the choice
 parameter, β the learning rate, J the winning node, T the depth of the search, F the counts of the one-to-many map.
 The model's own decisions, where the paper leaves something open, are in docs/model.md.
 
-The functions work on the arrays of `sslart._prototypes.Nodes` in place, as the compiled kernel does.
+The functions work on the arrays of `sslart._art.nodes.Nodes` in place, as the compiled kernel does.
 """
 
 from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,11 +18,14 @@ from sslart._data.encoder import GRID
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, SingleArray
 
+Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
+Term = Callable[[FloatArray, FloatArray, Flags], None]
+
 NO_NODE = -1
 
 
 def complement_code(x: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return A = (x, 1 − x), and which elements of A the sample has: a missing value is no evidence."""
+    """Return A = (x, 1 − x), and which elements of A the sample has: a missing value takes no part in any sum."""
     A = np.concatenate([x, 1.0 - x])
     return A, ~np.isnan(A)
 
@@ -44,7 +50,7 @@ def resonating_node(
     match_tracking: float,
     one_to_one: bool,
 ) -> int:
-    """Search for the node that learns the sample; NO_NODE calls for a new one.
+    """Search for the node that learns the sample; NO_NODE where a new one is needed.
 
     The paper's cycle takes the best node, tests vigilance, switches the node off where it fails, and repeats. That is
     the best among the nodes that pass. One-to-one mapping also switches off a node of another class, and raises
@@ -69,9 +75,9 @@ def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: f
 
 
 def answering_node(choices: FloatArray, labels: IntArray, search_depth: int) -> int:
-    """Ask the best node, then the next best, up to T (0: without limit), for one that has a label."""
-    for asked, J in enumerate(np.argsort(-choices, kind="stable")):
-        if search_depth and asked == search_depth:
+    """Return the first node with a label among the T best (0: among all)."""
+    for n_passed, J in enumerate(np.argsort(-choices, kind="stable")):
+        if search_depth and n_passed == search_depth:
             break
         if labels[J] != UNLABELLED:
             return int(J)
@@ -105,7 +111,7 @@ def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: Floa
 
 
 def new_cache() -> None:
-    """Return what is remembered between calls: nothing."""
+    """Return what `learn` and `rank` keep between calls: nothing."""
 
 
 def learn(
@@ -125,12 +131,12 @@ def learn(
     samples: FloatArray,
     targets: IntArray,
     winners: IntArray,
-    foreseen: IntArray | None,
+    predicted: IntArray | None,
     search_depth: int,
     journal_weights: FloatArray | None,
     journal_support: IntArray | None,
     journal_counts: IntArray | None,
-    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+    stop: Flags,
 ) -> None:
     """Learn a batch in one pass, from sample progress[0] on, with progress[1] nodes so far.
 
@@ -152,7 +158,7 @@ def learn(
         Class codes, -1 where unlabelled.
     winners : array of length n_samples
         Filled with the node that learnt each sample.
-    foreseen : array of length n_samples, or None
+    predicted : array of length n_samples, or None
         Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
     search_depth : int
         T of that prediction, 0 for no limit.
@@ -169,9 +175,9 @@ def learn(
         J = resonating_node(choices, matches, labels, target, vigilance, match_tracking, one_to_one)
         if J == NO_NODE and n_nodes == len(weights):
             return
-        if foreseen is not None and target != UNLABELLED:
+        if predicted is not None and target != UNLABELLED:
             node = answering_node(choices, labels, search_depth)
-            foreseen[i] = UNLABELLED if node == NO_NODE else labels[node]
+            predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
 
         if J == NO_NODE:
             J = n_nodes
@@ -200,7 +206,8 @@ def rank(
     samples: FloatArray,
     nodes: IntArray,
     matches: FloatArray,
-    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+    n_threads: int,
+    stop: Flags,
 ) -> None:
     """Find the nodes of highest choice for each sample, best first.
 
@@ -215,24 +222,26 @@ def rank(
     choice : float
         α.
     labelled_only : bool
-        Whether to pass over the nodes without a label.
+        Whether to leave out the nodes without a label.
     samples : array of shape (n_samples, n_features)
         Coded samples, NaN where missing.
     nodes, matches : arrays of shape (n_samples, depth)
         Filled with the best nodes, -1 where there are no more, and their match.
+    n_threads : int
+        For the compiled kernel.
     stop : array of length 1
         Not zero once another thread wants this one to stop.
     """
-    may_answer = np.flatnonzero(labels[:n_nodes] != UNLABELLED) if labelled_only else np.arange(n_nodes)
-    depth = min(nodes.shape[1], len(may_answer))
+    eligible = np.flatnonzero(labels[:n_nodes] != UNLABELLED) if labelled_only else np.arange(n_nodes)
+    depth = min(nodes.shape[1], len(eligible))
     nodes[:], matches[:] = NO_NODE, 0.0
     for i, x in enumerate(samples):
         if stop[0]:
             return
         A, present = complement_code(x)
-        node_choices, node_matches = choice_and_match(A, present, weights[may_answer], choice)
+        node_choices, node_matches = choice_and_match(A, present, weights[eligible], choice)
         best = np.argsort(-node_choices, kind="stable")[:depth]
-        nodes[i, :depth] = may_answer[best]
+        nodes[i, :depth] = eligible[best]
         matches[i, :depth] = node_matches[best]
 
 
@@ -241,7 +250,8 @@ def measure(
     lower: SingleArray,
     upper: SingleArray,
     distances: SingleArray,
-    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+    stop: Flags,
+    n_threads: int = 1,
 ) -> None:
     """Measure the L1 distance of each sample to each box, over the features that the sample has.
 
@@ -250,11 +260,13 @@ def measure(
     samples : array of shape (n_samples, n_features)
         NaN where missing.
     lower, upper : arrays of shape (n_blocks, n_features, width)
-        The sides of the boxes, in blocks; -inf and inf where a box does not ask for a feature.
+        The sides of the boxes, in blocks; -inf and inf where a box has no side.
     distances : array of shape (n_samples, n_boxes)
         Filled with the distances.
     stop : array of length 1
         Not zero once another thread wants this one to stop.
+    n_threads : int
+        For the compiled kernel.
     """
     distances[:] = 0.0
     for feature in range(samples.shape[1]):
@@ -272,23 +284,259 @@ def hear(
     rate: float,
     weights: SingleArray,
     scores: FloatArray,
-    stop: np.ndarray[tuple[int], np.dtype[np.uint8]],
+    stop: Flags,
 ) -> None:
-    """Add what all boxes say about each sample: Σ exp(−rate · d)^(2^level) · weight, over boxes and levels.
+    """Add to the scores Σ exp(−rate · d)^(2^level) · weight over boxes and levels, for each sample.
 
     Parameters
     ----------
     samples, lower, upper, stop
         As in `measure`.
     rate : float
-        How fast the strength of a box falls off with its distance d, at level 0.
+        How fast a basis function falls off with the distance d, at level 0.
     weights : array of shape (n_levels, n_classes, n_boxes)
     scores : array of shape (n_samples, n_classes)
-        What is said is added here.
+        The sums are added here.
     """
-    strengths = np.empty((len(samples), weights.shape[2]), dtype=np.float32)
-    measure(samples, lower, upper, strengths, stop)
-    np.exp(strengths * np.float32(-rate), out=strengths)
+    activations = np.empty((len(samples), weights.shape[2]), dtype=np.float32)
+    measure(samples, lower, upper, activations, stop)
+    np.exp(activations * np.float32(-rate), out=activations)
     for level in weights:
-        scores += strengths @ level.T
-        np.multiply(strengths, strengths, out=strengths)
+        scores += activations @ level.T
+        np.multiply(activations, activations, out=activations)
+
+
+def nearest_centres(
+    samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, n_threads: int, stop: Flags
+) -> None:
+    """Find the centre nearest to each sample, the one of lowest index on ties.
+
+    Parameters
+    ----------
+    samples : array of shape (n_samples, n_features)
+        NaN where missing.
+    centres : array of shape (n_centres, n_features)
+    missing : array of length n_features
+        Replaces a missing value, and is the origin of the distances.
+    nearest : array of length n_samples
+        Filled with the indices.
+    n_threads : int
+        For the compiled kernel.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+    """
+    if not len(centres) or centres.shape[1] != samples.shape[1] or missing.shape != samples.shape[1:]:
+        raise ValueError("centres must have the shape (n_centres, n_features), missing the length n_features")
+    if nearest.shape != samples.shape[:1]:
+        raise ValueError("nearest must have the length n_samples")
+    origin_to_centres = (centres - missing).astype(np.float32)
+    origin_to_samples = np.nan_to_num(samples - missing).astype(np.float32)
+    squares = np.zeros(len(centres))
+    for by_feature in origin_to_centres.T.astype(np.float64):
+        squares += by_feature * by_feature
+    distances = np.tile((0.5 * squares).astype(np.float32), (len(samples), 1))  # half the square, less ½|x|²
+    for x, c in zip(origin_to_samples.T, origin_to_centres.T, strict=True):
+        if stop[0]:
+            return
+        distances -= x[:, None] * c
+    nearest[:] = distances.argmin(axis=1)
+
+
+class Scorer:
+    """Evidence scores of samples: a bias and a sum of terms, each on its own mixture of values and ranks.
+
+    Parameters
+    ----------
+    bias : array of length n_classes
+    """
+
+    def __init__(self, bias: FloatArray) -> None:
+        _require(bias.ndim == 1 and len(bias) > 0, "bias must have the length n_classes, at least 1")
+        self._bias = bias.copy()
+        self._knots: list[tuple[FloatArray, FloatArray]] = []
+        self._terms: list[tuple[float, Term]] = []
+        self._n_features: int | None = None
+        self._n_features_needed = 0
+
+    def set_ranks(self, offsets: IntArray, values: FloatArray, shares: FloatArray) -> None:
+        """Set the rank tables of all features, one after the other.
+
+        Parameters
+        ----------
+        offsets : array of length n_features + 1
+            Where the table of each feature starts; a feature with an empty table keeps its values.
+        values, shares : arrays
+            The share of all samples at or below each value, straight between entries; values increase.
+        """
+        ends = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(values) == len(shares)
+        _require(bool(ends), "offsets must start at 0 and end at the length of values and shares")
+        _require(bool((np.diff(offsets) >= 0).all()), "offsets must not decrease")
+        knots = [(values[i:j].copy(), shares[i:j].copy()) for i, j in itertools.pairwise(offsets)]
+        _require(all((np.diff(x) > 0).all() for x, _ in knots), "values must increase within each feature")
+        self._fits(len(knots), 0)
+        self._knots = knots
+
+    def add_boxes(
+        self,
+        rank_weight: float,
+        features: IntArray,
+        factors: FloatArray,
+        lower: SingleArray,
+        upper: SingleArray,
+        rate: float,
+        weights: SingleArray,
+    ) -> None:
+        """Add the term Σ exp(−rate · distance)^(2^level) · weight, over boxes and levels.
+
+        Parameters
+        ----------
+        rank_weight : float
+            How much of each value is its rank: 0 none, 1 all.
+        features : array of int
+            The features in which the boxes lie.
+        factors : array of the same length
+            What a distance in each of them is multiplied by.
+        lower, upper : arrays of shape (n_blocks, n_features of the boxes, 16)
+            The sides; -inf and inf where a box has none.
+        rate : float
+        weights : array of shape (n_levels, n_classes, n_blocks * 16)
+        """
+        n_blocks = len(lower)
+        _require(
+            lower.shape == upper.shape == (n_blocks, len(features), 16),
+            "lower and upper must have the shape (n_blocks, n_features, 16)",
+        )
+        _require(len(factors) == len(features), "factors must have the length of features")
+        _require(
+            weights.shape[1:] == (len(self._bias), n_blocks * 16),
+            "weights must have the shape (n_levels, n_classes, n_blocks * 16)",
+        )
+        _require(0.0 < rate < np.inf, "rate must be positive and finite")
+        _require(bool((features >= 0).all()), "features must not be negative")
+        arrays = [array.copy() for array in (features, factors, lower, upper, weights)]
+
+        def term(samples: FloatArray, scores: FloatArray, stop: Flags) -> None:
+            features, factors, lower, upper, weights = arrays
+            view = np.ascontiguousarray(samples[:, features] * factors, dtype=np.float32)
+            hear(view, lower, upper, rate, weights, scores, stop)
+
+        self._add(rank_weight, term, None, int(features.max(initial=-1)) + 1)
+
+    def add_graph(self, rank_weight: float, centres: FloatArray, missing: FloatArray, outputs: FloatArray) -> None:
+        """Add the output of the nearest centre.
+
+        Parameters
+        ----------
+        rank_weight : float
+        centres : array of shape (n_centres, n_features)
+        missing : array of length n_features
+            Replaces a missing value.
+        outputs : array of shape (n_centres, n_classes)
+        """
+        _require(
+            len(centres) > 0 and missing.shape == centres.shape[1:],
+            "centres must have the shape (n_centres, n_features), missing the length n_features",
+        )
+        _require(outputs.shape == (len(centres), len(self._bias)), "outputs must have the shape (n_centres, n_classes)")
+        arrays = [array.copy() for array in (centres, missing, outputs)]
+
+        def term(samples: FloatArray, scores: FloatArray, stop: Flags) -> None:
+            nearest = np.zeros(len(samples), dtype=np.int64)
+            nearest_centres(samples, arrays[0], arrays[1], nearest, 1, stop)
+            scores += arrays[2][nearest]
+
+        self._add(rank_weight, term, centres.shape[1], 0)
+
+    def add_linear(self, rank_weight: float, centre: FloatArray, slopes: FloatArray) -> None:
+        """Add Σ (x − centre) · slope over the features that a sample has.
+
+        Parameters
+        ----------
+        rank_weight : float
+        centre : array of length n_features
+        slopes : array of shape (n_features, n_classes)
+        """
+        _require(
+            slopes.shape == (len(centre), len(self._bias)),
+            "centre must have the length n_features, slopes the shape (n_features, n_classes)",
+        )
+        arrays = [array.copy() for array in (centre, slopes)]
+
+        def term(samples: FloatArray, scores: FloatArray, stop: Flags) -> None:
+            scores += np.nan_to_num(samples - arrays[0]) @ arrays[1]
+
+        self._add(rank_weight, term, len(centre), 0)
+
+    def add_splines(self, rank_weight: float, heights: FloatArray) -> None:
+        """Add a function per feature, straight between evenly spaced knots on [0, 1]; a missing value adds nothing.
+
+        Parameters
+        ----------
+        rank_weight : float
+        heights : array of shape (n_features, n_knots, n_classes)
+        """
+        _require(
+            heights.ndim == 3 and heights.shape[1] >= 2 and heights.shape[2] == len(self._bias),
+            "heights must have the shape (n_features, n_knots, n_classes) with at least 2 knots",
+        )
+        heights = heights.copy()
+
+        def term(samples: FloatArray, scores: FloatArray, stop: Flags) -> None:
+            last = heights.shape[1] - 1
+            position = np.clip(np.nan_to_num(samples), 0.0, 1.0) * last
+            below = np.minimum(position.astype(np.int64), last - 1)
+            part = (position - below)[:, :, None]
+            each = np.arange(samples.shape[1])
+            values = (1.0 - part) * heights[each, below] + part * heights[each, below + 1]
+            scores += np.where(np.isnan(samples)[:, :, None], 0.0, values).sum(axis=1)
+
+        self._add(rank_weight, term, len(heights), 0)
+
+    def scores(self, coded: FloatArray, scores: FloatArray, n_threads: int, stop: Flags) -> None:
+        """Score samples.
+
+        Parameters
+        ----------
+        coded : array of shape (n_samples, n_features)
+            Coded samples, NaN where missing.
+        scores : array of shape (n_samples, n_classes)
+            Filled with the scores.
+        n_threads : int
+            For the compiled kernel.
+        stop : array of length 1
+            Not zero once another thread wants this one to stop.
+        """
+        _require(scores.shape == (len(coded), len(self._bias)), "scores must have the shape (n_samples, n_classes)")
+        _require(
+            coded.shape[1] >= self._n_features_needed and self._n_features in (None, coded.shape[1]),
+            "coded must have the shape (n_samples, n_features) with the features of the terms",
+        )
+        scores[:] = self._bias
+        blended = {weight: self._blend(coded, weight) for weight, _ in self._terms}
+        for weight, term in self._terms:
+            term(blended[weight], scores, stop)
+
+    def _blend(self, coded: FloatArray, rank_weight: float) -> FloatArray:
+        blended = coded.copy()
+        for feature, (values, shares) in enumerate(self._knots):
+            if rank_weight and len(values):
+                x = coded[:, feature]
+                blended[:, feature] = (1.0 - rank_weight) * x + rank_weight * np.interp(x, values, shares)
+        return blended
+
+    def _add(self, rank_weight: float, term: Term, n_features: int | None, n_features_needed: int) -> None:
+        _require(0.0 <= rank_weight <= 1.0, "rank_weight must lie in [0, 1]")
+        self._fits(n_features, n_features_needed)
+        self._terms.append((rank_weight, term))
+
+    def _fits(self, n_features: int | None, n_features_needed: int) -> None:
+        known = n_features if self._n_features is None else self._n_features
+        needed = max(self._n_features_needed, n_features_needed)
+        _require(n_features in (None, known), "all terms must have the same number of features")
+        _require(known is None or needed <= known, "features must be less than the number of features")
+        self._n_features, self._n_features_needed = known, needed
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise ValueError(message)

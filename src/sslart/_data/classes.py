@@ -93,6 +93,24 @@ class ClassTable:
         """Return for each code the index of its class among the classes learnt so far, sorted."""
         return np.argsort(np.argsort(self.sorted_codes()))
 
+    def first(self, n: int) -> ClassTable:
+        """Return the table with the first n classes that were learnt."""
+        return self if n == len(self.seen) else ClassTable(self.seen[:n], self.declared)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what must be saved: plain values."""
+        return {"seen": list(self.seen), "declared": list(self.declared)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> ClassTable:
+        """Return the table of a saved state, after checking that it can be one."""
+        table = cls(tuple(state["seen"]), tuple(state["declared"]))
+        kinds = {type(label) for label in table.seen + table.declared}
+        fits = all(abs(label) < 2**63 for label in table.seen + table.declared if isinstance(label, int))
+        if len(kinds) > 1 or not kinds <= {int, bool, str} or len(set(table.seen)) < len(table.seen) or not fits:
+            raise ValueError("the classes of the model are not classes")
+        return table
+
     @cached_property
     def classes(self) -> NDArray[Any]:
         """All classes, sorted, as users of scikit-learn expect them."""

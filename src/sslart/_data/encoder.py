@@ -166,8 +166,8 @@ class Encoder:
         lower = np.where(known, self.lower, np.nan)
         return lower, np.where(known, self.upper, np.nan) - lower
 
-    def stretches(self, table: Table) -> Iterator[tuple[slice, Encoder]]:
-        """Cut a table where a sample reaches beyond the encoder; yield each stretch with the encoder that holds it.
+    def segments(self, table: Table) -> Iterator[tuple[slice, Encoder]]:
+        """Cut a table where a sample reaches beyond the encoder; yield each segment with the encoder that holds it.
 
         The encoder widens sample by sample, so the cuts are the same however a stream is split into tables.
         """

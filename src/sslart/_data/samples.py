@@ -76,17 +76,17 @@ class SampleReader(BaseEstimator):
     owner : str
         Class of the estimator, for messages.
     n_features : int
-    names : list of str or None
+    names : array of str or None
         Names of the columns, where the samples learnt had names.
     categorical : frozenset of int
         The columns that are categorical.
     """
 
-    def __init__(self, owner: str, n_features: int, names: list[str] | None, categorical: frozenset[int]) -> None:
+    def __init__(self, owner: str, n_features: int, names: Any, categorical: frozenset[int]) -> None:
         self.owner, self.categorical = owner, categorical
         self.n_features_in_ = n_features
         if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+            self.feature_names_in_ = names
 
     @property
     def feature_names(self) -> list[str]:

@@ -68,18 +68,3 @@ def check_has_label(table: ClassTable) -> None:
             "No labelled sample has been learnt yet, so there is no class to predict. Call partial_fit(X, y) with at "
             "least one label first; score_samples works without."
         )
-
-
-def table_to_state(table: ClassTable) -> dict[str, Any]:
-    """Return the classes as plain values."""
-    return {"seen": list(table.seen), "declared": list(table.declared)}
-
-
-def table_from_state(state: dict[str, Any]) -> ClassTable:
-    """Return the class table of a saved state, after checking that it can be one."""
-    table = ClassTable(tuple(state["seen"]), tuple(state["declared"]))
-    kinds = {type(label) for label in table.seen + table.declared}
-    fits = all(abs(label) < 2**63 for label in table.seen + table.declared if isinstance(label, int))
-    if len(kinds) > 1 or not kinds <= {int, bool, str} or len(set(table.seen)) < len(table.seen) or not fits:
-        raise ValueError("the classes of the model are not classes")
-    return table

@@ -6,6 +6,7 @@ an estimator. Classes are always given by their index in the sorted `classes`, -
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -129,11 +130,13 @@ class MemberView:
 
     def label_of(self, nodes: IntArray) -> IntArray:
         """Return the class index of boxes, -1 for no box."""
-        return np.append(self.labels, UNLABELLED)[nodes]
+        codes = np.where(nodes == UNLABELLED, UNLABELLED, self.network.nodes.labels[nodes])
+        return self.class_table.indices(codes)
 
     def shares_of(self, nodes: IntArray) -> FloatArray:
         """Return the share of each class among the labelled samples of boxes; 0 throughout for no box."""
-        counts = np.vstack([self.counts, np.zeros_like(self.counts[:1])])[nodes]
+        counts = self.class_table.by_class(self.network.nodes.counts[nodes])
+        counts[nodes == UNLABELLED] = 0
         return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
 
     def scores(self, coded: FloatArray) -> FloatArray:
@@ -178,8 +181,8 @@ class ModelView:
     name : str
         Class of the estimator.
     members : tuple of MemberView
-    vote_weights : array of shape (n_members, n_classes), or None
-        What the vote of each member counts for each class; None in a single model.
+    weigh_votes : callable or None
+        Returns what the vote of each member counts for each class; None in a single model.
     class_table : ClassTable
     reader : SampleReader
         Checks samples and gives columns their names.
@@ -190,7 +193,7 @@ class ModelView:
 
     name: str
     members: tuple[MemberView, ...]
-    vote_weights: FloatArray | None
+    weigh_votes: Callable[[], FloatArray] | None
     class_table: ClassTable
     reader: SampleReader
     search_depth: int = NO_LIMIT
@@ -199,7 +202,12 @@ class ModelView:
     @property
     def is_ensemble(self) -> bool:
         """Whether members vote."""
-        return self.vote_weights is not None
+        return self.weigh_votes is not None
+
+    @cached_property
+    def vote_weights(self) -> FloatArray | None:
+        """What the vote of each member counts for each class, shape (n_members, n_classes); None in a single model."""
+        return None if self.weigh_votes is None else self.weigh_votes()
 
     @property
     def uses_evidence(self) -> bool:
@@ -229,9 +237,7 @@ class ModelView:
     @cached_property
     def novelty_threshold(self) -> float:
         """A sample whose familiarity is lower is novel; mean over the members."""
-        return float(
-            np.mean([usual_familiarity(m.network, m.params.choice, m.params.vigilance) for m in self.members])
-        )
+        return float(np.mean([usual_familiarity(m.network, m.params.choice, m.params.vigilance) for m in self.members]))
 
     def read(self, X: Any) -> Table:
         """Return samples as a table after checking them."""
@@ -327,7 +333,7 @@ class _Poll:
 
     def _evidence_indices(self, depth: int) -> IntArray:
         """Return the most probable class by each member, -1 where no labelled box lies within the depth."""
-        indices = self.probas.argmax(axis=2)
+        indices: IntArray = self.probas.argmax(axis=2)
         if depth != NO_LIMIT:
             indices[self.nodes(depth) == UNLABELLED] = UNLABELLED
         return indices
@@ -335,9 +341,9 @@ class _Poll:
     def indices(self, depth: int) -> IntArray:
         """Return the class index that the model predicts, -1 where it abstains for want of a labelled box."""
         if self.view.is_ensemble:
-            return self.ballot(depth).winners
+            return np.asarray(self.ballot(depth).winners)
         if self.view.uses_evidence:
-            return self._evidence_indices(depth)[0]
+            return np.asarray(self._evidence_indices(depth)[0])
         return self.members[0].label_of(self.nodes(depth)[0])
 
     def proba(self) -> FloatArray:

@@ -147,9 +147,7 @@ def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatAr
         for indices in (votes, np.broadcast_to(winners, votes.shape))
     )
     nodes = np.full(votes.shape, UNLABELLED)
-    return Ballot(
-        nodes, votes, np.where(abstained, 0.0, own), scores, winners, np.where(abstained, -1.0, towards)
-    )
+    return Ballot(nodes, votes, np.where(abstained, 0.0, own), scores, winners, np.where(abstained, -1.0, towards))
 
 
 def _winners(votes: IntArray, scores: FloatArray) -> IntArray:

@@ -58,9 +58,9 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]
         The full name of the module that each name comes from.
     """
 
-    def __getattr__(name: str) -> Any:
+    def imported(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(importlib.import_module(modules[name]), name)
 
-    return __getattr__
+    return imported

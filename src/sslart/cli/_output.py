@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sslart.metrics._quality import Estimate
-from sslart.persistence import _write_atomically
+from sslart._utils.files import write_atomically
 
 STANDARD = "-"  # standard input or output, in the place of a file
 _SAID: set[str] = set()
@@ -85,7 +85,7 @@ def write(target: str, content: str) -> None:
 def write_pieces(target: str, pieces: Iterable[bytes]) -> None:
     """Write to a file as the pieces come, whole or not at all, or to standard output."""
     if target != STANDARD:
-        _write_atomically(Path(target), pieces)
+        write_atomically(Path(target), pieces)
         return
     sys.stdout.flush()
     for piece in pieces:

@@ -10,9 +10,9 @@ from sslart.estimators._sslart import SSLART
 class AutoSSLART(SSLART):
     """SSL-ART with evidence mapping, where leave-one-out on the labelled samples chooses all settings.
 
-    Boxes are learnt in one pass, unlabelled samples first. All of them then speak about a sample, each as loudly as it
-    is near, and ridge regression on the labelled samples says what they mean. Nothing needs tuning. It has all
-    attributes of `SSLART`, and those below.
+    Boxes are learnt in one pass, unlabelled samples first. All of them, the features and the graph of boxes then are
+    basis functions of a ridge regression on the labelled samples: a box contributes the more, the nearer it is to the
+    sample. Nothing needs tuning. It has all attributes of `SSLART`, and those below.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class AutoSSLART(SSLART):
         T: `predict` abstains where none of the T best boxes has a label. None: it does not.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
-    label_memory : int, default=50000
+    max_labels : int, default=50000
         How many labelled samples are kept; of more, a fair sample.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance: see `SSLART`.
@@ -33,9 +33,9 @@ class AutoSSLART(SSLART):
 
     Attributes
     ----------
-    evidence_weights_ : dict from str to float
-        How much each family of evidence counts; they sum to one.
-    left_out_accuracy_ : float
+    family_weights_ : dict from str to float
+        How much each family of basis functions counts; they sum to one.
+    loo_accuracy_ : float
         Share of the labelled samples that the others alone predict rightly.
 
     Examples
@@ -55,9 +55,9 @@ class AutoSSLART(SSLART):
     mapping = "evidence"
     match_tracking = 1e-6
     families = None
-    width = None
+    bandwidth = None
     ridge = None
-    rank_share = None
+    rank_weight = None
     shuffle = True
 
     def __init__(
@@ -66,7 +66,7 @@ class AutoSSLART(SSLART):
         *,
         search_depth: int | None = None,
         abstain_below: float | None = None,
-        label_memory: int = 50_000,
+        max_labels: int = 50_000,
         bounds: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -74,7 +74,7 @@ class AutoSSLART(SSLART):
         self.vigilance = vigilance
         self.search_depth = search_depth
         self.abstain_below = abstain_below
-        self.label_memory = label_memory
+        self.max_labels = max_labels
         self.bounds = bounds
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sslart._art.network import LearningParams, Network, Undo
 from sslart._art.novelty import usual_familiarity
 from sslart._data.encoder import Encoder
-from sslart._data.samples import Table, read_samples
+from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
 
@@ -25,27 +25,31 @@ from sslart._utils.params import check_bounds, check_flag, check_jobs, check_num
 def unchanged_on_failure(estimator: Any) -> Iterator[Undo]:
     """Put an estimator back as it was if the call fails or is interrupted, wherever that happens.
 
-    Yields a list to which every step that changes something in place adds, beforehand, how to take it back.
+    Yields a list to which every step that changes something in place adds, beforehand, how to undo it.
     """
-    undo: Undo = [partial(put_back, estimator, dict(vars(estimator)))]
+    undo: Undo = [partial(restore, estimator, dict(vars(estimator)))]
     try:
         yield undo
     except BaseException:
-        for take_back in reversed(undo):
-            take_back()
+        for step in reversed(undo):
+            step()
         raise
 
 
-def put_back(estimator: Any, attributes: dict[str, Any]) -> None:
+def restore(estimator: Any, attributes: dict[str, Any]) -> None:
     """Give an estimator the attributes that it had."""
     vars(estimator).clear()
     vars(estimator).update(attributes)
 
 
 class RawSamplesEstimator(BaseEstimator, ABC):
-    """Base of all estimators: takes raw samples, missing values included, and remembers what they looked like."""
+    """Base of all estimators: takes raw samples, missing values included, and keeps what their columns were."""
 
     n_features_in_: int
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
 
     @abstractmethod
     def _categorical_columns(self) -> frozenset[int]:
@@ -55,6 +59,11 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         """Return X as a table for a fitted estimator."""
         check_is_fitted(self)
         return read_samples(self, X, reset=False, categorical=self._categorical_columns())
+
+    def _reader(self) -> SampleReader:
+        """Return what reads samples as this estimator does."""
+        names = getattr(self, "feature_names_in_", None)
+        return SampleReader(self._name, self.n_features_in_, names, self._categorical_columns())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
@@ -99,15 +108,11 @@ class ARTEstimator(RawSamplesEstimator):
             check_number(self._name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
         )
 
-    @property
-    def _name(self) -> str:
-        return type(self).__name__
-
     def _first_encoder(self, table: Table, *, stream: bool) -> Encoder:
         return Encoder.first(table, check_bounds(self._name, self.bounds, table.values.shape[1]), stream=stream)
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Say how well each sample fits what was learnt: the match of its best node.
+        """Return how well each sample fits what was learnt: the match of its best node.
 
         Parameters
         ----------
@@ -156,8 +161,7 @@ class ARTEstimator(RawSamplesEstimator):
     def coded_feature_names_(self) -> list[str]:
         """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        return self._network.encoder.names(None if names is None else list(names))
+        return self._network.encoder.names(self._reader().feature_names)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_network")

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sslart._art.network import LearningParams
 from sslart._data.labels import Labels
 from sslart._data.training import read_training
+from sslart._mapping.counts import CountsMapping
 from sslart._utils.params import check_number
 from sslart.estimators._base import unchanged_on_failure
 from sslart.estimators._classifier import ARTClassifier
@@ -92,6 +93,9 @@ class FuzzyARTMAP(ARTClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _new_mapping(self) -> CountsMapping:
+        return CountsMapping(one_to_one=True)
 
     def _learning_params(self) -> LearningParams:
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)

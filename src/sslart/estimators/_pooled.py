@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from sslart._mapping.view import ModelView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart.estimators._sslart import SSLART
 
 
-class PooledNodes:
+class PooledNodes(ABC):
     """The node attributes of an ensemble, from those of its members."""
 
     estimators_: list[SSLART]
+
+    @abstractmethod
+    def __sslart_view__(self) -> ModelView:
+        """Return the fitted model as everything that only reads it sees it."""
 
     @property
     def n_nodes_(self) -> int:
@@ -35,7 +41,7 @@ class PooledNodes:
     @property
     def novelty_threshold_(self) -> float:
         """A sample whose `score_samples` is lower is novel: the mean over the members."""
-        return float(np.mean(self._of_members("novelty_threshold_")))
+        return self.__sslart_view__().novelty_threshold
 
     @property
     def lower_(self) -> FloatArray:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.network import NO_LIMIT, LearningParams, LearnResult, Undo
-from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED, Labels
-from sslart._data.samples import Table
-from sslart._data.training import check_has_label, read_training
-from sslart._mapping.evidence.mapping import EvidenceMapping
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._art.network import LearningParams
+from sslart._data.labels import Labels
+from sslart._data.training import read_training
+from sslart._mapping import evidence
+from sslart._mapping.base import Mapping
+from sslart._mapping.counts import CountsMapping
+from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
+from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_number, check_option
 from sslart.estimators._base import unchanged_on_failure
 from sslart.estimators._classifier import ARTClassifier
 
-MAPPINGS = ("one-to-many", "one-to-one", "evidence")
+EVIDENCE = "evidence"
+MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
 
 
 def stage_order(labels: Labels, shuffle: bool, random_state: Any) -> IntArray:
@@ -32,11 +34,12 @@ def stage_order(labels: Labels, shuffle: bool, random_state: Any) -> IntArray:
     return np.concatenate(stages)
 
 
-class SSLART(EvidenceMapping, ARTClassifier):
-    """SSL-ART: a semi-supervised classifier that learns boxes in one pass and can say which box answered.
+class SSLART(ARTClassifier):
+    """SSL-ART: a semi-supervised classifier that learns boxes in one pass and names the box behind each prediction.
 
     Stage 1 learns boxes from the unlabelled samples, stage 2 goes on with the labelled ones and counts how often each
-    class resonated with each box. A prediction asks the best box, then the next best, up to depth T.
+    class resonated with each box. A prediction takes the class of the best box, or of the next best with a label, up to
+    depth T.
 
     Parameters
     ----------
@@ -48,25 +51,27 @@ class SSLART(EvidenceMapping, ARTClassifier):
         β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once.
     mapping : {"one-to-many", "one-to-one", "evidence"}, default="one-to-many"
         Whether a box may serve several classes (OtM: the majority is its label), one only (OtO: match tracking), or
-        whether all boxes speak, each as loudly as it is near, and the labels say what they mean (evidence).
+        whether all boxes contribute, the nearer the more, with weights that a ridge regression on the labels gives
+        (evidence).
     match_tracking : float, default=1e-6
         δ ≥ 0: with one-to-one mapping, by how much vigilance rises above the match of a box of the wrong class.
     search_depth : int or None, default=None
-        T: how many boxes `predict` asks before it abstains. None asks until one has a label.
+        T: how many of the best boxes `predict` searches for one with a label before it abstains. None: no limit.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
     families : sequence of str or None, default=None
-        With evidence mapping, who may speak: "box" (all features), "relevant" (features weighted by what the labels
-        say of them), "feature" (a curve for each), "linear", "subspace" (boxes over a few features), "propagated"
-        (labels that travel over the graph of boxes). Leave-one-out weighs them. None: all.
-    width : float or None, default=None
-        τ from 1e-6 to 1e6: how slowly the voice of a box falls off with its distance. None: leave-one-out decides.
+        With evidence mapping, the basis functions: "box" (over all features), "relevant" (features weighted by what
+        they explain of the labels), "feature" (a curve for each), "linear", "subspace" (boxes over a few features),
+        "propagated" (labels propagated over the graph of boxes). Leave-one-out weights them. None: all.
+    bandwidth : float or None, default=None
+        τ from 1e-6 to 1e6: how slowly the contribution of a box decreases with its distance. None: leave-one-out
+        decides.
     ridge : float or None, default=None
-        λ from 1e-6 to 1e6: how much evidence is held back. None: leave-one-out decides.
-    rank_share : float or None, default=None
+        λ from 1e-6 to 1e6: how strongly weights are shrunk. None: leave-one-out decides.
+    rank_weight : float or None, default=None
         From 0 to 1: whether distances are measured in the range (0), in ranks (1), or between. None: leave-one-out
         decides.
-    label_memory : int, default=50000
+    max_labels : int, default=50000
         With evidence mapping, how many labelled samples are kept; of more, a fair sample.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
@@ -128,10 +133,10 @@ class SSLART(EvidenceMapping, ARTClassifier):
         search_depth: int | None = None,
         abstain_below: float | None = None,
         families: Any = None,
-        width: float | None = None,
+        bandwidth: float | None = None,
         ridge: float | None = None,
-        rank_share: float | None = None,
-        label_memory: int = 50_000,
+        rank_weight: float | None = None,
+        max_labels: int = 50_000,
         bounds: Any = None,
         shuffle: bool = True,
         random_state: Any = None,
@@ -145,10 +150,10 @@ class SSLART(EvidenceMapping, ARTClassifier):
         self.search_depth = search_depth
         self.abstain_below = abstain_below
         self.families = families
-        self.width = width
+        self.bandwidth = bandwidth
         self.ridge = ridge
-        self.rank_share = rank_share
-        self.label_memory = label_memory
+        self.rank_weight = rank_weight
+        self.max_labels = max_labels
         self.bounds = bounds
         self.shuffle = shuffle
         self.random_state = random_state
@@ -157,10 +162,32 @@ class SSLART(EvidenceMapping, ARTClassifier):
     def _learning_params(self) -> LearningParams:
         mapping = check_option(self._name, "mapping", self.mapping, MAPPINGS)
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
-        self._wishes()
         return dataclasses.replace(
             super()._learning_params(), match_tracking=tracking, one_to_one=mapping == "one-to-one"
         )
+
+    def _evidence_settings(self, seed: int) -> EvidenceSettings:
+        """Return the checked parameters of evidence mapping."""
+        fixed = FixedSettings.checked(self._name, self.families, self.bandwidth, self.ridge, self.rank_weight)
+        return EvidenceSettings.checked(self._name, fixed, self.max_labels, seed)
+
+    def _uses_evidence(self) -> bool:
+        return check_option(self._name, "mapping", self.mapping, MAPPINGS) == EVIDENCE
+
+    def _new_mapping(self) -> Mapping:
+        if self._uses_evidence():
+            return evidence.EvidenceMapping(self._evidence_settings(seed_of(self.random_state)))
+        return CountsMapping(self.mapping == "one-to-one")
+
+    def _present_mapping(self) -> Mapping:
+        return mapping_in_use(self._name, self.mapping, getattr(self, "_mapping", None))
+
+    def _mapping_to_update(self) -> Mapping:
+        mapping = self._present_mapping()
+        if not isinstance(mapping, CountsMapping):
+            settings = self._evidence_settings(mapping.settings.seed)  # type: ignore[attr-defined]
+            return dataclasses.replace(mapping, settings=settings)  # type: ignore[type-var]
+        return mapping
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn afresh: boxes from the unlabelled samples, then boxes and classes from the labelled ones.
@@ -174,83 +201,49 @@ class SSLART(EvidenceMapping, ARTClassifier):
         """
         with unchanged_on_failure(self):
             self._learning_params()
+            self._evidence_settings(0)
             table, labels = read_training(self, X, y)
             self._fit_table(table, labels, stage_order(labels, self.shuffle, self.random_state))
         return self
 
     @property
-    def _speaks(self) -> bool:
-        """Whether all boxes speak."""
-        return check_option(self._name, "mapping", self.mapping, MAPPINGS) == "evidence"
+    def family_weights_(self) -> dict[str, float]:
+        """With evidence mapping, how much each family of basis functions counts; they sum to one."""
+        return self._evidence().family_weights
 
-    def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> None:
-        super()._fit_table(table, labels, order, stop)
-        if self._speaks:
-            self._start(seed_of(self.random_state))
-            self._remember(table, self._class_table.codes(labels))
-            self._choose()
-        else:
-            self._forget()
+    @property
+    def loo_accuracy_(self) -> float:
+        """With evidence mapping, the share of the labelled samples that the others alone predict rightly."""
+        return self._evidence().loo_accuracy
 
-    def _partial_fit_table(
-        self,
-        table: Table,
-        labels: Labels,
-        declared: Labels | None,
-        undo: Undo,
-        order: slice | IntArray = slice(None),
-        *,
-        foresee: bool = False,
-        stop: Any = None,
-    ) -> LearnResult:
-        learn = partial(super()._partial_fit_table, table, labels, declared, undo, foresee=foresee, stop=stop)
-        if not self._speaks:
-            self._forget()
-            return learn(order)
-        known = self._class_table if self.__sklearn_is_fitted__() else ClassTable()
-        if self.__sklearn_is_fitted__():
-            self._readable()
-        else:
-            self._start(seed_of(self.random_state))
-        rows = np.arange(len(table))[order]
-        codes = known.learning(labels[rows]).codes(labels)[rows]
-        parts = []
-        for stretch, is_time_to_choose in self._stretches(codes, len(known.seen)):
-            parts.append(learn(rows[stretch]))
-            self._remember(table[rows[stretch]], codes[stretch])
-            if is_time_to_choose:
-                self._choose(more_follow=stretch.stop < len(rows))
-        nodes, foreseen = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "foreseen"))
-        return LearnResult(nodes, foreseen)
-
-    def _answer_places(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> IntArray:
-        """Return the place in `classes_` of the answer to each sample, -1 where the model abstains."""
-        if not self._speaks:
-            return self._places(self._answering_nodes(table, depth, stop))
-        return self._told(table, depth, stop)[0]
-
-    def _told(self, table: Table, depth: int = NO_LIMIT, stop: Any = None) -> tuple[IntArray, FloatArray]:
-        """Return where all boxes speak the place of the answer to each sample, and the probability of each class."""
-        probabilities = self._class_probabilities(table)
-        places: IntArray = probabilities.argmax(axis=1)
-        if depth != NO_LIMIT:
-            places[self._answering_nodes(table, depth, stop) == UNLABELLED] = UNLABELLED
-        return places, probabilities
-
-    def _class_probabilities(self, table: Table) -> FloatArray:
-        if not self._speaks:
-            return super()._class_probabilities(table)
-        check_has_label(self._class_table)
-        return self._probabilities(table, self.n_jobs)
+    def _evidence(self) -> evidence.EvidenceMapping:
+        check_is_fitted(self)
+        return mapping_in_use(self._name, EVIDENCE, self._mapping)  # type: ignore[return-value]
 
     def _get_state(self) -> dict[str, Any]:
-        state = super()._get_state()
-        return {**state, "evidence": self._evidence_state()} if hasattr(self, "_memory") else state
+        own = self._mapping.to_state()
+        return super()._get_state() if own is None else {**super()._get_state(), EVIDENCE: own}
 
     def _set_state(self, state: dict[str, Any]) -> None:
         super()._set_state(state)
-        if "evidence" in state:
-            self._set_evidence_state(state["evidence"])
+        self._mapping = CountsMapping(self.mapping == "one-to-one")
+        if EVIDENCE in state:
+            settings = self._evidence_settings(0)
+            self._mapping = evidence.EvidenceMapping.from_state(
+                state[EVIDENCE], settings.fixed, settings.max_labels, self._network, self._class_table
+            )
+
+
+def mapping_in_use(owner: str, name: str, learnt: Mapping | None) -> Mapping:
+    """Return the mapping that a parameter names, given the one that a network has learnt with."""
+    if name != EVIDENCE:
+        return CountsMapping(name == "one-to-one")
+    if learnt is None or not learnt.uses_evidence:
+        raise ValueError(
+            f"This {owner} has learnt with another mapping and keeps no labelled samples: fit it again with "
+            "mapping='evidence'."
+        )
+    return learnt
 
 
 def seed_of(random_state: Any) -> int:

@@ -13,12 +13,12 @@ from sslart._art.network import Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples
-from sslart._data.training import as_known, read_stream, read_training, table_from_state, table_to_state
-from sslart._mapping.voting import Record, held_out
+from sslart._data.training import as_known, read_stream, read_training
+from sslart._mapping.voting import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
-from sslart.estimators._base import put_back, unchanged_on_failure
+from sslart.estimators._base import restore, unchanged_on_failure
 from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
 from sslart.estimators._sslart import SSLART, stage_order
 
@@ -39,13 +39,13 @@ class WESSLART(Ensemble):
         (stratified by class) and learnt by no member. A `validation_set` given to `fit` takes its place. With evidence
         mapping it is "labelled", and each sample is predicted by the others alone.
     n_jobs : int or None, default=None
-        How many threads members learn and answer in; None is 1, -1 all cores. Results do not depend on it.
+        How many threads members learn and predict in; None is 1, -1 all cores. Results do not depend on it.
     vigilance, choice, learning_rate, mapping, match_tracking, search_depth, bounds, shuffle
         ρ, α, β, the mapping, δ, T and the range of every member: see `SSLART`. Without `shuffle` all members are
         alike.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
-    families, width, ridge, rank_share, label_memory
+    families, bandwidth, ridge, rank_weight, max_labels
         Evidence mapping of every member: see `SSLART`.
     random_state : int, RandomState instance or None, default=None
         Seeds the sequences of the members and the samples held out.
@@ -114,10 +114,10 @@ class WESSLART(Ensemble):
         search_depth: int | None = None,
         abstain_below: float | None = None,
         families: Any = None,
-        width: float | None = None,
+        bandwidth: float | None = None,
         ridge: float | None = None,
-        rank_share: float | None = None,
-        label_memory: int = 50_000,
+        rank_weight: float | None = None,
+        max_labels: int = 50_000,
         bounds: Any = None,
         shuffle: bool = True,
         random_state: Any = None,
@@ -134,10 +134,10 @@ class WESSLART(Ensemble):
         self.search_depth = search_depth
         self.abstain_below = abstain_below
         self.families = families
-        self.width = width
+        self.bandwidth = bandwidth
         self.ridge = ridge
-        self.rank_share = rank_share
-        self.label_memory = label_memory
+        self.rank_weight = rank_weight
+        self.max_labels = max_labels
         self.bounds = bounds
         self.shuffle = shuffle
         self.random_state = random_state
@@ -157,7 +157,7 @@ class WESSLART(Ensemble):
         with unchanged_on_failure(self):
             self._check_parameters()
             table, labels = read_training(self, X, y)
-            if self._speaks and (validation_set is not None or self.validation != "labelled"):
+            if self._uses_evidence() and (validation_set is not None or self.validation != "labelled"):
                 raise ValueError(
                     "With mapping='evidence' WESSLART measures its class weights by leave-one-out: leave validation at "
                     "'labelled' and give no validation_set."
@@ -184,10 +184,10 @@ class WESSLART(Ensemble):
                 self.n_jobs,
             )
             self._take_members(members)
-            if self._speaks:
-                self._record = Record.none(len(members), self._class_table)
+            if self._uses_evidence():
+                self._record = VotingRecord.none(len(members), self._class_table)
             else:
-                self._record = Record.of_votes(self._votes(validation), self._class_table, validation_labels)
+                self._record = VotingRecord.of_votes(self._votes(validation), self._class_table, validation_labels)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
@@ -221,9 +221,9 @@ class WESSLART(Ensemble):
             known = ClassTable() if first else self._class_table
             self._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
             right = self._learn_together(members, table, labels, declared, orders, undo)
-            record = Record.none(len(members), self._class_table)
-            if not self._speaks:
-                record = Record.of_right(right, self._class_table, labels)
+            record = VotingRecord.none(len(members), self._class_table)
+            if not self._uses_evidence():
+                record = VotingRecord.of_right(right, self._class_table, labels)
             self._record = record if first else self._record + record
             self._take_members(members)
         return self
@@ -237,39 +237,47 @@ class WESSLART(Ensemble):
         orders: dict[int, IntArray],
         undo: Undo,
     ) -> BoolArray:
-        """Let all members learn a stretch of a stream; return which samples each had foreseen rightly."""
+        """Let all members learn samples of a stream; return which samples each had predicted rightly before."""
 
         def learn(member: SSLART, stop: Any) -> BoolArray:
             order = orders[id(member)]
-            learnt = member._partial_fit_table(table, labels, declared, undo, order, foresee=True, stop=stop)
+            learnt = member._partial_fit_table(table, labels, declared, undo, order, predict_first=True, stop=stop)
             codes = member._class_table.codes(labels[order])
             right = np.empty(len(order), dtype=bool)
-            right[order] = (codes != UNLABELLED) & (learnt.foreseen == codes)
+            right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
             return right
 
-        undo.extend(partial(put_back, member, dict(vars(member))) for member in members)
+        undo.extend(partial(restore, member, dict(vars(member))) for member in members)
         return np.array(run_parallel(learn, members, self.n_jobs))
 
+    def _votes(self, table: Table) -> IntArray:
+        """Return the class index that each member votes for, without a limit of the search."""
+        members = self.__sslart_view__().members
+        return np.array([member.label_of(member.first_labelled(member.encode(table))) for member in members])
+
+    def _follow(self) -> None:
+        """Give the members the parameters that the ensemble has now."""
+        for member in self.estimators_:
+            for name in MEMBER_PARAMETERS:
+                setattr(member, name, getattr(self, name))
+
     def _check_parameters(self) -> None:
-        check_whole("WESSLART", "n_members", self.n_members)
-        check_option("WESSLART", "voting", self.voting, VOTINGS)
-        check_flag("WESSLART", "shuffle", self.shuffle)
-        check_jobs("WESSLART", self.n_jobs)
-        self._least_probability()
+        check_whole(self._name, "n_members", self.n_members)
+        check_option(self._name, "voting", self.voting, VOTINGS)
+        check_flag(self._name, "shuffle", self.shuffle)
+        check_jobs(self._name, self.n_jobs)
+        self._min_probability()
         if not (isinstance(self.validation, Real) and not isinstance(self.validation, bool)):
             if self.validation != "labelled":
                 raise ValueError(
                     f"validation of WESSLART must be 'labelled' or a share in (0, 1), got {self.validation!r}."
                 )
-        elif check_number("WESSLART", "validation", self.validation, 0, 1, open_low=True) == 1:
+        elif check_number(self._name, "validation", self.validation, 0, 1, open_low=True) == 1:
             raise ValueError("validation of WESSLART must leave samples to learn from: a share below 1, got 1.")
 
     def _new_members(self, random: np.random.RandomState) -> list[SSLART]:
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_members)
         return [self._new_member(int(seed)) for seed in seeds]
-
-    def _new_member(self, seed: int) -> SSLART:
-        return SSLART(random_state=seed, **{name: getattr(self, name) for name in MEMBER_PARAMETERS})
 
     def _take_members(self, members: list[SSLART]) -> None:
         for member in members:
@@ -301,13 +309,13 @@ class WESSLART(Ensemble):
             "members": [{"seed": member.random_state, **member._get_state()} for member in self.estimators_],
             "successes": self._record.successes,
             "trials": self._record.trials,
-            **table_to_state(self._class_table),
+            **self._class_table.to_state(),
         }
 
     def _set_state(self, state: dict[str, Any]) -> None:
         super()._set_state(state)
-        self._class_table = table_from_state(state)
-        self._record = Record(state["successes"], state["trials"])
+        self._class_table = ClassTable.from_state(state)
+        self._record = VotingRecord(state["successes"], state["trials"])
         self._record.check(len(state["members"]), len(self._class_table.seen))
         members = [self._new_member(member_state["seed"]) for member_state in state["members"]]
         for member, member_state in zip(members, state["members"], strict=True):

@@ -23,7 +23,7 @@ from sslart.estimators._classifier import AbstainingClassifier
 from sslart.explain._format_values import number
 from sslart.explain._search import speaks
 from sslart.metrics._quality import Estimate
-from sslart.persistence import _write_atomically
+from sslart._utils.files import write_atomically
 from sslart.plotting import _style as draw
 from sslart.reporting._pictures import pictures_of
 from sslart.reporting._rules import rule_lines, rule_numbers
@@ -131,7 +131,7 @@ def report(
             state_counts={state: sum(state in one.states for one in samples) for state in STATES},
         )
     )
-    _write_atomically(target, [page.encode()])
+    write_atomically(target, [page.encode()])
     return target
 
 

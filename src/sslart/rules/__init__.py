@@ -1,8 +1,13 @@
 """Rules: what a classifier has learnt, as if-then rules in words, levels and the user's units."""
 
-from sslart.rules._extract import rules_of
-from sslart.rules._rule_set import RuleSet
-from sslart.rules._scales import Condition, Rule
+from typing import TYPE_CHECKING
+
+from sslart._utils.optional import lazy_names
+
+if TYPE_CHECKING:
+    from sslart.rules._extract import rules_of
+    from sslart.rules._rule_set import RuleSet
+    from sslart.rules._scales import Condition, Rule
 
 __all__ = [
     "Condition",
@@ -10,3 +15,13 @@ __all__ = [
     "RuleSet",
     "rules_of",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "rules_of": "sslart.rules._extract",
+        "RuleSet": "sslart.rules._rule_set",
+        "Condition": "sslart.rules._scales",
+        "Rule": "sslart.rules._scales",
+    },
+)

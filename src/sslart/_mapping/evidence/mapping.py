@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -56,8 +56,8 @@ class EvidenceMapping:
 
     settings: EvidenceSettings
     network: Network | None = None
-    class_table: ClassTable = ClassTable()
-    reservoir: LabelReservoir = LabelReservoir()
+    class_table: ClassTable = field(default_factory=ClassTable)
+    reservoir: LabelReservoir = field(default_factory=LabelReservoir)
     mixtures: tuple[Mixture, ...] = ()
     chosen: Solution | None = None
 
@@ -200,9 +200,7 @@ class EvidenceMapping:
             reservoir = LabelReservoir.from_state(state["reservoir"], n_columns, n_classes)
             network.encoder.check(reservoir.whole().table)
         mixtures = tuple(_mixture(one) for one in state["mixtures"])
-        fits = (
-            bool(len(reservoir)) == bool(mixtures) == bool(n_classes) and type(seed) is int and 0 <= seed < 2**32
-        )
+        fits = bool(len(reservoir)) == bool(mixtures) == bool(n_classes) and type(seed) is int and 0 <= seed < 2**32
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
         return cls(EvidenceSettings(fixed, max_labels, seed), network, class_table, reservoir, mixtures)

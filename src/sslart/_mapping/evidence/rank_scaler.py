@@ -47,7 +47,6 @@ class RankScaler:
                 blended[:, feature] = (1.0 - rank_weight) * values + rank_weight * np.interp(values, *knots)
         return blended
 
-
     def add_to(self, scorer: Any) -> None:
         """Give the tables to a scorer of the backend."""
         nothing = np.empty(0)

@@ -15,7 +15,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.training import check_has_label
 from sslart.estimators._classifier import AbstainingClassifier, ARTClassifier
 from sslart.estimators._wesslart import WESSLART
-from sslart.persistence import _write_atomically
+from sslart._utils.files import write_atomically
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -94,7 +94,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProt
     made = _model_of(model)
     checker.check_model(made)
     if path is not None:
-        _write_atomically(Path(path), [made.SerializeToString()])
+        write_atomically(Path(path), [made.SerializeToString()])
     return made
 
 

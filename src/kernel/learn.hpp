@@ -4,15 +4,15 @@
 #include <cmath>
 #include <cstring>
 
-#include "coding.hpp"
+#include "encode.hpp"
+#include "interrupt.hpp"
 #include "model.hpp"
-#include "patience.hpp"
 #include "sample.hpp"
 #include "search.hpp"
 
 namespace sslart {
 
-// What a node was before a sample changed it: lets the caller take back an interrupted call.
+// A node as it was before a sample changed it: lets the caller undo an interrupted call.
 struct Journal {
     double* weights;  // samples × 2·features, or null to keep none
     Index* support;
@@ -23,19 +23,18 @@ struct Batch {
     const double* samples;  // samples × features, coded to [0, 1]; NaN where missing
     const Index* targets;   // class codes, kNone where unlabelled
     Index* winners;         // out: the node that learnt each sample
-    Index* foreseen;        // out, or null: the class that the model as it was predicts for each labelled sample
+    Index* predicted;       // out, or null: the class predicted for each labelled sample before it is learnt
     Index search_depth;     // T of that prediction, 0 for no limit
     Index n_samples;
     Journal journal;
 };
 
 // W ← β(A ∧ W) + (1−β)W, in the features the sample has; a side that no sample has reached yet takes the sample's value
-inline void adapt(const Sample& sample, double beta, double* w, Index n_features, double& norm,
-                  const Vectors& vectors) {
+inline void adapt(const Sample& sample, double beta, double* w, Index n_features, double& norm, const VectorOps& ops) {
     const double* a = sample.code();
     if (beta == 1.0 && sample.missing().empty()) {
         // an uncommitted side has weight 1, so that the minimum is the sample's value there too
-        norm = vectors.shrink(a, w, 2 * n_features);
+        norm = ops.shrink(a, w, 2 * n_features);
         return;
     }
     auto missing = sample.missing().begin();
@@ -57,7 +56,7 @@ inline void adapt(const Sample& sample, double beta, double* w, Index n_features
     norm = sum;
 }
 
-inline Index create(Boxes& boxes, Map& map) {
+inline Index create_node(Boxes& boxes, ClassMap& map) {
     const Index node = boxes.n_nodes++;
     std::fill_n(boxes.weight(node), 2 * boxes.n_features, 1.0);
     map.support[node] = 0;
@@ -66,7 +65,7 @@ inline Index create(Boxes& boxes, Map& map) {
     return node;
 }
 
-inline void associate(Map& map, Index node, Index target) {
+inline void associate(ClassMap& map, Index node, Index target) {
     const Index count = ++map.count(node)[target];
     const Index label = map.labels[node];
     const Index leading = label == kNone ? 0 : map.count(node)[label];
@@ -74,62 +73,62 @@ inline void associate(Map& map, Index node, Index target) {
 }
 
 // The node that resonates with the sample, kNone if none does. One-to-one: while the winner belongs to another class,
-// it is switched off and vigilance is raised just above its match (match tracking). Vigilance only rises, so the nodes
-// still in question are among those asked later.
-inline Index resonance(Search& search, const Map& map, Index target, const Rule& rule) {
-    const bool tracks = rule.one_to_one && target != kNone;
-    Wanted wanted;
-    wanted.vigilance = rule.vigilance;
-    Found last{};
-    for (wanted.depth = 1;; wanted.depth = std::min<Index>(16, 4 * wanted.depth)) {
-        const std::vector<Found>& found = search.find(wanted);
-        for (const Found& candidate : found) {
-            if (candidate.match < wanted.vigilance) continue;
+// it is left out and vigilance is raised just above its match (match tracking). Vigilance only rises, so the nodes that
+// can still win come later in the ranking.
+inline Index resonance(Search& search, const ClassMap& map, Index target, const LearningParams& params) {
+    const bool tracks = params.one_to_one && target != kNone;
+    Query query;
+    query.vigilance = params.vigilance;
+    Candidate last{};
+    for (query.depth = 1;; query.depth = std::min<Index>(16, 4 * query.depth)) {
+        const std::vector<Candidate>& found = search.find(query);
+        for (const Candidate& candidate : found) {
+            if (candidate.match < query.vigilance) continue;
             const Index label = map.labels[candidate.node];
             if (!tracks || label == kNone || label == target) return candidate.node;
-            wanted.vigilance = candidate.match + rule.match_tracking;
+            query.vigilance = candidate.match + params.match_tracking;
         }
-        if (static_cast<Index>(found.size()) < wanted.depth) return kNone;
+        if (static_cast<Index>(found.size()) < query.depth) return kNone;
         last = found.back();
-        wanted.after = &last;
+        query.after = &last;
     }
 }
 
-// The class that the model answers for the sample: that of the first labelled node among the `search_depth` best.
-inline Index foresee(Search& search, const Map& map, Index search_depth) {
-    Wanted wanted;
+// The class predicted for the sample: that of the first labelled node among the `search_depth` best.
+inline Index predict_class(Search& search, const ClassMap& map, Index search_depth) {
+    Query query;
     if (search_depth > 0)
-        wanted.depth = search_depth;
+        query.depth = search_depth;
     else
-        wanted.labels = map.labels;
-    for (const Found& asked : search.find(wanted))
-        if (map.labels[asked.node] != kNone) return map.labels[asked.node];
+        query.labels = map.labels;
+    for (const Candidate& candidate : search.find(query))
+        if (map.labels[candidate.node] != kNone) return map.labels[candidate.node];
     return kNone;
 }
 
-// Learns from sample `next` on; stops early when a new node does not fit in the arrays or when patience ends.
-// Returns the number of the first sample that was not learnt.
-inline Index learn(Boxes& boxes, Map& map, Filter& filter, const Rule& rule, const Batch& batch, Index next,
-                   Patience& patience) {
-    Search search(Purpose::kLearn, rule.choice, filter, boxes);
+// Learns from sample `next` on; stops early when a new node does not fit in the arrays or when it is interrupted.
+// Returns the index of the first sample that was not learnt.
+inline Index learn(Boxes& boxes, ClassMap& map, SearchCache& cache, const LearningParams& params, const Batch& batch,
+                   Index next, Interrupt& interrupt) {
+    Search search(Purpose::kLearn, params.choice, cache, boxes);
     const Index width = 2 * boxes.n_features;
     for (; next < batch.n_samples; ++next) {
-        if (!patience.spend(boxes.n_nodes * width)) break;
-        search.look_at(batch.samples + next * boxes.n_features);
+        if (!interrupt.may_continue(boxes.n_nodes * width)) break;
+        search.set_sample(batch.samples + next * boxes.n_features);
         const Index target = batch.targets[next];
-        const Index winner = resonance(search, map, target, rule);
+        const Index winner = resonance(search, map, target, params);
         if (winner == kNone && boxes.n_nodes == boxes.capacity) break;
-        if (batch.foreseen && target != kNone) batch.foreseen[next] = foresee(search, map, batch.search_depth);
+        if (batch.predicted && target != kNone) batch.predicted[next] = predict_class(search, map, batch.search_depth);
 
-        const Index node = winner == kNone ? create(boxes, map) : winner;
+        const Index node = winner == kNone ? create_node(boxes, map) : winner;
         if (batch.journal.weights) {
             std::memcpy(batch.journal.weights + next * width, boxes.weight(node), width * sizeof(double));
             batch.journal.support[next] = map.support[node];
             std::copy_n(map.count(node), map.n_classes, batch.journal.counts + next * map.n_classes);
         }
-        adapt(search.sample(), rule.learning_rate, boxes.weight(node), boxes.n_features, boxes.norms[node],
-              search.vectors());
-        search.changed(node);
+        adapt(search.sample(), params.learning_rate, boxes.weight(node), boxes.n_features, boxes.norms[node],
+              search.ops());
+        search.update_node(node);
         ++map.support[node];
         if (target != kNone) associate(map, node, target);
         batch.winners[next] = node;

@@ -1,11 +1,11 @@
-// One sample, complement-coded: A = (x, 1−x) over the features it has; the others are "no evidence".
+// One sample, complement-coded: A = (x, 1−x) over the features it has. A missing feature takes no part in any sum.
 #pragma once
 
 #include <cmath>
 #include <vector>
 
 #include "model.hpp"
-#include "vectors.hpp"
+#include "simd.hpp"
 
 namespace sslart {
 
@@ -13,11 +13,11 @@ class Sample {
 public:
     explicit Sample(Index n_features) : n_features_(n_features), code_(2 * n_features) {}
 
-    void read(const double* x, const Vectors& vectors) {
+    void set(const double* x, const VectorOps& ops) {
         missing_.clear();
         double* a = code_.data();
         double* complement = a + n_features_;
-        if (!vectors.complement(x, n_features_, a)) return;
+        if (!ops.complement(x, n_features_, a)) return;
         for (Index i = 0; i < n_features_; ++i)
             if (std::isnan(x[i])) {
                 missing_.push_back(i);

@@ -1,4 +1,4 @@
-// The model as the kernel sees it: arrays that Python owns, borrowed for the length of one call.
+// The arrays of a model: Python owns them, the kernel borrows them for one call.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct Boxes {
     double* weight(Index node) const { return weights + node * 2 * n_features; }
 };
 
-struct Map {
-    Index* support;  // samples that resonated, per node
+struct ClassMap {
+    Index* support;  // number of samples learnt, per node
     Index* counts;   // nodes × classes: F of the one-to-many mapping
     Index* labels;   // argmax of the counts, kNone where there are none
     Index n_classes;
@@ -28,7 +28,7 @@ struct Map {
     Index* count(Index node) const { return counts + node * n_classes; }
 };
 
-struct Rule {
+struct LearningParams {
     double vigilance;       // ρ
     double choice;          // α
     double learning_rate;   // β

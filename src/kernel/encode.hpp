@@ -1,4 +1,4 @@
-// From the user's units to the grid in [0, 1].
+// Encoding: from the units of the data to the grid in [0, 1].
 #pragma once
 
 #include <algorithm>

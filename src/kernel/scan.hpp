@@ -1,4 +1,5 @@
-// The scan: passes over blocks of coarse boxes and hands on those that it cannot rule out. One loop per instruction set.
+// The scan: reads blocks of coarse boxes and passes those that it cannot rule out to a visitor. One loop per
+// instruction set.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +10,14 @@
 #include <intrin.h>
 #endif
 
-#include "filter.hpp"
-#include "layer.hpp"
-#include "vectors.hpp"
+#include "blocks.hpp"
+#include "coarse.hpp"
+#include "simd.hpp"
 
 namespace sslart {
 
-// What a node must reach, in terms of the filter: it passes while 255·d ≤ min(n − match, n·slope − choice), n = 255·|W|.
-// The margin pays for every rounding in single precision.
+// What a node must reach, in terms of coarse boxes: it passes while 255·d ≤ min(n − match, n·slope − choice), n =
+// 255·|W|. The margin covers every rounding in single precision.
 struct Limits {
     float match = 0.0f;
     float slope = 1.0f;
@@ -32,17 +33,17 @@ struct Limits {
     static double margin(Index n_features) { return 255.0 * 4.0 * static_cast<double>(n_features + 4) / (1 << 20); }
 };
 
-// Looks closer at the box at one place, and may tighten the limits.
-struct Judge {
+// Gets the places of the boxes that pass, and may tighten the limits.
+struct Visitor {
     Limits limits;
-    virtual void consider(Index place) = 0;
+    virtual void visit(Index place) = 0;
 
 protected:
-    ~Judge() = default;
+    ~Visitor() = default;
 };
 
-// Which blocks of a layer to pass over: `count` of them from the first, or those that a list names.
-struct Blocks {
+// Which blocks to scan: `count` of them from the first, or those in a list.
+struct BlockRange {
     Index first;
     Index count;
     const std::uint32_t* listed = nullptr;
@@ -50,14 +51,14 @@ struct Blocks {
     Index operator[](Index i) const { return listed ? Index{listed[i]} : first + i; }
 };
 
-using Scan = void (*)(const Layer&, Blocks, const CoarseSample&, Judge&);
+using Scan = void (*)(const BoxBlocks&, BlockRange, const CoarseSample&, Visitor&);
 
-// A block is given up as soon as no node can pass: after how many groups to look.
-constexpr Index kGroupsBetweenLooks = 4;
+// The scan leaves a block as soon as no node of it can pass: it checks after so many groups.
+constexpr Index kGroupsBetweenChecks = 4;
 
 template <int kGroups>
-constexpr Index looks_after(Index group, Index n_groups) {
-    const Index step = kGroups == 0 ? kGroupsBetweenLooks : kGroups <= 2 ? kGroups : 2;
+constexpr Index next_check(Index group, Index n_groups) {
+    const Index step = kGroups == 0 ? kGroupsBetweenChecks : kGroups <= 2 ? kGroups : 2;
     return std::min(n_groups, group + step);
 }
 
@@ -71,12 +72,12 @@ inline Index lowest_bit(unsigned bits) {
 #endif
 }
 
-inline void consider_all(unsigned passing, Index first, Judge& judge) {
+inline void visit_all(unsigned passing, Index first, Visitor& visitor) {
     static constexpr Index kBoxAt[kBlock] = {0, 4, 1, 5, 2, 6, 3, 7};  // inverse of kNormPlace
-    for (; passing; passing &= passing - 1) judge.consider(first + kBoxAt[lowest_bit(passing)]);
+    for (; passing; passing &= passing - 1) visitor.visit(first + kBoxAt[lowest_bit(passing)]);
 }
 
-// ---- plain C++, for every machine
+// ---- portable C++
 
 inline std::uint32_t sum_of_bytes(const std::uint8_t* eight) {
     std::uint64_t word;
@@ -86,14 +87,14 @@ inline std::uint32_t sum_of_bytes(const std::uint8_t* eight) {
     return static_cast<std::uint32_t>((word * 0x0001000100010001ULL) >> 48);
 }
 
-inline void scan_portable(const Layer& layer, Blocks blocks, const CoarseSample& x, Judge& judge) {
-    for (Index i_block = 0; i_block < blocks.count; ++i_block) {
-        const Index b = blocks[i_block];
+inline void scan_portable(const BoxBlocks& boxes, BlockRange range, const CoarseSample& x, Visitor& visitor) {
+    for (Index i = 0; i < range.count; ++i) {
+        const Index b = range[i];
         std::uint32_t sums[kBlock] = {}, gaps[kBlock] = {};
-        const std::uint8_t* p = layer.block(b);
+        const std::uint8_t* p = boxes.block(b);
         unsigned passing = 0;
-        for (Index g = 0; g < layer.n_groups();) {
-            const Index until = looks_after<0>(g, layer.n_groups());
+        for (Index g = 0; g < boxes.n_groups();) {
+            const Index until = next_check<0>(g, boxes.n_groups());
             for (; g < until; ++g, p += kGroupBytes) {
                 const std::uint8_t *lower = p, *upper = p + kGroupBytes / 2;
                 std::uint8_t low[kBlock * kBlock], high[kBlock * kBlock], outside[kBlock * kBlock];
@@ -116,13 +117,14 @@ inline void scan_portable(const Layer& layer, Blocks blocks, const CoarseSample&
             passing = 0;
             for (Index k = 0; k < kBlock; ++k) {
                 const Index place = kNormPlace[k];
-                const float norm = layer.norms(b)[place] - static_cast<float>(gaps[k]);
-                const float limit = std::min(norm - judge.limits.match, norm * judge.limits.slope - judge.limits.choice);
+                const float norm = boxes.norms(b)[place] - static_cast<float>(gaps[k]);
+                const float limit =
+                    std::min(norm - visitor.limits.match, norm * visitor.limits.slope - visitor.limits.choice);
                 passing |= static_cast<unsigned>(static_cast<float>(sums[k]) <= limit) << place;
             }
             if (!passing) break;
         }
-        consider_all(passing, b * kBlock, judge);
+        visit_all(passing, b * kBlock, visitor);
     }
 }
 
@@ -132,21 +134,21 @@ inline void scan_portable(const Layer& layer, Blocks blocks, const CoarseSample&
 
 // kGroups: the number of groups where it is known at compile time, 0 where it is not
 template <int kGroups, bool kMissing>
-SSLART_AVX2 void scan_avx2(const Layer& layer, Blocks blocks, const CoarseSample& x, Judge& judge) {
+SSLART_AVX2 void scan_avx2(const BoxBlocks& boxes, BlockRange range, const CoarseSample& x, Visitor& visitor) {
     const __m256i zero = _mm256_setzero_si256();
-    const Index n_groups = kGroups ? kGroups : layer.n_groups();
+    const Index n_groups = kGroups ? kGroups : boxes.n_groups();
     const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
     const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
     const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
-    for (Index i_block = 0; i_block < blocks.count; ++i_block) {
-        const Index b = blocks[i_block];
-        const std::uint8_t* p = layer.block(b);
+    for (Index i = 0; i < range.count; ++i) {
+        const Index b = range[i];
+        const std::uint8_t* p = boxes.block(b);
         __m256i s0 = zero, s1 = zero, m0 = zero, m1 = zero;
-        const __m256 norms = _mm256_loadu_ps(layer.norms(b));
+        const __m256 norms = _mm256_loadu_ps(boxes.norms(b));
         const __m256i* at = reinterpret_cast<const __m256i*>(p);
         int passing = 0;
         for (Index g = 0; g < n_groups;) {
-            const Index until = looks_after<kGroups>(g, n_groups);
+            const Index until = next_check<kGroups>(g, n_groups);
             for (; g < until; ++g, at += 4) {
                 const __m256i xl = _mm256_set1_epi64x(low[g]), xh = _mm256_set1_epi64x(high[g]);
                 const __m256i l0 = _mm256_loadu_si256(at), l1 = _mm256_loadu_si256(at + 1);
@@ -166,37 +168,36 @@ SSLART_AVX2 void scan_avx2(const Layer& layer, Blocks blocks, const CoarseSample
             // nodes 0 4 1 5 2 6 3 7
             const __m256 sums = _mm256_cvtepi32_ps(_mm256_or_si256(s0, _mm256_slli_epi64(s1, 32)));
             __m256 n = norms;
-            if (kMissing)
-                n = _mm256_sub_ps(n, _mm256_cvtepi32_ps(_mm256_or_si256(m0, _mm256_slli_epi64(m1, 32))));
-            const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(judge.limits.match));
-            const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(judge.limits.slope)),
-                                                   _mm256_set1_ps(judge.limits.choice));
+            if (kMissing) n = _mm256_sub_ps(n, _mm256_cvtepi32_ps(_mm256_or_si256(m0, _mm256_slli_epi64(m1, 32))));
+            const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(visitor.limits.match));
+            const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(visitor.limits.slope)),
+                                                   _mm256_set1_ps(visitor.limits.choice));
             passing = _mm256_movemask_ps(_mm256_cmp_ps(sums, _mm256_min_ps(by_match, by_choice), _CMP_LE_OQ));
             if (!passing) break;
         }
-        if (passing) consider_all(static_cast<unsigned>(passing), b * kBlock, judge);
+        if (passing) visit_all(static_cast<unsigned>(passing), b * kBlock, visitor);
     }
 }
 
 // ---- AVX-512
 
 template <int kGroups, bool kMissing>
-SSLART_AVX512 void scan_avx512(const Layer& layer, Blocks blocks, const CoarseSample& x, Judge& judge) {
+SSLART_AVX512 void scan_avx512(const BoxBlocks& boxes, BlockRange range, const CoarseSample& x, Visitor& visitor) {
     const __m512i zero = _mm512_setzero_si512();
     const __m256i norm_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    const Index n_groups = kGroups ? kGroups : layer.n_groups();
+    const Index n_groups = kGroups ? kGroups : boxes.n_groups();
     const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
     const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
     const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
-    for (Index i_block = 0; i_block < blocks.count; ++i_block) {
-        const Index b = blocks[i_block];
-        const std::uint8_t* p = layer.block(b);
+    for (Index i = 0; i < range.count; ++i) {
+        const Index b = range[i];
+        const std::uint8_t* p = boxes.block(b);
         __m512i s = zero, m = zero;
-        const __m256 norms = _mm256_loadu_ps(layer.norms(b));
+        const __m256 norms = _mm256_loadu_ps(boxes.norms(b));
         const std::uint8_t* at = p;
         unsigned passing = 0;
         for (Index g = 0; g < n_groups;) {
-            const Index until = looks_after<kGroups>(g, n_groups);
+            const Index until = next_check<kGroups>(g, n_groups);
             for (; g < until; ++g, at += kGroupBytes) {
                 const __m512i xl = _mm512_set1_epi64(low[g]), xh = _mm512_set1_epi64(high[g]);
                 const __m512i l = _mm512_loadu_si512(at), u = _mm512_loadu_si512(at + kGroupBytes / 2);
@@ -208,19 +209,18 @@ SSLART_AVX512 void scan_avx512(const Layer& layer, Blocks blocks, const CoarseSa
                     m = _mm512_add_epi64(m, _mm512_sad_epu8(_mm512_andnot_si512(u, gap), zero));
                 }
             }
-            const __m256 sums =
-                _mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(s), norm_order));
+            const __m256 sums = _mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(s), norm_order));
             __m256 n = norms;
             if (kMissing)
                 n = _mm256_sub_ps(
                     n, _mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(m), norm_order)));
-            const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(judge.limits.match));
-            const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(judge.limits.slope)),
-                                                   _mm256_set1_ps(judge.limits.choice));
+            const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(visitor.limits.match));
+            const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(visitor.limits.slope)),
+                                                   _mm256_set1_ps(visitor.limits.choice));
             passing = _mm256_cmp_ps_mask(sums, _mm256_min_ps(by_match, by_choice), _CMP_LE_OQ);
             if (!passing) break;
         }
-        if (passing) consider_all(passing, b * kBlock, judge);
+        if (passing) visit_all(passing, b * kBlock, visitor);
     }
 }
 

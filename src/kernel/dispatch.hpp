@@ -1,11 +1,13 @@
-// Which instruction set does the work: the best that the machine has, or the one that was asked for.
+// Which instruction set is in use: the best that the machine has, or the one that was chosen by name.
 #pragma once
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "closest.hpp"
+#include "loops.hpp"
+#include "nearest.hpp"
 #include "scan.hpp"
 
 #if defined(SSLART_X86) && defined(_MSC_VER)
@@ -16,33 +18,38 @@ namespace sslart {
 
 struct Instructions {
     const char* name;
-    Vectors vectors;
-    Closest closest;
+    VectorOps ops;
+    EvidenceLoops loops;
+    NearestBox nearest;
     Scan scans[2][5];  // by whether values are missing, and by the number of groups (0: more than four)
 
-    Scan scan(Index n_groups, const CoarseSample& x) const { return scans[x.any_missing][n_groups <= 4 ? n_groups : 0];
+    Scan scan(Index n_groups, const CoarseSample& x) const {
+        return scans[x.any_missing][n_groups <= 4 ? n_groups : 0];
     }
 };
 
 inline constexpr Instructions kPortable = {
     "portable",
-    kVectors_portable,
-    closest_portable,
+    kVectorOps_portable,
+    portable::kLoops,
+    nearest_portable,
     {{scan_portable, scan_portable, scan_portable, scan_portable, scan_portable},
      {scan_portable, scan_portable, scan_portable, scan_portable, scan_portable}}};
 
 #ifdef SSLART_X86
 inline constexpr Instructions kAvx2 = {
     "avx2",
-    kVectors_avx2,
-    closest_avx2,
+    kVectorOps_avx2,
+    avx2::kLoops,
+    nearest_avx2,
     {{scan_avx2<0, false>, scan_avx2<1, false>, scan_avx2<2, false>, scan_avx2<3, false>, scan_avx2<4, false>},
      {scan_avx2<0, true>, scan_avx2<1, true>, scan_avx2<2, true>, scan_avx2<3, true>, scan_avx2<4, true>}}};
 
 inline constexpr Instructions kAvx512 = {
     "avx512",
-    kVectors_avx512,
-    closest_avx2,
+    kVectorOps_avx512,
+    avx512::kLoops,
+    nearest_avx2,
     {{scan_avx512<0, false>, scan_avx512<1, false>, scan_avx512<2, false>, scan_avx512<3, false>,
       scan_avx512<4, false>},
      {scan_avx512<0, true>, scan_avx512<1, true>, scan_avx512<2, true>, scan_avx512<3, true>, scan_avx512<4, true>}}};
@@ -64,7 +71,8 @@ inline bool has_avx512() { return cpu_has(true); }
 #else
 inline bool has_avx2() { return __builtin_cpu_supports("avx2"); }
 inline bool has_avx512() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl");
 }
 #endif
 #endif  // SSLART_X86
@@ -80,15 +88,15 @@ inline std::vector<const Instructions*> available_instructions() {
     return found;
 }
 
-inline const Instructions*& chosen_instructions() {
-    static const Instructions* chosen = available_instructions().front();
+inline std::atomic<const Instructions*>& chosen_instructions() {
+    static std::atomic<const Instructions*> chosen{available_instructions().front()};
     return chosen;
 }
 
 inline void choose_instructions(const std::string& name) {
-    for (const Instructions* one : available_instructions())
-        if (name == one->name) {
-            chosen_instructions() = one;
+    for (const Instructions* instructions : available_instructions())
+        if (name == instructions->name) {
+            chosen_instructions() = instructions;
             return;
         }
     throw std::invalid_argument("this machine cannot run the instruction set " + name);

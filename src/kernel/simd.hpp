@@ -1,4 +1,4 @@
-// Arithmetic on one sample and one box: the same loops compiled for each instruction set.
+// Arithmetic on one sample and one box: the same loops, compiled for each instruction set.
 //
 // On the grid every sum is exact, so lanes may be added in any order.
 #pragma once
@@ -75,8 +75,8 @@ SSLART_INLINE bool complement_of(const double* SSLART_RESTRICT x, Index n_featur
     return sum != sum;
 }
 
-// The sides of a box, or a sample, in 8 bits: lower sides rounded down, upper ones up. The code holds 1 − v for an upper
-// side v, and 255 less the floor of 255·(1 − v) is the ceiling of 255·v. The products are exact on the grid.
+// The sides of a box, or a sample, in 8 bits: lower sides rounded down, upper ones up. The code holds 1 − v for an
+// upper side v, and 255 less the floor of 255·(1 − v) is the ceiling of 255·v. The products are exact on the grid.
 SSLART_INLINE void outward_of(const double* code, Index n_features, std::uint8_t* lower, std::uint8_t* upper) {
     for (Index i = 0; i < n_features; ++i)
         lower[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(code[i] * 255.0));
@@ -85,28 +85,28 @@ SSLART_INLINE void outward_of(const double* code, Index n_features, std::uint8_t
 }
 
 // One instruction set's arithmetic.
-struct Vectors {
+struct VectorOps {
     double (*overlap)(const double* a, const double* w, Index length);
     double (*shrink)(const double* a, double* w, Index length);
     bool (*complement)(const double* x, Index n_features, double* code);
     void (*outward)(const double* code, Index n_features, std::uint8_t* lower, std::uint8_t* upper);
 };
 
-#define SSLART_VECTORS(name, target)                                                                                  \
+#define SSLART_VECTOR_OPS(name, target)                                                                                \
     target inline double overlap_##name(const double* a, const double* w, Index n) { return overlap_of(a, w, n); }     \
     target inline double shrink_##name(const double* a, double* w, Index n) { return shrink_to(a, w, n); }             \
     target inline bool complement_##name(const double* x, Index n, double* code) { return complement_of(x, n, code); } \
     target inline void outward_##name(const double* code, Index n, std::uint8_t* lower, std::uint8_t* upper) {         \
         outward_of(code, n, lower, upper);                                                                             \
     }                                                                                                                  \
-    inline constexpr Vectors kVectors_##name = {overlap_##name, shrink_##name, complement_##name, outward_##name};
+    inline constexpr VectorOps kVectorOps_##name = {overlap_##name, shrink_##name, complement_##name, outward_##name};
 
-SSLART_VECTORS(portable, )
+SSLART_VECTOR_OPS(portable, )
 #ifdef SSLART_X86
-SSLART_VECTORS(avx2, SSLART_AVX2)
-SSLART_VECTORS(avx512, SSLART_AVX512)
+SSLART_VECTOR_OPS(avx2, SSLART_AVX2)
+SSLART_VECTOR_OPS(avx512, SSLART_AVX512)
 #endif
 
-#undef SSLART_VECTORS
+#undef SSLART_VECTOR_OPS
 
 }  // namespace sslart

@@ -1,0 +1,246 @@
+// The border to Python for evidence: distances to boxes, nearest centres, and the scorer.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <type_traits>
+#include <vector>
+
+#include "bindings.hpp"
+#include "centres.hpp"
+#include "dispatch.hpp"
+#include "parallel.hpp"
+#include "rbf.hpp"
+#include "scorer.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace sslart {
+
+namespace {
+
+template <class ConstArray>
+auto copy_of(const ConstArray& array) {
+    return std::vector<std::remove_const_t<typename ConstArray::Scalar>>(array.data(), array.data() + array.size());
+}
+
+PackedBoxes packed_boxes(const Array<const float, 3>& lower, const Array<const float, 3>& upper,
+                         std::size_t n_features) {
+    require(lower.shape(0) == upper.shape(0) && lower.shape(1) == n_features && upper.shape(1) == n_features &&
+                lower.shape(2) == kWidth && upper.shape(2) == kWidth,
+            "lower and upper must have the shape (n_blocks, n_features, 16)");
+    return {lower.data(), upper.data(), static_cast<Index>(lower.shape(0)), static_cast<Index>(n_features)};
+}
+
+void measure_batch(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper,
+                   Array<float, 2> distances, StopFlag stop, Index n_threads) {
+    const PackedBoxes boxes = packed_boxes(lower, upper, samples.shape(1));
+    require(distances.shape(0) == samples.shape(0) && distances.shape(1) == lower.shape(0) * kWidth,
+            "distances must have the shape (n_samples, n_blocks * 16)");
+    const EvidenceLoops& loops = chosen_instructions().load()->loops;
+    const Index n_features = boxes.n_features, n_boxes = boxes.n_boxes();
+    run_interruptible(stop, [&](Interrupt& interrupt) {
+        parallel_for(static_cast<Index>(samples.shape(0)), n_threads, interrupt, [&] {
+            return [&](Index first, Index last, Interrupt& own) {
+                for (; first < last; first += 2) {
+                    const Index n = std::min<Index>(2, last - first);
+                    if (!own.may_continue(n * n_boxes * n_features)) return false;
+                    measure(loops, boxes, samples.data() + first * n_features, n, distances.data() + first * n_boxes);
+                }
+                return true;
+            };
+        });
+    });
+}
+
+void hear(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper, float rate,
+          Array<const float, 3> weights, Array<double, 2> scores, StopFlag stop) {
+    const PackedBoxes boxes = packed_boxes(lower, upper, samples.shape(1));
+    require(weights.shape(2) == lower.shape(0) * kWidth && weights.shape(1) == scores.shape(1) &&
+                scores.shape(0) == samples.shape(0) && rate > 0.0f,
+            "arrays of unlike lengths");
+    const Index n_samples = static_cast<Index>(samples.shape(0));
+    const Index n_levels = static_cast<Index>(weights.shape(0)), n_classes = static_cast<Index>(weights.shape(1));
+    const EvidenceLoops& loops = chosen_instructions().load()->loops;
+    run_interruptible(stop, [&](Interrupt& interrupt) {
+        std::vector<float> activations;
+        for (Index i = 0; i < n_samples; i += 2) {
+            const Index n = std::min<Index>(2, n_samples - i);
+            if (!interrupt.may_continue(n * boxes.n_boxes() * (boxes.n_features + n_levels * n_classes))) return;
+            add_box_scores(loops, boxes, samples.data() + i * boxes.n_features, n, rate,
+                           {weights.data(), n_levels, n_classes}, scores.data() + i * n_classes, activations);
+        }
+    });
+}
+
+void nearest_centres(Array<const double, 2> samples, Array<const double, 2> centres, Array<const double, 1> missing,
+                     Array<Index, 1> nearest, Index n_threads, StopFlag stop) {
+    const Index n_features = static_cast<Index>(samples.shape(1));
+    require(centres.shape(0) > 0 && centres.shape(1) == samples.shape(1) && missing.shape(0) == samples.shape(1),
+            "centres must have the shape (n_centres, n_features), missing the length n_features");
+    require(nearest.shape(0) == samples.shape(0), "nearest must have the length n_samples");
+    const EvidenceLoops& loops = chosen_instructions().load()->loops;
+    run_interruptible(stop, [&](Interrupt& interrupt) {
+        constexpr Index kTile = 32;
+        const Centres packed(centres.data(), static_cast<Index>(centres.shape(0)), missing.data(), n_features);
+        parallel_for(static_cast<Index>(samples.shape(0)), n_threads, interrupt, [&] {
+            return [&, scratch = Centres::Scratch{}](Index first, Index last, Interrupt& own) mutable {
+                for (; first < last; first += kTile) {
+                    const Index n = std::min(kTile, last - first);
+                    if (!own.may_continue(n * packed.size())) return false;
+                    packed.nearest(loops, samples.data() + first * n_features, n, nearest.data() + first, scratch);
+                }
+                return true;
+            };
+        });
+    });
+}
+
+// A scorer whose arguments are checked. Terms can be added while other threads score: they wait for each other.
+class CheckedScorer {
+public:
+    explicit CheckedScorer(Array<const double, 1> bias) : scorer_(copy_of(bias)) {
+        require(bias.shape(0) > 0, "bias must have the length n_classes, at least 1");
+    }
+
+    void set_ranks(Array<const Index, 1> offsets, Array<const double, 1> values, Array<const double, 1> shares) {
+        require(offsets.shape(0) > 0, "offsets must have the length n_features + 1");
+        const Index n_features = static_cast<Index>(offsets.shape(0)) - 1;
+        const Index* at = offsets.data();
+        require(
+            at[0] == 0 && at[n_features] == static_cast<Index>(values.shape(0)) && values.shape(0) == shares.shape(0),
+            "offsets must start at 0 and end at the length of values and shares");
+        for (Index f = 0; f < n_features; ++f) require(at[f] <= at[f + 1], "offsets must not decrease");
+        for (Index f = 0; f < n_features; ++f)
+            for (Index j = at[f]; j + 1 < at[f + 1]; ++j)
+                require(values.data()[j] < values.data()[j + 1], "values must increase within each feature");
+        change(n_features, 0, [&] { scorer_.set_ranks(RankTables(at, n_features, values.data(), shares.data())); });
+    }
+
+    void add_boxes(double rank_weight, Array<const Index, 1> features, Array<const double, 1> factors,
+                   Array<const float, 3> lower, Array<const float, 3> upper, float rate,
+                   Array<const float, 3> weights) {
+        const PackedBoxes boxes = packed_boxes(lower, upper, features.shape(0));
+        require(factors.shape(0) == features.shape(0), "factors must have the length of features");
+        require(weights.shape(1) == n_classes() && weights.shape(2) == static_cast<std::size_t>(boxes.n_boxes()),
+                "weights must have the shape (n_levels, n_classes, n_blocks * 16)");
+        require(rate > 0.0f && std::isfinite(rate), "rate must be positive and finite");
+        Index needed = 0;
+        for (std::size_t f = 0; f < features.shape(0); ++f) {
+            require(features.data()[f] >= 0, "features must not be negative");
+            needed = std::max(needed, features.data()[f] + 1);
+        }
+        auto term = std::make_unique<BoxTerm>();
+        term->features = copy_of(features);
+        term->factors = copy_of(factors);
+        term->lower = copy_of(lower);
+        term->upper = copy_of(upper);
+        term->weights = copy_of(weights);
+        term->rate = rate;
+        term->n_blocks = boxes.n_blocks;
+        term->n_levels = static_cast<Index>(weights.shape(0));
+        term->n_classes = scorer_.n_classes();
+        add(rank_weight, kUnknown, needed, std::move(term));
+    }
+
+    void add_graph(double rank_weight, Array<const double, 2> centres, Array<const double, 1> missing,
+                   Array<const double, 2> outputs) {
+        require(centres.shape(0) > 0 && missing.shape(0) == centres.shape(1),
+                "centres must have the shape (n_centres, n_features), missing the length n_features");
+        require(outputs.shape(0) == centres.shape(0) && outputs.shape(1) == n_classes(),
+                "outputs must have the shape (n_centres, n_classes)");
+        const Index n_features = static_cast<Index>(centres.shape(1));
+        Centres packed(centres.data(), static_cast<Index>(centres.shape(0)), missing.data(), n_features);
+        add(rank_weight, n_features, 0,
+            std::make_unique<GraphTerm>(std::move(packed), copy_of(outputs), scorer_.n_classes()));
+    }
+
+    void add_linear(double rank_weight, Array<const double, 1> centre, Array<const double, 2> slopes) {
+        require(slopes.shape(0) == centre.shape(0) && slopes.shape(1) == n_classes(),
+                "centre must have the length n_features, slopes the shape (n_features, n_classes)");
+        auto term = std::make_unique<LinearTerm>();
+        term->centre = copy_of(centre);
+        term->slopes = copy_of(slopes);
+        term->n_classes = scorer_.n_classes();
+        add(rank_weight, static_cast<Index>(centre.shape(0)), 0, std::move(term));
+    }
+
+    void add_splines(double rank_weight, Array<const double, 3> heights) {
+        require(heights.shape(1) >= 2 && heights.shape(2) == n_classes(),
+                "heights must have the shape (n_features, n_knots, n_classes) with at least 2 knots");
+        auto term = std::make_unique<SplineTerm>();
+        term->heights = copy_of(heights);
+        term->n_knots = static_cast<Index>(heights.shape(1));
+        term->n_classes = scorer_.n_classes();
+        add(rank_weight, static_cast<Index>(heights.shape(0)), 0, std::move(term));
+    }
+
+    void scores(Array<const double, 2> coded, Array<double, 2> scores, Index n_threads, StopFlag stop) const {
+        require(scores.shape(0) == coded.shape(0) && scores.shape(1) == n_classes(),
+                "scores must have the shape (n_samples, n_classes)");
+        const Index n_features = static_cast<Index>(coded.shape(1));
+        run_interruptible(stop, [&](Interrupt& interrupt) {
+            const std::shared_lock<std::shared_mutex> reading(changing_);
+            require((n_features_ == kUnknown || n_features == n_features_) && n_features >= n_features_needed_,
+                    "coded must have the shape (n_samples, n_features) with the features of the terms");
+            scorer_.scores(coded.data(), static_cast<Index>(coded.shape(0)), n_features, scores.data(), n_threads,
+                           interrupt);
+        });
+    }
+
+private:
+    static constexpr Index kUnknown = -1;
+
+    std::size_t n_classes() const { return static_cast<std::size_t>(scorer_.n_classes()); }
+
+    void add(double rank_weight, Index n_features, Index n_features_needed, std::unique_ptr<const Term> term) {
+        require(rank_weight >= 0.0 && rank_weight <= 1.0, "rank_weight must lie in [0, 1]");
+        change(n_features, n_features_needed, [&] { scorer_.add_term(rank_weight, std::move(term)); });
+    }
+
+    // scoring may wait for the interpreter lock, so this must not hold it while it waits for scoring to end
+    template <class Change>
+    void change(Index n_features, Index n_features_needed, Change apply) {
+        nb::gil_scoped_release unlocked;
+        const std::unique_lock<std::shared_mutex> alone(changing_);
+        const Index known = n_features_ == kUnknown ? n_features : n_features_;
+        const Index needed = std::max(n_features_needed_, n_features_needed);
+        require(n_features == kUnknown || n_features == known, "all terms must have the same number of features");
+        require(known == kUnknown || needed <= known, "features must be less than the number of features");
+        apply();
+        n_features_ = known;
+        n_features_needed_ = needed;
+    }
+
+    Scorer scorer_;
+    Index n_features_ = kUnknown;
+    Index n_features_needed_ = 0;
+    mutable std::shared_mutex changing_;
+};
+
+}  // namespace
+
+void bind_evidence(nb::module_& module) {
+    module.def("measure", &measure_batch, "samples"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
+               "distances"_a.noconvert(), "stop"_a.noconvert(), "n_threads"_a = 1);
+    module.def("hear", &hear, "samples"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "rate"_a,
+               "weights"_a.noconvert(), "scores"_a.noconvert(), "stop"_a.noconvert());
+    module.def("nearest_centres", &nearest_centres, "samples"_a.noconvert(), "centres"_a.noconvert(),
+               "missing"_a.noconvert(), "nearest"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());
+    nb::class_<CheckedScorer>(module, "Scorer")
+        .def(nb::init<Array<const double, 1>>(), "bias"_a.noconvert())
+        .def("set_ranks", &CheckedScorer::set_ranks, "offsets"_a.noconvert(), "values"_a.noconvert(),
+             "shares"_a.noconvert())
+        .def("add_boxes", &CheckedScorer::add_boxes, "rank_weight"_a, "features"_a.noconvert(), "factors"_a.noconvert(),
+             "lower"_a.noconvert(), "upper"_a.noconvert(), "rate"_a, "weights"_a.noconvert())
+        .def("add_graph", &CheckedScorer::add_graph, "rank_weight"_a, "centres"_a.noconvert(), "missing"_a.noconvert(),
+             "outputs"_a.noconvert())
+        .def("add_linear", &CheckedScorer::add_linear, "rank_weight"_a, "centre"_a.noconvert(), "slopes"_a.noconvert())
+        .def("add_splines", &CheckedScorer::add_splines, "rank_weight"_a, "heights"_a.noconvert())
+        .def("scores", &CheckedScorer::scores, "coded"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a,
+             "stop"_a.noconvert());
+}
+
+}  // namespace sslart

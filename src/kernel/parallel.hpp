@@ -1,0 +1,152 @@
+// One batch of independent items on several threads.
+//
+// Threads are started per call, so that nothing has to survive a fork. The calling thread first works alone and
+// measures how long an item takes; other threads are started only if what is left takes much longer than starting them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "interrupt.hpp"
+#include "model.hpp"
+
+namespace sslart {
+
+// What the threads of one call share: the next item, whether to stop, and the first exception.
+class SharedProgress {
+public:
+    SharedProgress(Index next, Index n_items, Index chunk) : next_(next), n_items_(n_items), chunk_(chunk) {}
+
+    bool is_stopped() const { return stopped_.load(std::memory_order_relaxed); }
+    void stop() { stopped_.store(true, std::memory_order_relaxed); }
+
+    // works on one chunk after another until none is left
+    template <class Worker>
+    void run(Worker& worker, Interrupt& interrupt) {
+        while (!is_stopped()) {
+            const Index first = next_.fetch_add(chunk_, std::memory_order_relaxed);
+            if (first >= n_items_) return;
+            if (!worker(first, std::min(first + chunk_, n_items_), interrupt)) stop();
+        }
+    }
+
+    // for use in a catch block
+    void fail() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+        stop();
+    }
+
+    // once all threads have ended
+    void rethrow() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+private:
+    std::atomic<Index> next_;
+    const Index n_items_;
+    const Index chunk_;
+    std::atomic<bool> stopped_{false};
+    std::mutex mutex_;
+    std::exception_ptr error_;
+};
+
+// Joins its threads when it goes out of scope.
+class ThreadGroup {
+public:
+    ThreadGroup() = default;
+    ThreadGroup(const ThreadGroup&) = delete;
+    ThreadGroup& operator=(const ThreadGroup&) = delete;
+    ~ThreadGroup() { join(); }
+
+    // false where the system allows no further thread
+    template <class Function>
+    bool start(Function function) {
+        try {
+            threads_.emplace_back(std::move(function));
+            return true;
+        } catch (const std::system_error&) {
+            return false;
+        }
+    }
+
+    void join() {
+        for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
+    }
+
+private:
+    std::vector<std::thread> threads_;
+};
+
+// Covers the items from 0 to n_items with calls worker(first, last, interrupt), where each thread has a worker of its
+// own from make_worker(). A worker returns false where its interrupt stopped it, which then stops all. Only the calling
+// thread uses `interrupt`. Items must be independent: which thread works on which of them varies.
+template <class MakeWorker>
+void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWorker make_worker) {
+    using Clock = std::chrono::steady_clock;
+    using Seconds = std::chrono::duration<double>;
+    constexpr double kProbe = 50e-6;           // seconds of work on the calling thread before the estimate is used
+    constexpr double kWorkPerThread = 100e-6;  // seconds of work that justify starting a thread
+    constexpr double kChunk = 500e-6;          // seconds of work in a chunk, at most
+    constexpr Index kTogether = 4;             // items that a worker may take together, which a chunk should not cut
+
+    auto worker = make_worker();
+    if (n_threads <= 1) {
+        worker(0, n_items, interrupt);
+        return;
+    }
+    Index next = 0;
+    double per_item = 0.0;
+    const Clock::time_point start = Clock::now();
+    for (Clock::time_point before = start; next < n_items;) {
+        const Index last = std::min(n_items, std::max<Index>(2 * next, 1));
+        if (!worker(next, last, interrupt)) return;
+        const Clock::time_point now = Clock::now();
+        per_item = Seconds(now - before).count() / static_cast<double>(last - next);
+        next = last;
+        if (Seconds(now - start).count() >= kProbe) break;
+        before = now;
+    }
+    const Index n_left = n_items - next;
+    const double left = per_item * static_cast<double>(n_left);
+    n_threads = std::min({n_threads, n_left, static_cast<Index>(left / kWorkPerThread)});
+    if (n_threads <= 1) {
+        if (n_left > 0) worker(next, n_items, interrupt);
+        return;
+    }
+
+    Index chunk = std::max<Index>(1, n_left / (8 * n_threads));
+    if (per_item * static_cast<double>(chunk) > kChunk)
+        chunk = std::max<Index>(1, static_cast<Index>(kChunk / per_item));
+    if (chunk > kTogether) chunk -= chunk % kTogether;
+    SharedProgress progress(next, n_items, chunk);
+    ThreadGroup others;
+    try {
+        for (Index i = 1; i < n_threads; ++i) {
+            const bool started = others.start([&progress, &make_worker] {
+                try {
+                    auto own_worker = make_worker();
+                    Interrupt own_interrupt([&progress] { return progress.is_stopped(); });
+                    progress.run(own_worker, own_interrupt);
+                } catch (...) {
+                    progress.fail();
+                }
+            });
+            if (!started) break;
+        }
+        progress.run(worker, interrupt);
+    } catch (...) {
+        progress.fail();
+    }
+    others.join();
+    progress.rethrow();
+}
+
+}  // namespace sslart

@@ -1,0 +1,57 @@
+// Ranking: the best nodes for each sample of a batch. Changes nothing.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "interrupt.hpp"
+#include "model.hpp"
+#include "parallel.hpp"
+#include "search.hpp"
+
+namespace sslart {
+
+struct RankRequest {
+    const double* samples;  // samples × features, coded to [0, 1]; NaN where missing
+    const Index* labels;    // class per node, kNone where it has none
+    bool labelled_only;     // whether to leave out nodes without a label
+    Index n_samples;
+    Index depth;      // T: how many nodes to return
+    Index* nodes;     // out: samples × depth, best first
+    double* matches;  // out: samples × depth
+};
+
+// ranks nodes for the samples from the first up to the last, which is left out; false where it was interrupted
+inline bool rank_samples(Search& search, const Boxes& boxes, const RankRequest& request, Index first, Index last,
+                         Interrupt& interrupt) {
+    Query query;
+    query.depth = request.depth;
+    if (request.labelled_only) query.labels = request.labels;
+    for (Index i = first; i < last; ++i) {
+        if (!interrupt.may_continue(boxes.n_nodes * 2 * boxes.n_features)) return false;
+        search.set_sample(request.samples + i * boxes.n_features);
+        Index* nodes = request.nodes + i * request.depth;
+        double* matches = request.matches + i * request.depth;
+        std::fill_n(nodes, request.depth, kNone);
+        std::fill_n(matches, request.depth, 0.0);
+        for (const Candidate& candidate : search.find(query)) {
+            *nodes++ = candidate.node;
+            *matches++ = candidate.match;
+        }
+    }
+    return true;
+}
+
+// The cache must be prepared.
+inline void rank_nodes(const Boxes& boxes, SearchCache& cache, double choice, const RankRequest& request,
+                       Index n_threads, Interrupt& interrupt) {
+    parallel_for(request.n_samples, n_threads, interrupt, [&] {
+        auto search = std::make_unique<Search>(Purpose::kRank, choice, cache, boxes);
+        return [&boxes, &request, search = std::move(search)](Index first, Index last, Interrupt& own) {
+            return rank_samples(*search, boxes, request, first, last, own);
+        };
+    });
+}
+
+}  // namespace sslart

@@ -1,0 +1,101 @@
+r"""The file of a model: arrays and JSON, with a protocol number and a checksum, and nothing executable.
+
+Layout, all numbers little-endian:
+
+====================  =======================================================
+8 bytes               ``\x89SSLART\n``
+4 bytes               protocol number
+8 bytes               length of the header
+32 bytes              SHA-256 of all that precedes and follows it
+header                JSON: the estimator, its parameters, its state, and the
+                      type and shape of each array
+arrays                one after the other
+====================  =======================================================
+
+The checksum finds damage. It does not prove who wrote the file; but whoever wrote it, a file can only become a model
+whose arrays fit together, or an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._utils.files import write_atomically
+from sslart.persistence._plain import DTYPES
+
+PROTOCOL = 2
+
+_MAGIC = b"\x89SSLART\n"
+_PREFIX = struct.Struct("<8sIQ")
+_DIGEST_SIZE = hashlib.sha256().digest_size
+_CHUNK = 1 << 20
+
+
+def write_file(path: Path, described: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
+    """Write a header and arrays."""
+    described = {**described, "arrays": [{"dtype": one.dtype.str, "shape": list(one.shape)} for one in arrays]}
+    header = json.dumps(described, allow_nan=False).encode()
+    prefix = _PREFIX.pack(_MAGIC, PROTOCOL, len(header))
+    contents: list[Any] = [header, *(array.reshape(-1).view(np.uint8).data for array in arrays)]
+    digest = hashlib.sha256(prefix)
+    for content in contents:
+        digest.update(content)
+    write_atomically(path, [prefix, digest.digest(), *contents])
+
+
+def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict[str, Any]]:
+    """Return the protocol and the header after checking magic, protocol and checksum; nothing is sized by what the file claims."""
+    name = os.fspath(path)
+    prefix = file.read(_PREFIX.size)
+    if not prefix.startswith(_MAGIC):
+        raise ValueError(f"{name} is not a sslart model: it does not start as one. Was it written by sslart.save?")
+    digest = file.read(_DIGEST_SIZE)
+    truncated = ValueError(f"{name} is damaged: it ends too early. Save the model again, or restore a backup.")
+    if len(prefix) < _PREFIX.size or len(digest) < _DIGEST_SIZE:
+        raise truncated
+    _, protocol, length = _PREFIX.unpack(prefix)
+    if protocol > PROTOCOL:
+        raise ValueError(
+            f"{name} has protocol {protocol}, this sslart reads up to {PROTOCOL}: upgrade sslart to read it."
+        )
+    start = file.tell()
+    if length > os.fstat(file.fileno()).st_size - start:
+        raise truncated
+    actual = hashlib.sha256(prefix)
+    while chunk := file.read(_CHUNK):
+        actual.update(chunk)
+    if actual.digest() != digest:
+        raise ValueError(f"{name} is damaged: its checksum does not fit. Save the model again, or restore a backup.")
+    file.seek(start)
+    try:
+        header = json.loads(file.read(length))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} is not a sslart model: its header is not JSON.") from error
+    if not isinstance(header, dict):
+        raise ValueError(f"{name} is not a sslart model: its header is not a JSON object.")
+    return protocol, header
+
+
+def read_arrays(file: BinaryIO, described: list[dict[str, Any]]) -> list[NDArray[Any]]:
+    """Read the arrays, once their sizes are known to add up to what the file holds."""
+    shapes = [tuple(one["shape"]) for one in described]
+    if any(one["dtype"] not in DTYPES for one in described):
+        raise ValueError("an array of a type that models do not have")
+    if any(not isinstance(length, int) or length < 0 for shape in shapes for length in shape):
+        raise ValueError("an array of impossible shape")
+    dtypes = [np.dtype(one["dtype"]) for one in described]
+    n_bytes = sum(math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True))
+    if n_bytes != os.fstat(file.fileno()).st_size - file.tell():
+        raise ValueError("the arrays are not as long as the file")
+    return [
+        np.fromfile(file, dtype, math.prod(shape)).reshape(shape) for shape, dtype in zip(shapes, dtypes, strict=True)
+    ]

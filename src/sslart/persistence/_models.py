@@ -1,0 +1,79 @@
+"""Save and load models."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
+from sslart.persistence._file import read_arrays, read_header, write_file
+from sslart.persistence._old import upgraded
+from sslart.persistence._plain import from_plain, to_plain
+
+_ESTIMATORS = {cls.__name__: cls for cls in (FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART, WESSLART)}
+
+Model = FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
+
+
+def save(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model to one file, whole or not at all.
+
+    Parameters
+    ----------
+    model : FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
+        Fitted or not. `FuzzyART.labels_`, which belongs to the samples last learnt, is not saved.
+    path : str or path
+        An older file there is replaced only when the new one is complete.
+
+    Examples
+    --------
+    >>> import tempfile, sslart
+    >>> from pathlib import Path
+    >>> model = sslart.FuzzyARTMAP().fit([[0], [1]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sslart.save(model, Path(folder) / "model.sslart")
+    ...     sslart.load(Path(folder) / "model.sslart").predict([[0.9]])
+    array(['yes'], dtype='<U3')
+    """
+    if _ESTIMATORS.get(type(model).__name__) is not type(model):
+        raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}.")
+    arrays: list[NDArray[Any]] = []
+    described: dict[str, Any] = {
+        "estimator": type(model).__name__,
+        "parameters": to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]
+        "state": to_plain(model._get_state(), arrays) if model.__sklearn_is_fitted__() else None,
+    }
+    write_file(Path(path), described, arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model that `save` wrote. Predicting or learning on gives what the saved model would have given.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model, is damaged, or was written by a newer sslart.
+    """
+    with Path(path).open("rb") as file:
+        protocol, header = read_header(file, path)
+        try:
+            arrays = read_arrays(file, header["arrays"])
+            header = upgraded(header, protocol)
+            cls = _ESTIMATORS[header["estimator"]]
+            model: Model = cls(**from_plain(header["parameters"], arrays))
+            if header["state"] is not None:
+                model._set_state(from_plain(header["state"], arrays))
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+            raise ValueError(f"{os.fspath(path)} is not a sslart model that makes sense: {error}.") from error
+    return model
