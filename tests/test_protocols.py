@@ -22,7 +22,8 @@ RENAMED = {"width": "bandwidth", "rank_share": "rank_weight", "label_memory": "m
 PREFIX = struct.Struct("<8sIQ")
 DIGEST_SIZE = 32
 FITTED = [name for name, told in EXPECTED.items() if told["answers"] is not None]
-CLOSE = {"rtol": 1e-9, "atol": 1e-12}
+# Evidence is summed in single precision, which the compiled kernel and NumPy round differently.
+CLOSE = {"rtol": 0, "atol": 2e-5}
 
 every_file = pytest.mark.parametrize("name", EXPECTED)
 every_fitted_file = pytest.mark.parametrize("name", FITTED)
@@ -70,7 +71,7 @@ def floats(values: Any) -> Any:
 
 
 def check_answers(model: Any, told: dict[str, Any], X: Any) -> None:
-    """Check that a model answers as expected: exactly, and with evidence mapping to nine digits."""
+    """Check that a model answers as expected: exactly, and with evidence mapping closely."""
     assert model.n_nodes_ == told["n_nodes"]
     np.testing.assert_array_equal(model.score_samples(X), floats(told["score_samples"]))
     if "classes" in told:
