@@ -520,7 +520,7 @@ def of_files(name: str, model: Any, probe: Any, more: tuple[Any, Any] | None) ->
         path = Path(folder) / "model.sslart"
         sslart.save(model, path)
         content = path.read_bytes()
-        again = sslart.load(path)
+        again: Any = sslart.load(path)
     yield f"{name}/saved", content
     yield f"{name}/saved/arrays", _arrays_of(content)
     loaded = {"predict": np.array_equal(again.predict(probe), model.predict(probe))}
