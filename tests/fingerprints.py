@@ -42,7 +42,7 @@ NAMES = {"Shortlist": "QueryPool", "Question": "Query", "worth_labelling": "sele
 PARTS: dict[str, str] = {}  # attributes of explanations and rules, and methods of the pool of queries
 
 N_EXPLAINED = 8
-SHORT, MANY_NUMBERS = 1500, 4000
+SHORT, MANY_NUMBERS = 4000, 4000
 NEGLIGIBLE = 1e-12
 Values = Iterator[tuple[str, Any]]
 
@@ -520,7 +520,7 @@ def of_files(name: str, model: Any, probe: Any, more: tuple[Any, Any] | None) ->
         path = Path(folder) / "model.sslart"
         sslart.save(model, path)
         content = path.read_bytes()
-        again = sslart.load(path)
+        again: Any = sslart.load(path)
     yield f"{name}/saved", content
     yield f"{name}/saved/arrays", _arrays_of(content)
     loaded = {"predict": np.array_equal(again.predict(probe), model.predict(probe))}
@@ -774,6 +774,7 @@ def of_command_line() -> Values:
                     yield f"cli/{name}/{file}", "not written"
                 elif path.suffix == ".sslart":
                     yield f"cli/{name}/{file}", path.read_bytes()
+                    yield f"cli/{name}/{file}/arrays", _arrays_of(path.read_bytes())
                 else:
                     yield f"cli/{name}/{file}", _normalised(path.read_text(encoding="utf-8"), temporary)
 

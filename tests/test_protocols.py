@@ -1,0 +1,172 @@
+"""Files that earlier versions have saved are read by this one, and newer ones are refused."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sslart
+
+FOLDER = Path(__file__).parent / "data" / "protocol1"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+RENAMED = {"width": "bandwidth", "rank_share": "rank_weight", "label_memory": "max_labels"}
+PREFIX = struct.Struct("<8sIQ")
+DIGEST_SIZE = 32
+FITTED = [name for name, told in EXPECTED.items() if told["answers"] is not None]
+# Evidence is summed in single precision, which the compiled kernel and NumPy round differently.
+CLOSE = 2e-5
+
+every_file = pytest.mark.parametrize("name", EXPECTED)
+every_fitted_file = pytest.mark.parametrize("name", FITTED)
+
+
+def loaded(name: str) -> Any:
+    return sslart.load(FOLDER / f"{name}.sslart")
+
+
+def samples_of(told: dict[str, Any]) -> Any:
+    """Return the samples that a file of expectations lists: a frame if they have names."""
+    columns, rows = told["samples"]["columns"], told["samples"]["rows"]
+    if columns is None:
+        return np.array(rows, dtype=np.float64)
+    return pd.DataFrame(rows, columns=columns)
+
+
+def plain(value: Any) -> Any:
+    """Return the value of a parameter as the expectations have it."""
+    if isinstance(value, np.random.RandomState):
+        return {"next numbers": copy.deepcopy(value).randint(1000, size=5).tolist()}
+    if isinstance(value, np.ndarray):
+        return {"array": plain(value.tolist())}
+    if isinstance(value, tuple):
+        return {"tuple": [plain(one) for one in value]}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return value
+
+
+def parameters_of(model: Any) -> dict[str, Any]:
+    return {name: plain(value) for name, value in model.get_params().items()}
+
+
+def expected_parameters(told: dict[str, Any], cls: Any) -> dict[str, Any]:
+    """Return the parameters that a file was saved with, by their present names, and the defaults of later ones."""
+    present = parameters_of(cls())
+    stored = told["parameters"].items()
+    return present | {key if key in present else RENAMED.get(key, key): value for key, value in stored}
+
+
+def floats(values: Any) -> Any:
+    """Return floats that were written as hexadecimal text, in an array."""
+    return np.array([floats(one) for one in values] if isinstance(values, list) else float.fromhex(values))
+
+
+def check_answers(model: Any, told: dict[str, Any], X: Any) -> None:
+    """Check that a model answers as expected: exactly, and with evidence mapping closely."""
+    assert model.n_nodes_ == told["n_nodes"]
+    np.testing.assert_array_equal(model.score_samples(X), floats(told["score_samples"]))
+    if "classes" in told:
+        assert [(type(one), one) for one in model.classes_.tolist()] == [(type(one), one) for one in told["classes"]]
+    if "predict" in told:
+        answers = model.predict(X).tolist()
+        assert [(type(one), one) for one in answers] == [(type(one), one) for one in told["predict"]]
+    if "predict_proba" in told:
+        probabilities, wanted = model.predict_proba(X), floats(told["predict_proba"])
+        if getattr(model, "mapping", None) == "evidence":
+            np.testing.assert_allclose(probabilities, wanted, rtol=0, atol=CLOSE)
+        else:
+            np.testing.assert_array_equal(probabilities, wanted)
+
+
+def protocol_of(path: Path) -> int:
+    number: int = PREFIX.unpack(path.read_bytes()[: PREFIX.size])[1]
+    return number
+
+
+def with_protocol(source: Path, target: Path, protocol: int) -> Path:
+    """Copy a file with another protocol number and a checksum that fits."""
+    whole = source.read_bytes()
+    magic, _, length = PREFIX.unpack(whole[: PREFIX.size])
+    prefix, rest = PREFIX.pack(magic, protocol, length), whole[PREFIX.size + DIGEST_SIZE :]
+    target.write_bytes(prefix + hashlib.sha256(prefix + rest).digest() + rest)
+    return target
+
+
+def test_each_file_has_an_expectation_and_each_expectation_a_file() -> None:
+    assert {path.stem for path in FOLDER.glob("*.sslart")} == EXPECTED.keys()
+
+
+def test_the_files_hold_every_estimator_and_every_mapping() -> None:
+    kinds = {(told["estimator"], told["parameters"].get("mapping")) for told in EXPECTED.values()}
+    mappings = ("one-to-many", "one-to-one", "evidence")
+    wanted = {(estimator, mapping) for estimator in ("SSLART", "WESSLART") for mapping in mappings}
+    assert kinds == wanted | {(estimator, None) for estimator in ("FuzzyART", "FuzzyARTMAP", "AutoSSLART")}
+
+
+@every_file
+def test_the_file_is_of_the_first_protocol(name: str) -> None:
+    assert protocol_of(FOLDER / f"{name}.sslart") == 1
+
+
+@every_file
+def test_an_old_file_loads_with_its_estimator_and_parameters(name: str) -> None:
+    model, told = loaded(name), EXPECTED[name]
+    assert type(model).__name__ == told["estimator"]
+    assert parameters_of(model) == expected_parameters(told, type(model))
+    assert model.__sklearn_is_fitted__() is (told["answers"] is not None)
+
+
+@every_fitted_file
+def test_a_model_of_an_old_file_answers_as_when_it_was_saved(name: str) -> None:
+    told = EXPECTED[name]
+    check_answers(loaded(name), told["answers"], samples_of(told))
+
+
+@every_file
+def test_a_model_of_an_old_file_learns_on_as_when_it_was_saved(name: str) -> None:
+    model, told = loaded(name), EXPECTED[name]
+    learnt = told["learnt"]
+    model.partial_fit(samples_of(learnt), learnt["labels"])
+    check_answers(model, learnt["answers"], samples_of(told))
+
+
+@every_file
+def test_a_model_of_an_old_file_is_the_same_after_it_is_saved_again(name: str, tmp_path: Path) -> None:
+    model, told, path = loaded(name), EXPECTED[name], tmp_path / "again.sslart"
+    sslart.save(model, path)
+    again: Any = sslart.load(path)
+    assert type(again) is type(model)
+    assert parameters_of(again) == expected_parameters(told, type(model))
+    learnt = told["learnt"]
+    if told["answers"] is not None:
+        check_answers(again, told["answers"], samples_of(told))
+    again.partial_fit(samples_of(learnt), learnt["labels"])
+    check_answers(again, learnt["answers"], samples_of(told))
+
+
+def test_a_copy_with_its_own_protocol_number_loads(tmp_path: Path) -> None:
+    model: Any = sslart.load(with_protocol(FOLDER / "auto.sslart", tmp_path / "copy.sslart", 1))
+    check_answers(model, EXPECTED["auto"]["answers"], samples_of(EXPECTED["auto"]))
+
+
+@pytest.mark.parametrize("name", ["auto", "votes", "unfitted"])
+@pytest.mark.parametrize("ahead", [1, 41])
+def test_a_newer_protocol_is_refused_with_both_numbers(name: str, ahead: int, tmp_path: Path) -> None:
+    present = tmp_path / "present.sslart"
+    sslart.save(loaded(name), present)
+    newest = protocol_of(present)
+    path = with_protocol(present, tmp_path / "newer.sslart", newest + ahead)
+    with pytest.raises(ValueError, match=re.escape(str(path))) as refusal:
+        sslart.load(path)
+    rest = str(refusal.value).replace(str(path), "")
+    assert re.search(rf"\bprotocol {newest + ahead}\b", rest)
+    assert re.search(rf"\b{newest}\b", rest.replace(f"protocol {newest + ahead}", ""))
