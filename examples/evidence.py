@@ -9,7 +9,7 @@ X = data.data[["mean radius", "mean texture", "mean concavity"]]
 y = data.target_names[data.target].astype(object)
 y[[i for i in range(len(y)) if i % 10]] = None  # keep one label in ten
 
-settings = {"families": ["box", "feature"], "width": 0.125, "ridge": 0.1, "rank_share": 0.5}  # AutoSSLART chooses them
+settings = {"families": ["box", "feature"], "width": 0.125, "ridge": 0.1, "rank_weight": 0.5}  # AutoSSLART chooses them
 model = SSLART(vigilance=0.8, mapping="evidence", random_state=0, **settings).fit(X, y)
 print(model.explain(X.iloc[[8]])[0])
 print()

@@ -32,7 +32,7 @@ CLASSIFIERS = [
 ]
 ESTIMATORS = [FuzzyART(), *CLASSIFIERS]
 EVIDENCE = [
-    SSLART(mapping="evidence", families=["box", "linear"], width=0.25, ridge=0.01, rank_share=0.5, random_state=0),
+    SSLART(mapping="evidence", families=["box", "linear"], bandwidth=0.25, ridge=0.01, rank_weight=0.5, random_state=0),
     AutoSSLART(random_state=0),
 ]
 ALL = [*ESTIMATORS, EVIDENCE[0]]

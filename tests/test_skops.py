@@ -18,7 +18,7 @@ from test_stream import fingerprint
 from conftest import ALL, EVIDENCE, name_of
 from sslart import WESSLART, AutoSSLART, FuzzyARTMAP
 
-SMALL = {"families": ["box", "linear"], "width": 0.25, "ridge": 0.01, "rank_share": 0.5}
+SMALL = {"families": ["box", "linear"], "width": 0.25, "ridge": 0.01, "rank_weight": 0.5}
 MODELS = [*ALL, EVIDENCE[1], WESSLART(2, mapping="evidence", random_state=0, **SMALL)]
 METHODS = ("predict", "predict_proba", "score_samples", "apply")
 
@@ -87,7 +87,7 @@ def test_file_keeps_the_reasons(tmp_path: Any) -> None:
     twin = skops.io.load(tmp_path / "model.skops", trusted=types)
     assert [str(one) for one in twin.explain(MIXED[:3])] == [str(one) for one in model.explain(MIXED[:3])]
     assert twin.rules().to_text() == model.rules().to_text()
-    assert twin.evidence_weights_ == model.evidence_weights_
+    assert twin.family_weights_ == model.family_weights_
 
 
 def test_nothing_of_sslart_is_trusted_unasked() -> None:

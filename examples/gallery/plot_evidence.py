@@ -4,7 +4,7 @@ Who speaks: families of evidence
 
 :class:`~sslart.AutoSSLART` lets several families speak about a sample: boxes over all features, features by themselves,
 trends, boxes over a few features, labels that travel from box to box. Leave-one-out on the labels decides how much each
-family counts, and ``evidence_weights_`` tells.
+family counts, and ``family_weights_`` tells.
 """
 
 import matplotlib.pyplot as plt
@@ -35,8 +35,8 @@ for name, load in SETS.items():
     few = np.full(len(y_train), -1)  # -1: no label
     few[known] = y_train[known]
     model = AutoSSLART(random_state=0).fit(X_train, few)
-    weights[name] = model.evidence_weights_
-    left_out[name], tested[name] = model.left_out_accuracy_, model.score(X_test, y_test)
+    weights[name] = model.family_weights_
+    left_out[name], tested[name] = model.loo_accuracy_, model.score(X_test, y_test)
 
 # %%
 colours = ["#0072b2", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#e69f00"]
@@ -61,7 +61,7 @@ plt.show()
 # measurements. Images of digits are clusters: labels that travel from box to box say most. No family is best
 # everywhere, which is why all are asked.
 #
-# ``left_out_accuracy_`` needs no test samples: it is the share of the labels that the others alone predict. The same
+# ``loo_accuracy_`` needs no test samples: it is the share of the labels that the others alone predict. The same
 # labels chose the weights, so it is a little too good by nature; with so few labels it is also rough, as the digits
 # show.
 for name in SETS:

@@ -3,7 +3,7 @@ Which samples to label first
 ============================
 
 Somebody is ready to label a few samples. Which? One can pick at random. Or one can let the model ask:
-:class:`~sslart.labelling.Shortlist` names the sample in the middle of a box that has no label yet, holds many samples,
+:class:`~sslart.active.QueryPool` names the sample in the middle of a box that has no label yet, holds many samples,
 and leaves the model unsure, so that one answer says something about all of them. ``sslart label`` does the same on the
 command line.
 """
@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
 from sslart import AutoSSLART
-from sslart.labelling import Shortlist
+from sslart.active import QueryPool
 
 X, y = load_wine(return_X_y=True)
 SEEDS, N_ANSWERS = range(4), np.arange(1, 11)
@@ -22,7 +22,7 @@ SEEDS, N_ANSWERS = range(4), np.arange(1, 11)
 
 def model_asks(model, samples):
     """Yield the rows that the model asks about; it has learnt each answer before it asks on."""
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     shortlist.look_at(samples)
     while questions := shortlist.best():
         shortlist.done(questions[0])

@@ -41,7 +41,7 @@ def test_each_answer_labels_a_box_and_is_saved(
     assert header == ["row", "id", "class"]
     for row, name, label in rows:
         assert f"flower {int(row) - 1}" == name
-        assert f"Question {rows.index([row, name, label]) + 1}: row {row}, {name}" in printed
+        assert f"Query {rows.index([row, name, label]) + 1}: row {row}, {name}" in printed
         assert label == "virginica"
         assert int(row) % 5 != 1  # rows that have a label are not asked about
 
@@ -56,7 +56,7 @@ def test_right_answers_make_a_better_model(tmp_path: Path, capsys: Captured, mon
         asked = tmp_path / "asked.csv"
         answers(monkeypatch)
         assert main(["label", str(model), str(data)]) == 0
-        row = int(capsys.readouterr().out.partition("Question 1: row ")[2].partition(";")[0])
+        row = int(capsys.readouterr().out.partition("Query 1: row ")[2].partition(";")[0])
         answers(monkeypatch, NAMES[row - 1], "y")
         assert main(["label", str(model), str(data), "--questions", "1", "--record", str(asked)]) == 0
         capsys.readouterr()
@@ -109,7 +109,7 @@ def test_json_goes_to_standard_output_alone(tmp_path: Path, capsys: Captured, mo
     assert told["answers"] == 1
     assert [state["labels"] for state in told["states"]] == [30, 31]
     assert told["states"][1]["rows_in_them"] >= told["states"][0]["rows_in_them"]
-    assert "Question 1" in printed.err
+    assert "Query 1" in printed.err
     assert main(["label", str(model), "-"]) == 1
     assert "as a file" in capsys.readouterr().err
 

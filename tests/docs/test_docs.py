@@ -33,7 +33,7 @@ PUBLIC = (
     "sslart.datasets",
     "sslart.experiments",
     "sslart.explain",
-    "sslart.labelling",
+    "sslart.active",
     "sslart.metrics",
     "sslart.plotting",
     "sslart.river",

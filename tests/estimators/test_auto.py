@@ -18,13 +18,13 @@ def test_it_is_sslart_with_evidence_mapping(few_labels: Any) -> None:
     auto = AutoSSLART(0.8, random_state=3, bounds=(-4, 14)).fit(X, y)
     plain = SSLART(0.8, mapping="evidence", random_state=3, bounds=(-4, 14)).fit(X, y)
     assert auto.predict_proba(X).tobytes() == plain.predict_proba(X).tobytes()
-    assert auto.evidence_weights_ == plain.evidence_weights_
+    assert auto.family_weights_ == plain.family_weights_
 
 
 def test_what_is_chosen_for_the_user_is_no_parameter() -> None:
     names = set(AutoSSLART().get_params())
     assert names < set(SSLART().get_params())
-    assert not names & {"mapping", "families", "width", "ridge", "rank_share", "choice", "learning_rate", "shuffle"}
+    assert not names & {"mapping", "families", "width", "ridge", "rank_weight", "choice", "learning_rate", "shuffle"}
     for name in ("mapping", "width"):
         with pytest.raises(ValueError, match=name):
             AutoSSLART().set_params(**{name: None})
@@ -41,10 +41,10 @@ def test_parameters_have_the_defaults_of_sslart() -> None:
 
 def test_repr_and_clone() -> None:
     assert repr(AutoSSLART(0.8)) == "AutoSSLART(vigilance=0.8)"
-    assert clone(AutoSSLART(label_memory=7)).label_memory == 7
+    assert clone(AutoSSLART(max_labels=7)).max_labels == 7
 
 
-@pytest.mark.parametrize("name", ["vigilance", "label_memory", "abstain_below", "search_depth", "n_jobs"])
+@pytest.mark.parametrize("name", ["vigilance", "max_labels", "abstain_below", "search_depth", "n_jobs"])
 def test_bad_parameters_are_refused_by_its_own_name(name: str, blobs: Any) -> None:
     with pytest.raises(ValueError, match=f"{name} of AutoSSLART must be"):
         AutoSSLART().set_params(**{name: "x"}).fit(*blobs)

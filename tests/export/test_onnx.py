@@ -129,7 +129,7 @@ def test_ten_thousand_answers_are_the_same(model: Any, tolerance: float) -> None
 def test_each_family_of_evidence_is_the_same(family: str) -> None:
     X, y = blobs(n_features=9)
     model = SSLART(mapping="evidence", families=family, random_state=0).fit(X, few(y))
-    assert list(model.evidence_weights_) == [family]
+    assert list(model.family_weights_) == [family]
     check_same(model, questions(X, 1000), EVIDENCE)
 
 
@@ -138,7 +138,7 @@ def test_ranks_are_the_same(share: float) -> None:
     X, y = blobs(200)
     X = np.exp(X)
     X[:, 1] = 3.0
-    model = SSLART(mapping="evidence", families=["box", "feature"], rank_share=share, random_state=0).fit(X, few(y))
+    model = SSLART(mapping="evidence", families=["box", "feature"], rank_weight=share, random_state=0).fit(X, few(y))
     check_same(model, questions(X, 500), EVIDENCE)
 
 

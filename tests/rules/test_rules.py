@@ -19,14 +19,14 @@ from sklearn.pipeline import make_pipeline
 
 from conftest import CLASSIFIERS, lattices, name_of, needs_data
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
-from sslart.rules import Condition, Rule, RuleSet, rules_of
+from sslart.rules import Rule, RuleCondition, RuleSet, rules_of
 from sslart.rules._format import cell
 
 each_classifier = pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
 GRID_STEP = 1e-9  # of a range: sides of boxes come back from the grid
 
 
-def holds(condition: Condition, value: Any) -> bool:
+def holds(condition: RuleCondition, value: Any) -> bool:
     """Tell whether a value satisfies an unquantised condition; a missing value is no evidence against it."""
     if condition.categories is not None:
         return value is None or value in condition.categories

@@ -36,7 +36,7 @@ def leave_one_out(model: Any) -> Estimate | None:
     if not members:
         return None
     n_left_out = len(members[0]._heard().places)
-    accuracy = sum(member.left_out_accuracy_ for member in members) / len(members)
+    accuracy = sum(member.loo_accuracy_ for member in members) / len(members)
     return share(round(accuracy * n_left_out), n_left_out)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sslart.metrics._quality import Estimate
 from sslart._utils.files import write_atomically
+from sslart.metrics._quality import Estimate
 
 STANDARD = "-"  # standard input or output, in the place of a file
 _SAID: set[str] = set()

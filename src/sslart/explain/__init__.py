@@ -5,24 +5,24 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
-    from sslart.explain._contributions import Evidence, Term
+    from sslart.explain._contributions import Contribution, Evidence
     from sslart.explain._explainer import Explanation, explain
     from sslart.explain._explanation import Advice, Novelty, Vote
     from sslart.explain._flips import Change, Counterfactual
-    from sslart.explain._match import Box, Condition
-    from sslart.explain._search_path import AskedNode
+    from sslart.explain._match import Box, FeatureMatch
+    from sslart.explain._search_path import SearchStep
 
 __all__ = [
     "Advice",
-    "AskedNode",
     "Box",
     "Change",
-    "Condition",
+    "Contribution",
     "Counterfactual",
     "Evidence",
     "Explanation",
+    "FeatureMatch",
     "Novelty",
-    "Term",
+    "SearchStep",
     "Vote",
     "explain",
 ]
@@ -31,7 +31,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "Evidence": "sslart.explain._contributions",
-        "Term": "sslart.explain._contributions",
+        "Contribution": "sslart.explain._contributions",
         "Explanation": "sslart.explain._explainer",
         "explain": "sslart.explain._explainer",
         "Advice": "sslart.explain._explanation",
@@ -40,7 +40,7 @@ __getattr__ = lazy_names(
         "Change": "sslart.explain._flips",
         "Counterfactual": "sslart.explain._flips",
         "Box": "sslart.explain._match",
-        "Condition": "sslart.explain._match",
-        "AskedNode": "sslart.explain._search_path",
+        "FeatureMatch": "sslart.explain._match",
+        "SearchStep": "sslart.explain._search_path",
     },
 )

@@ -15,7 +15,7 @@ BOX, FEATURE, OTHERS, BIAS = "box", "feature", "other boxes", "bias"
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class Contribution:
     """One part of the evidence.
 
     Attributes
@@ -56,7 +56,7 @@ class Evidence:
         Score of the winner less that of the runner-up; the terms add up to it.
     member : int or None
         Which member of an ensemble speaks.
-    terms : tuple of Term
+    terms : tuple of Contribution
         The largest first.
     """
 
@@ -64,7 +64,7 @@ class Evidence:
     runner_up: Class | None
     margin: float
     member: int | None
-    terms: tuple[Term, ...]
+    terms: tuple[Contribution, ...]
 
     def amount_of(self, box: Box | None) -> float | None:
         """Return what a box says; None where it has no term."""
@@ -179,8 +179,8 @@ class Heard:
         runner_up = self.runners_up.item(row)
         terms = [*self._boxes(row), *self._features(row)]
         if self.n_others[row]:
-            terms.append(Term(OTHERS, self.others.item(row), n_boxes=self.n_others.item(row)))
-        terms.append(Term(BIAS, self.biases.item(row)))
+            terms.append(Contribution(OTHERS, self.others.item(row), n_boxes=self.n_others.item(row)))
+        terms.append(Contribution(BIAS, self.biases.item(row)))
         terms.sort(key=lambda term: -abs(term.amount))
         return Evidence(
             self.classes[self.winners[row]],
@@ -190,17 +190,17 @@ class Heard:
             tuple(terms),
         )
 
-    def _boxes(self, row: int) -> list[Term]:
+    def _boxes(self, row: int) -> list[Contribution]:
         nodes = self.nodes[row][self.nodes[row] != NO_NODE]
         boxes = self.speaking.beside(self.sight.of(np.full(len(nodes), row)), nodes)
         amounts = self.amounts[row, : len(nodes)].tolist()
-        return [Term(BOX, amount, box=boxes[place], n_boxes=1) for place, amount in enumerate(amounts)]
+        return [Contribution(BOX, amount, box=boxes[place], n_boxes=1) for place, amount in enumerate(amounts)]
 
-    def _features(self, row: int) -> list[Term]:
+    def _features(self, row: int) -> list[Contribution]:
         said, table = self.features[row], self.sight.table
         terms = []
         for column in np.flatnonzero(said).tolist():
             given = table.categories.get(column)
             value = table.values[row, column].item() if given is None else given[row]
-            terms.append(Term(FEATURE, said.item(column), feature=self.sight.names[column], value=value))
+            terms.append(Contribution(FEATURE, said.item(column), feature=self.sight.names[column], value=value))
         return terms

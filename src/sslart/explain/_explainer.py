@@ -39,7 +39,7 @@ class Explanation(Account):
         Whether it abstains: none of the T best nodes has a label, or no probability reaches `abstain_below`.
     confidence : float or None
         What `predict_proba` says of the answer; None where the model abstains.
-    asked : tuple of AskedNode
+    asked : tuple of SearchStep
         The nodes asked, best first, up to the first with a label, or to T. With evidence mapping all boxes speak, and
         it is empty, but where the model abstains because none of the T best has a label.
     box : Box

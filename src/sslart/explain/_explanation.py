@@ -13,7 +13,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart.explain._contributions import Evidence, Heard
 from sslart.explain._flips import Counterfactual, Flips
 from sslart.explain._match import NO_NODE, Box, Boxes, Class
-from sslart.explain._search_path import AskedNode, Trails
+from sslart.explain._search_path import SearchStep, Trails
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Account:
         return self._verdict.flips[self._row]
 
     @property
-    def asked(self) -> tuple[AskedNode, ...]:
+    def asked(self) -> tuple[SearchStep, ...]:
         """The nodes asked, best first, up to the first with a label, or to T; none where all speak."""
         if self._told.heard is not None and (self.unsure is not None or not self.abstained):
             return ()

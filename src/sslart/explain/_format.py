@@ -9,10 +9,10 @@ from sslart.explain._explanation import Account, Novelty
 from sslart.explain._flips import Counterfactual
 from sslart.explain._format_evidence import amount, doubt, evidence_dict, html_table, text_lines
 from sslart.explain._format_values import SHOWN, named, number, several, wanted
-from sslart.explain._match import Box, Condition, broken
+from sslart.explain._match import Box, FeatureMatch, broken
 
 
-def verdict(condition: Condition) -> str:
+def verdict(condition: FeatureMatch) -> str:
     """Return how the sample's value stands to the box."""
     if condition.inside is None:
         return "no evidence"
@@ -24,12 +24,12 @@ def verdict(condition: Condition) -> str:
     return f"off by {number(condition.outside_by, 3)}, {condition.share:.0%} of the distance{limit}"
 
 
-def _line(condition: Condition) -> str:
+def _line(condition: FeatureMatch) -> str:
     asks = f"is {wanted(condition)}" if condition.categories is not None else wanted(condition)
     return f"  {condition.feature} {asks}; it has {number(condition.value)}: {verdict(condition)}"
 
 
-def _telling(conditions: tuple[Condition, ...]) -> list[Condition]:
+def _telling(conditions: tuple[FeatureMatch, ...]) -> list[FeatureMatch]:
     """Return the conditions worth a line: those broken, and then the narrowest of those kept."""
     kept = [condition for condition in conditions if condition.inside]
     kept.sort(key=lambda condition: 1.0 if condition.width is None else condition.width)
@@ -201,7 +201,7 @@ def _listed(values: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def _condition_dict(condition: Condition) -> dict[str, Any]:
+def _condition_dict(condition: FeatureMatch) -> dict[str, Any]:
     plain = condition._asdict()
     if condition.categories is not None:
         plain["categories"] = list(condition.categories)

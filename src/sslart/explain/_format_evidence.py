@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from sslart.explain._contributions import BIAS, BOX, FEATURE, OTHERS, Evidence, Term
+from sslart.explain._contributions import BIAS, BOX, FEATURE, OTHERS, Contribution, Evidence
 from sslart.explain._format_values import named, number, several, wanted
-from sslart.explain._match import Condition
+from sslart.explain._match import FeatureMatch
 
 SHOWN = 5
 SHOWN_CONDITIONS = 3
@@ -44,17 +44,17 @@ def lines_of(evidence: Evidence) -> list[tuple[str, str, str]]:
     return lines
 
 
-def _sum(terms: list[Term]) -> float:
+def _sum(terms: list[Contribution]) -> float:
     return sum(term.amount for term in terms)
 
 
-def _line(term: Term) -> tuple[str, str, str]:
+def _line(term: Contribution) -> tuple[str, str, str]:
     if term.box is not None:
         return amount(term.amount), named(term.box), asks(term.box.conditions)
     return amount(term.amount), f"{term.feature} by itself", f"it has {number(term.value)}"
 
 
-def asks(conditions: tuple[Condition, ...]) -> str:
+def asks(conditions: tuple[FeatureMatch, ...]) -> str:
     """Return what a box asks, the narrowest first."""
     asked = [one for one in conditions if one.width is not None and one.width < 1]
     asked.sort(key=lambda one: one.width or 0.0)

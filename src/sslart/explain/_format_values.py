@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sslart.explain._match import Box, Condition, Value
+from sslart.explain._match import Box, FeatureMatch, Value
 
 SHOWN = 5
 
@@ -27,7 +27,7 @@ def several(parts: list[str], most: int = SHOWN) -> str:
     return ", ".join(parts[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def wanted(condition: Condition) -> str:
+def wanted(condition: FeatureMatch) -> str:
     """Return what a box asks of a feature."""
     if condition.categories is not None:
         return " or ".join(number(category) for category in condition.categories)

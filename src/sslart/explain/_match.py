@@ -20,7 +20,7 @@ NO_NODE = -1
 BLOCK = 128  # samples whose conditions are worked out together when one of them is looked at
 
 
-class Condition(NamedTuple):
+class FeatureMatch(NamedTuple):
     """What one box asks of one feature, beside the value that the sample has.
 
     Attributes
@@ -57,7 +57,7 @@ class Condition(NamedTuple):
     beyond_range: bool
 
 
-_condition = partial(tuple.__new__, Condition)  # as Condition._make, which checks each length
+_condition = partial(tuple.__new__, FeatureMatch)  # as FeatureMatch._make, which checks each length
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class Boxes:
         block, place = self._block(row)
         return float(block.distances[place].sum())
 
-    def conditions(self, row: int) -> tuple[Condition, ...]:
+    def conditions(self, row: int) -> tuple[FeatureMatch, ...]:
         """Return what its box asks of a sample: a condition per column."""
         block, place = self._block(row)
         sight = self.sight
@@ -268,7 +268,7 @@ class Boxes:
         covered = np.pad(np.cumsum(shares, axis=1)[:, :-1], ((0, 0), (1, 0)))
         return order.tolist(), (((covered < 0.5) & (shares > 0)) | beyond).tolist()
 
-    def _on_categories(self, row: int, column: int, block: Block, place: int) -> Condition:
+    def _on_categories(self, row: int, column: int, block: Block, place: int) -> FeatureMatch:
         positions, known = self.sight.categories(column)
         given = self.sight.table.categories.get(column)
         value = None if given is None else given[row]
@@ -277,7 +277,7 @@ class Boxes:
         never_met = value is not None and value not in known
         evidence = value is not None and bool(admitted)
         distance = float(block.distances[place, positions].sum())
-        return Condition(
+        return FeatureMatch(
             self.sight.names[column],
             value,
             None,
@@ -316,7 +316,7 @@ class Box:
         How many samples the node has learnt.
     choice, match : float
         How the node was ranked for this sample, and how well it fits it.
-    conditions : tuple of Condition
+    conditions : tuple of FeatureMatch
         One per feature, in the order of the columns; made anew each time.
     distance : float
         L1 distance between sample and box, in learnt ranges.
@@ -337,17 +337,17 @@ class Box:
         return self._boxes.distance(self._row)
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[FeatureMatch, ...]:
         """One condition per feature, in the order of the columns."""
         return self._boxes.conditions(self._row)
 
     @property
-    def outside(self) -> tuple[Condition, ...]:
+    def outside(self) -> tuple[FeatureMatch, ...]:
         """The conditions that the sample breaks, largest share of the distance first."""
         return broken(self.conditions)
 
 
-def broken(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+def broken(conditions: tuple[FeatureMatch, ...]) -> tuple[FeatureMatch, ...]:
     """Return the conditions that a sample breaks, largest share of the distance first."""
     return tuple(sorted((c for c in conditions if c.inside is False), key=lambda c: -c.share))
 

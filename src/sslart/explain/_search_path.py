@@ -11,7 +11,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart.explain._match import Class
 
 
-class AskedNode(NamedTuple):
+class SearchStep(NamedTuple):
     """A node asked for its label, in its turn.
 
     Attributes
@@ -89,11 +89,11 @@ class Trails:
         ranking, place = self.rankings[self.ranking[row]], self.places[row]
         return [getattr(ranking, name)[place, : self.lengths[row]].tolist() for name in names]
 
-    def asked(self, row: int) -> tuple[AskedNode, ...]:
+    def asked(self, row: int) -> tuple[SearchStep, ...]:
         """Return the nodes asked for a sample, best first."""
         columns = self._asked(row, "nodes", "choices", "matches", "labels")
         return tuple(
-            AskedNode(node, choice, match, *((self.classes[label], None) if label >= 0 else (None, "no label")))
+            SearchStep(node, choice, match, *((self.classes[label], None) if label >= 0 else (None, "no label")))
             for node, choice, match, label in zip(*columns, strict=True)
         )
 

@@ -53,7 +53,7 @@ def write_file(path: Path, described: dict[str, Any], arrays: list[NDArray[Any]]
 
 
 def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict[str, Any]]:
-    """Return the protocol and the header after checking magic, protocol and checksum; nothing is sized by what the file claims."""
+    """Return the protocol and the header, both checked; nothing is sized by what the file claims."""
     name = os.fspath(path)
     prefix = file.read(_PREFIX.size)
     if not prefix.startswith(_MAGIC):

@@ -12,7 +12,7 @@ from sslart._utils.arrays import FloatArray
 from sslart.plotting import _style as draw
 from sslart.plotting._base import Display, at_least_one
 from sslart.rules import RuleSet, rules_of
-from sslart.rules._scales import Condition, Rule, Scale
+from sslart.rules._scales import Rule, RuleCondition, Scale
 
 MAX_WRITTEN = 20
 
@@ -66,7 +66,7 @@ class _RulesDisplay(Display):
         every = draw.distinct([scale.feature for scale in self.scales])
         return [every[place] for place in self.features]
 
-    def _shown(self) -> tuple[list[Scale], list[list[Condition]]]:
+    def _shown(self) -> tuple[list[Scale], list[list[RuleCondition]]]:
         """Return the scales of the features drawn, and what each rule asks of them."""
         scales = [self.scales[place] for place in self.features]
         return scales, [[rule.conditions[place] for place in self.features] for rule in self.rules]
@@ -249,7 +249,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
 
 def _draw_parallel(
     ax: Any,
-    conditions: Sequence[Sequence[Condition]],
+    conditions: Sequence[Sequence[RuleCondition]],
     scales: Sequence[Scale],
     places: Sequence[int],
     labels: list[str],
@@ -307,7 +307,7 @@ def _write_ranges(ax: Any, scales: Sequence[Scale]) -> None:
 
 def _draw_heatmap(
     ax: Any,
-    conditions: Sequence[Sequence[Condition]],
+    conditions: Sequence[Sequence[RuleCondition]],
     scales: Sequence[Scale],
     places: Sequence[int],
     cells: list[list[str]],

@@ -10,7 +10,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart.rules._scales import Condition, Rule, Scale
+from sslart.rules._scales import Rule, RuleCondition, Scale
 
 # Okabe and Ito: told apart with any kind of colour vision. Grey is kept for what has no label.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -206,7 +206,7 @@ def class_handles(classes: Sequence[Any], places: Iterable[int]) -> list[Any]:
     return handles
 
 
-def asked_share(condition: Condition, scale: Scale) -> float:
+def asked_share(condition: RuleCondition, scale: Scale) -> float:
     """Return the part of the range that a condition rules out: 0 where it asks nothing."""
     if condition.full_range:
         return 0.0
@@ -216,7 +216,7 @@ def asked_share(condition: Condition, scale: Scale) -> float:
     return 1 - (condition.high_value - condition.low_value) / span if span > 0 else 0.0
 
 
-def bands(condition: Condition, scale: Scale) -> list[tuple[float, float]]:
+def bands(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:
     """Return the stretches of its scale that a condition allows, from 0 to 1; one for each category."""
     if condition.full_range:
         return [(0.0, 1.0)]
@@ -230,13 +230,13 @@ def bands(condition: Condition, scale: Scale) -> list[tuple[float, float]]:
     return [((condition.low_value - scale.low) / span, (condition.high_value - scale.low) / span)]
 
 
-def band(condition: Condition, scale: Scale) -> tuple[float, float]:
+def band(condition: RuleCondition, scale: Scale) -> tuple[float, float]:
     """Return from where to where a condition reaches on its scale, both from 0 to 1."""
     stretches = bands(condition, scale)
     return stretches[0][0], stretches[-1][1]
 
 
-def blocks(condition: Condition, scale: Scale) -> list[tuple[float, float]]:
+def blocks(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:
     """Return where the bars of a cell start and how long they are, in parts of the cell; none where all is allowed."""
     if condition.full_range:
         return []
@@ -246,7 +246,7 @@ def blocks(condition: Condition, scale: Scale) -> list[tuple[float, float]]:
     return [((low - 1) / n, (high - low + 1) / n)]
 
 
-def level_text(condition: Condition) -> str:
+def level_text(condition: RuleCondition) -> str:
     """Return the levels or categories of a condition in a few characters."""
     if condition.full_range:
         return "any"

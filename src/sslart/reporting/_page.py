@@ -18,12 +18,12 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from sslart._utils.files import write_atomically
 from sslart._utils.params import check_whole
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.explain._format_values import number
 from sslart.explain._search import speaks
 from sslart.metrics._quality import Estimate
-from sslart._utils.files import write_atomically
 from sslart.plotting import _style as draw
 from sslart.reporting._pictures import pictures_of
 from sslart.reporting._rules import rule_lines, rule_numbers

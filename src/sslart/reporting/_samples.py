@@ -14,7 +14,7 @@ from sslart._data.classes import Label
 from sslart.explain import Explanation, explain
 from sslart.explain._format_evidence import doubt, in_all, lines_of
 from sslart.explain._format_values import number, wanted
-from sslart.explain._match import Box, Condition
+from sslart.explain._match import Box, FeatureMatch
 from sslart.reporting._summary import Observed
 
 MAX_FEATURES = 12
@@ -210,9 +210,9 @@ def _box(box: Box, starts: Sequence[int], numbers: Mapping[int, int]) -> BoxLine
 def _telling(why: Explanation) -> list[int]:
     """Return the features that say most: broken ones, those to change, and those that keep it off the other box."""
     changed = {change.feature for change in why.counterfactual.changes} if why.counterfactual else set()
-    others: Iterable[Condition | None] = why.rival.conditions if why.rival else [None] * len(why.box.conditions)
+    others: Iterable[FeatureMatch | None] = why.rival.conditions if why.rival else [None] * len(why.box.conditions)
 
-    def weight(pair: tuple[Condition, Condition | None]) -> tuple[float, bool, float, float]:
+    def weight(pair: tuple[FeatureMatch, FeatureMatch | None]) -> tuple[float, bool, float, float]:
         own, other = pair
         narrow = 1.0 if own.width is None else own.width
         return own.share, own.feature in changed, other.share if other else 0.0, -narrow
@@ -240,7 +240,7 @@ def _feature(why: Explanation, place: int, learnt: tuple[float, float] | None) -
     )
 
 
-def _standing(condition: Condition) -> str:
+def _standing(condition: FeatureMatch) -> str:
     if condition.value is None:
         return "not known"
     if condition.inside is None:
@@ -254,7 +254,7 @@ def _standing(condition: Condition) -> str:
     return f"{number(condition.outside_by, 3)} {side}{beyond}"
 
 
-def _band(condition: Condition, learnt: tuple[float, float] | None) -> tuple[float, float] | None:
+def _band(condition: FeatureMatch, learnt: tuple[float, float] | None) -> tuple[float, float] | None:
     if learnt is None or condition.lower is None or condition.upper is None:
         return None
     return _percent(condition.lower, learnt), _percent(condition.upper, learnt)

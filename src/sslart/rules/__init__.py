@@ -7,11 +7,11 @@ from sslart._utils.optional import lazy_names
 if TYPE_CHECKING:
     from sslart.rules._extract import rules_of
     from sslart.rules._rule_set import RuleSet
-    from sslart.rules._scales import Condition, Rule
+    from sslart.rules._scales import Rule, RuleCondition
 
 __all__ = [
-    "Condition",
     "Rule",
+    "RuleCondition",
     "RuleSet",
     "rules_of",
 ]
@@ -21,7 +21,7 @@ __getattr__ = lazy_names(
     {
         "rules_of": "sslart.rules._extract",
         "RuleSet": "sslart.rules._rule_set",
-        "Condition": "sslart.rules._scales",
+        "RuleCondition": "sslart.rules._scales",
         "Rule": "sslart.rules._scales",
     },
 )

@@ -8,12 +8,12 @@ from math import floor, isnan, log10, nan
 from typing import Any
 
 from sslart._data.classes import Label
-from sslart.rules._scales import Condition, Rule, Scale
+from sslart.rules._scales import Rule, RuleCondition, Scale
 
 ANY = "any"
 
 
-def cell(condition: Condition) -> str:
+def cell(condition: RuleCondition) -> str:
     """Return a condition as in the paper's table: "1", "2-3", categories, or "any"."""
     if condition.full_range:
         return ANY
@@ -24,7 +24,7 @@ def cell(condition: Condition) -> str:
     return f"{condition.low_level}-{condition.high_level}"
 
 
-def phrase(condition: Condition, scale: Scale) -> str:
+def phrase(condition: RuleCondition, scale: Scale) -> str:
     """Return a condition in words, with the range in the user's units behind it."""
     if condition.categories is not None:
         return f"{condition.feature} is {' or '.join(f'“{term}”' for term in condition.terms)}"
@@ -33,7 +33,7 @@ def phrase(condition: Condition, scale: Scale) -> str:
     return f"{condition.feature} {words} {_range(condition, scale)}"
 
 
-def _range(condition: Condition, scale: Scale) -> str:
+def _range(condition: RuleCondition, scale: Scale) -> str:
     """Return the range in the user's units, to a thousandth of the range of the feature."""
     span = scale.high - scale.low
     decimals = max(0, 3 - floor(log10(span))) if span > 0 else 12
@@ -186,7 +186,7 @@ def rule_values(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _condition_values(condition: Condition) -> dict[str, Any]:
+def _condition_values(condition: RuleCondition) -> dict[str, Any]:
     values: dict[str, Any] = {"feature": condition.feature, "full_range": condition.full_range}
     if condition.categories is not None:
         return {**values, "categories": list(condition.categories)}

@@ -26,7 +26,7 @@ TERMS = {
 
 
 @dataclass(frozen=True)
-class Condition:
+class RuleCondition:
     """What a rule asks of one feature.
 
     Attributes
@@ -63,7 +63,7 @@ class Rule:
     ----------
     label : int, bool or str
         The class that the rule names.
-    conditions : tuple of Condition
+    conditions : tuple of RuleCondition
         One per feature, in the order of the features.
     counts : dict from class to int
         How many labelled samples of each class resonated with the box.
@@ -81,7 +81,7 @@ class Rule:
     """
 
     label: Label
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RuleCondition, ...]
     counts: Mapping[Label, int] = field(hash=False)
     support: int
     confidence_factor: float
@@ -111,7 +111,7 @@ class Rule:
         return self.confidences[self.label]
 
 
-def joined(rules: Sequence[Rule], conditions: tuple[Condition, ...]) -> Rule:
+def joined(rules: Sequence[Rule], conditions: tuple[RuleCondition, ...]) -> Rule:
     """Return several rules of one class as one: counts and supports added, the better confidence factor."""
     return Rule(
         rules[0].label,
@@ -164,7 +164,7 @@ class Scale:
         all_levels = (self.levels(low) == 1) & (self.levels(high) == len(self.terms))
         return np.asarray(unreached | all_levels | ((low <= 0) & (high >= 1)) | (self.low == self.high))
 
-    def conditions(self, lower: FloatArray, upper: FloatArray, encoder: Encoder) -> list[Condition]:
+    def conditions(self, lower: FloatArray, upper: FloatArray, encoder: Encoder) -> list[RuleCondition]:
         """Return the condition of each box, given by the coded sides of this feature."""
         full = self.spans(lower, upper).tolist()
         unreached: BoolArray = np.asarray((lower > upper).all(axis=1))
@@ -178,7 +178,7 @@ class Scale:
         columns = (low.tolist(), high.tolist(), values[0].tolist(), values[1].tolist(), full)
         return [self._of_levels(*row) for row in zip(*columns, strict=True)]
 
-    def hull(self, conditions: Sequence[Condition], full_range: bool) -> Condition:
+    def hull(self, conditions: Sequence[RuleCondition], full_range: bool) -> RuleCondition:
         """Return the narrowest condition that holds wherever one of several does."""
         if self.categories is not None:
             union = {category for condition in conditions for category in condition.categories or ()}
@@ -191,20 +191,20 @@ class Scale:
             full_range,
         )
 
-    def whole(self) -> Condition:
+    def whole(self) -> RuleCondition:
         """Return the condition that asks nothing."""
         if self.categories is not None:
             return self._of_categories([True] * len(self.categories), True)
         return self._of_levels(1, len(self.terms), self.low, self.high, True)
 
-    def _of_levels(self, low: int, high: int, low_value: float, high_value: float, full: bool) -> Condition:
-        return Condition(self.feature, low, high, low_value, high_value, self.terms[low - 1 : high], full)
+    def _of_levels(self, low: int, high: int, low_value: float, high_value: float, full: bool) -> RuleCondition:
+        return RuleCondition(self.feature, low, high, low_value, high_value, self.terms[low - 1 : high], full)
 
-    def _of_categories(self, allowed: Sequence[bool], full: bool) -> Condition:
+    def _of_categories(self, allowed: Sequence[bool], full: bool) -> RuleCondition:
         assert self.categories is not None
         kept = tuple(category for category, keep in zip(self.categories, allowed, strict=True) if keep)
         terms = tuple(term for term, keep in zip(self.terms, allowed, strict=True) if keep)
-        return Condition(self.feature, None, None, np.nan, np.nan, terms, full, kept)
+        return RuleCondition(self.feature, None, None, np.nan, np.nan, terms, full, kept)
 
 
 def scales_of(encoder: Encoder, names: Sequence[str], levels: Any, terms: Any) -> tuple[Scale, ...]:

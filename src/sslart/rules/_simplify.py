@@ -15,7 +15,7 @@ from sslart._data.samples import Table, read_samples
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.estimators._base import RawSamplesEstimator
 from sslart.rules._format import phrase
-from sslart.rules._scales import Condition, Rule, Scale, joined
+from sslart.rules._scales import Rule, RuleCondition, Scale, joined
 
 NEIGHBOURS = 16  # how many rules, the closest first, each rule is tried to merge with
 CELLS = 2**22  # how many distances are held at a time
@@ -68,7 +68,7 @@ class Domain:
         backend().encode(matrix, self.encoder.lower, self.encoder.upper, coded)
         return coded
 
-    def conditions(self, lower: FloatArray, upper: FloatArray) -> list[tuple[Condition, ...]]:
+    def conditions(self, lower: FloatArray, upper: FloatArray) -> list[tuple[RuleCondition, ...]]:
         """Return the conditions of each box."""
         by_feature = (
             scale.conditions(lower[:, scale.positions], upper[:, scale.positions], self.encoder)
@@ -198,7 +198,7 @@ class Simplifier:
         parts = [self.rules[part] for part in self.parts[place]]
         return joined(parts, tuple(self._condition(place, column) for column in range(len(self.domain.scales))))
 
-    def _condition(self, place: int, column: int) -> Condition:
+    def _condition(self, place: int, column: int) -> RuleCondition:
         scale, parts = self.domain.scales[column], self.parts[place]
         if self.left_out[place, column]:
             return scale.whole()

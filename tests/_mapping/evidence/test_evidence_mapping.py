@@ -22,7 +22,7 @@ from sslart._mapping.evidence.selection import _learn_many, choose
 from sslart._mapping.evidence.settings import FAMILIES
 from test_persistence import at, forged
 
-PLAIN = {"families": ["box"], "width": 0.25, "ridge": 0.01, "rank_share": 0.5}
+PLAIN = {"families": ["box"], "width": 0.25, "ridge": 0.01, "rank_weight": 0.5}
 each_model = pytest.mark.parametrize("model", EVIDENCE, ids=name_of)
 
 
@@ -127,16 +127,16 @@ def test_the_smallest_data_can_be_learnt(model: Any, X: Any, y: Any) -> None:
 def test_hundred_classes() -> None:
     X = np.repeat(np.arange(100.0)[:, None], 2, axis=0)
     y = np.repeat(np.arange(100), 2)
-    model = plain(vigilance=1.0, width=0.01).fit(X, y)
+    model = plain(vigilance=1.0, bandwidth=0.01).fit(X, y)
     assert model.score(X, y) == 1.0
 
 
 def test_who_speaks_is_known(few_labels: Any) -> None:
     model = AutoSSLART(random_state=0).fit(*few_labels)
-    assert set(model.evidence_weights_) <= set(FAMILIES)
-    assert sum(model.evidence_weights_.values()) == pytest.approx(1.0)
-    assert 0.9 < model.left_out_accuracy_ <= 1.0
-    assert plain().fit(*few_labels).evidence_weights_ == {"box": 1.0}
+    assert set(model.family_weights_) <= set(FAMILIES)
+    assert sum(model.family_weights_.values()) == pytest.approx(1.0)
+    assert 0.9 < model.loo_accuracy_ <= 1.0
+    assert plain().fit(*few_labels).family_weights_ == {"box": 1.0}
 
 
 # --- abstention
@@ -291,14 +291,14 @@ def test_many_labels_are_learnt_once_however_often_settings_are_chosen(
 
 def test_the_users_settings_hold_as_soon_as_there_is_a_second_class() -> None:
     X = np.arange(20.0)[:, None]
-    model = plain(width=0.4).partial_fit(X, ["a"] * 20).partial_fit([[30.0]], ["b"])
+    model = plain(bandwidth=0.4).partial_fit(X, ["a"] * 20).partial_fit([[30.0]], ["b"])
     assert [key.width for one in model._chosen for key in one.keys] == [0.4]
     assert model.predict([[0.0], [30.0]]).tolist() == ["a", "b"]
 
 
 def test_memory_is_bounded(blobs: Any) -> None:
     X, y = blobs
-    model = plain(label_memory=25, vigilance=0.8)
+    model = plain(max_labels=25, vigilance=0.8)
     for _ in range(5):
         model.partial_fit(X, y)
         assert len(model._memory) <= 25
@@ -386,8 +386,8 @@ BAD: dict[str, list[Any]] = {
     "families": [[], "boxes", ["box", "tree"], 5, [None], [["box", "linear"]]],
     "width": [0, -1, np.nan, np.inf, "wide", True, 1e300, 1e-300],
     "ridge": [0, -1, np.nan, np.inf, "high", True, 1e300, 1e-300],
-    "rank_share": [-0.1, 1.1, np.nan, "half", True],
-    "label_memory": [0, -1, 1.5, None, "all", True],
+    "rank_weight": [-0.1, 1.1, np.nan, "half", True],
+    "max_labels": [0, -1, 1.5, None, "all", True],
 }
 
 
@@ -405,7 +405,7 @@ def test_bad_parameters_are_refused_with_the_cure(name: str, value: Any, mapping
     "families", ["box", ("box", "linear"), np.array(["box", "linear"]), ["linear", "box"]], ids=str
 )
 def test_families_may_be_given_as_one_likes(families: Any, few_labels: Any) -> None:
-    assert set(plain(families=families).fit(*few_labels).evidence_weights_) <= {"box", "linear"}
+    assert set(plain(families=families).fit(*few_labels).family_weights_) <= {"box", "linear"}
 
 
 @pytest.mark.parametrize("width", [1e-6, 1e6])
@@ -413,7 +413,7 @@ def test_families_may_be_given_as_one_likes(families: Any, few_labels: Any) -> N
 def test_extreme_settings_do_not_break(width: float, ridge: float, few_labels: Any) -> None:
     X, y = few_labels
     for families in (["box"], None):
-        model = plain(width=width, ridge=ridge, families=families).fit(X, y)
+        model = plain(bandwidth=width, ridge=ridge, families=families).fit(X, y)
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
@@ -428,8 +428,8 @@ def test_loaded_model_says_and_learns_on_as_if_never_saved(model: Any, few_label
     loaded = sslart.load(tmp_path / "model")
     assert type(loaded) is type(model)
     assert everything(loaded, X) == everything(model, X)
-    assert loaded.left_out_accuracy_ == model.left_out_accuracy_
-    assert loaded.evidence_weights_ == model.evidence_weights_
+    assert loaded.loo_accuracy_ == model.loo_accuracy_
+    assert loaded.family_weights_ == model.family_weights_
     for rows in (slice(60, 63), slice(63, None)):  # without and with a new choice of settings
         for one in (model, loaded):
             one.partial_fit(X[rows] * 1.5, y[rows])
@@ -438,7 +438,7 @@ def test_loaded_model_says_and_learns_on_as_if_never_saved(model: Any, few_label
 
 def test_everything_a_model_may_hold_comes_back(mixed: Any, tmp_path: Path) -> None:
     frame, y = mixed
-    model = plain(label_memory=20, families=("box", "linear"), random_state=np.random.RandomState(4)).fit(frame, y)
+    model = plain(max_labels=20, families=("box", "linear"), random_state=np.random.RandomState(4)).fit(frame, y)
     sslart.save(model, tmp_path / "model")
     loaded = sslart.load(tmp_path / "model")
     assert everything(loaded, frame) == everything(model, frame)

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sslart._speakers import WIDTH, Speakers, filled
 
 import sslart._art.reference
 from conftest import HAS_KERNEL, needs_kernel
 from sslart import SSLART, AutoSSLART
-from sslart._speakers import WIDTH, Speakers, filled
 from sslart._data.samples import Table
 
 TOLERANCE = 2e-6  # of a score, relative to the sum of all weights: float32 adds up some hundred terms
@@ -288,7 +288,7 @@ def test_scores_of_fitted_models_are_those_of_their_readout(load: Any, module: A
     rows = random.permutation(len(X))[:400]
     X, y = X[rows], np.where(random.rand(len(rows)) < 0.3, y[rows], -1)
     X[random.rand(*X.shape) < 0.05] = np.nan
-    every = SSLART(0.9, mapping="evidence", width=0.25, ridge=0.01, rank_share=0.5, random_state=0)
+    every = SSLART(0.9, mapping="evidence", bandwidth=0.25, ridge=0.01, rank_weight=0.5, random_state=0)
     for model in (AutoSSLART(random_state=0), every):
         model.fit(X, y)
         readout = model._heard().readout

@@ -59,7 +59,7 @@ class Term(ABC):
         yield from ()
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray] | None:
-        """Return its boxes and what each adds to the scores of a sample inside it, (n_boxes, n_classes); None: no boxes."""
+        """Return its boxes and what each adds to the scores of a sample inside it, (n_boxes, n_classes); None: none."""
         return None
 
     def feature_contributions(self, samples: FloatArray) -> FloatArray | None:

@@ -40,7 +40,7 @@ class LabelReservoir:
         return sum(len(chunk.codes) for chunk in self.chunks)
 
     def adding(self, table: Table, codes: IntArray, max_labels: int, seed: int) -> LabelReservoir:
-        """Return the reservoir with further samples; of too many those stay whose numbers have the lowest random keys."""
+        """Return the reservoir with further samples; of too many those stay whose random keys are lowest."""
         if not len(codes):
             return self
         numbers = self.n_seen + np.arange(len(codes))

@@ -125,7 +125,7 @@ def _evidence(model: Any) -> dict[str, float] | None:
     members = _quality.members_that_speak(model)
     weights: Counter[str] = Counter()
     for member in members:
-        weights.update({name: weight / len(members) for name, weight in member.evidence_weights_.items()})
+        weights.update({name: weight / len(members) for name, weight in member.family_weights_.items()})
     return {name: round(weight, 4) for name, weight in weights.most_common()} or None
 
 

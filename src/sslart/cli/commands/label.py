@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart import save
+from sslart.active import Query, QueryPool
 from sslart.cli import _evaluate as _quality
 from sslart.cli import _model_file as _models
 from sslart.cli import _output as _show
@@ -18,7 +19,6 @@ from sslart.cli import _prompt as _asking
 from sslart.cli.input import cells as _cells
 from sslart.cli.input import columns as _tables
 from sslart.cli.input import files as _files
-from sslart.labelling import Question, Shortlist
 from sslart.metrics._quality import Estimate
 
 
@@ -83,9 +83,9 @@ def _ask_on(
     return states
 
 
-def _shortlist(model: Any, data: str, label: str | None, id_column: str | None) -> tuple[Shortlist, dict[int, str]]:
+def _shortlist(model: Any, data: str, label: str | None, id_column: str | None) -> tuple[QueryPool, dict[int, str]]:
     """Return the rows that may be asked about, and what they are called."""
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     names: dict[int, str] = {}
     for frame in _files.read_pieces(data, progress=True):
         _tables.check_columns(frame.columns, [label, id_column], data)
@@ -99,7 +99,7 @@ def _shortlist(model: Any, data: str, label: str | None, id_column: str | None) 
     return shortlist, names
 
 
-def _state(model: Any, shortlist: Shortlist) -> dict[str, Any]:
+def _state(model: Any, shortlist: QueryPool) -> dict[str, Any]:
     quality = _quality.leave_one_out(model)
     return {
         "labels": int(model.counts_.sum() / len(getattr(model, "estimators_", [model]))),
@@ -119,7 +119,7 @@ def _in_words(state: dict[str, Any]) -> str:
     )
 
 
-def _show_question(model: Any, question: Question, sample: Any, number: int, row: int, name: str | None) -> None:
+def _show_question(model: Any, question: Query, sample: Any, number: int, row: int, name: str | None) -> None:
     called = f"row {row}" if name is None else f"row {row}, {name}"
     where = f"one of {question.n_samples} rows in a box without a label" if question.new else "the model is unsure here"
     print(f"\nQuestion {number}: {called}; {where}")

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.training import check_has_label
+from sslart._utils.files import write_atomically
 from sslart.estimators._classifier import AbstainingClassifier, ARTClassifier
 from sslart.estimators._wesslart import WESSLART
-from sslart._utils.files import write_atomically
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -17,10 +17,10 @@ from sslart.estimators._classifier import AbstainingClassifier
 MAX_UNSURE = 200
 MIN_DOUBT = 1e-3  # where one box answers it is often quite sure; then the larger box comes first
 
-__all__ = ["Question", "Shortlist", "worth_labelling"]
+__all__ = ["Query", "QueryPool", "select_queries"]
 
 
-class Question(NamedTuple):
+class Query(NamedTuple):
     """A sample whose label would help.
 
     Attributes
@@ -41,7 +41,7 @@ class Question(NamedTuple):
     new: bool
 
 
-class Shortlist:
+class QueryPool:
     """The sample nearest to the middle of each box, out of any number of samples that come piece by piece.
 
     Memory grows with the number of boxes, not of samples.
@@ -55,11 +55,11 @@ class Shortlist:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
-    >>> from sslart.labelling import Shortlist
+    >>> from sslart.active import QueryPool
     >>> X, y = load_iris(return_X_y=True)
     >>> few = [label if row % 50 == 0 else None for row, label in enumerate(y)]
     >>> model = AutoSSLART(random_state=0).fit(X, few)
-    >>> shortlist = Shortlist(model)
+    >>> shortlist = QueryPool(model)
     >>> for start in (0, 75):
     ...     shortlist.look_at(X[start : start + 75])
     >>> question = shortlist.best(1)[0]
@@ -124,7 +124,7 @@ class Shortlist:
         for row in sorted(rows - self._samples.keys()):
             self._samples[row] = _safe_indexing(X, [row - self.n_samples])
 
-    def best(self, n: int = 1) -> list[Question]:
+    def best(self, n: int = 1) -> list[Query]:
         """Return the samples to label next, the most helpful first.
 
         Boxes without a label come first, by how many samples they hold and how unsure the model is of them; then the
@@ -146,17 +146,17 @@ class Shortlist:
         counts = self._counts[[asked[row][0] for row in rows]]
         worth = (self._doubts(rows) + MIN_DOUBT) * np.where(new, counts, 1)
         order = np.lexsort((np.array(rows), -worth, ~new))[:n]
-        return [Question(rows[place], asked[rows[place]][0], int(counts[place]), bool(new[place])) for place in order]
+        return [Query(rows[place], asked[rows[place]][0], int(counts[place]), bool(new[place])) for place in order]
 
     def rows(self) -> list[int]:
         """Return the rows that are in question."""
         return sorted(self._samples)
 
-    def sample(self, question: Question) -> Any:
+    def sample(self, question: Query) -> Any:
         """Return the sample of a question, one row, as it was given."""
         return self._samples[question.row]
 
-    def done(self, question: Question) -> None:
+    def done(self, question: Query) -> None:
         """Do not ask about this sample again: it has been labelled, or nobody knows."""
         self._done.add(question.row)
 
@@ -174,7 +174,7 @@ class Shortlist:
         return np.asarray(1.0 - self.model.predict_proba(together).max(axis=1))
 
 
-def worth_labelling(model: Any, X: Any, n: int = 10) -> IntArray:
+def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
     """Return the rows that a person should label next, the most helpful first.
 
     Boxes without a label come first, by how many samples they hold and how unsure the model is of them, each with the
@@ -196,15 +196,15 @@ def worth_labelling(model: Any, X: Any, n: int = 10) -> IntArray:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
-    >>> from sslart.labelling import worth_labelling
+    >>> from sslart.active import select_queries
     >>> X, y = load_iris(return_X_y=True)
     >>> few = [label if row % 50 == 0 else None for row, label in enumerate(y)]
     >>> model = AutoSSLART(random_state=0).fit(X, few)
-    >>> rows = worth_labelling(model, X, n=10)
+    >>> rows = select_queries(model, X, n=10)
     >>> model.partial_fit(X[rows], y[rows]).score(X, y) > 0.9
     True
     """
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     shortlist.look_at(X)
     return np.array([question.row for question in shortlist.best(n)], dtype=np.int64)
 

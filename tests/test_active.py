@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import train_test_split
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart.labelling import MAX_UNSURE, Shortlist, worth_labelling
+from sslart.active import MAX_UNSURE, QueryPool, select_queries
 
 X, Y = load_iris(return_X_y=True)
 FEW = np.where(np.arange(150) % 25 == 0, Y, -1)
@@ -31,7 +31,7 @@ def fitted(model: Any) -> Any:
 def test_boxes_without_a_label_come_first_and_one_answer_labels_the_box(model: Any) -> None:
     model = fitted(model)
     member = getattr(model, "estimators_", [model])[0]
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     shortlist.look_at(X)
     questions = shortlist.best(400)
     new = [question.new for question in questions]
@@ -47,7 +47,7 @@ def test_boxes_without_a_label_come_first_and_one_answer_labels_the_box(model: A
 def test_where_the_model_is_always_sure_the_largest_box_comes_first() -> None:
     model = fitted(SSLART(0.8, random_state=0))
     assert set(model.predict_proba(X).max(axis=1)) == {1.0}
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     shortlist.look_at(X)
     sizes = [question.n_samples for question in shortlist.best(400) if question.new]
     assert sizes == sorted(sizes, reverse=True)
@@ -56,7 +56,7 @@ def test_where_the_model_is_always_sure_the_largest_box_comes_first() -> None:
 
 def test_counts_are_of_the_samples_whose_best_box_it_is() -> None:
     model = fitted(SSLART(0.8, random_state=0))
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     shortlist.look_at(X)
     best = model._network.rank(model._read(X), model.choice, depth=1)[0][:, 0]
     questions = shortlist.best(400)
@@ -72,7 +72,7 @@ def test_counts_are_of_the_samples_whose_best_box_it_is() -> None:
 @settings(max_examples=20, deadline=None)
 def test_the_list_does_not_depend_on_how_the_samples_come(cuts: list[int]) -> None:
     model = fitted(SSLART(0.8, random_state=0))
-    whole, pieces = Shortlist(model), Shortlist(model)
+    whole, pieces = QueryPool(model), QueryPool(model)
     whole.look_at(X)
     for piece in np.split(X, sorted(cuts)):
         pieces.look_at(piece)
@@ -84,7 +84,7 @@ def test_the_list_does_not_depend_on_how_the_samples_come(cuts: list[int]) -> No
 
 def test_memory_is_for_boxes_not_for_samples() -> None:
     model = fitted(AutoSSLART(0.6, random_state=0))
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     for _ in range(40):
         shortlist.look_at(X)
     assert shortlist.n_samples == 6000
@@ -93,7 +93,7 @@ def test_memory_is_for_boxes_not_for_samples() -> None:
 
 def test_known_samples_are_not_asked_about_and_answered_ones_not_again() -> None:
     model = fitted(AutoSSLART(random_state=0))
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     known = np.arange(150) % 2 == 0
     shortlist.look_at(X, known)
     questions = shortlist.best(400)
@@ -108,18 +108,18 @@ def test_known_samples_are_not_asked_about_and_answered_ones_not_again() -> None
 def test_frames_stay_frames(frame: type) -> None:
     table = frame({"size": [1.0, 1.1, 5.0, 5.1, None], "colour": ["red", "red", "blue", "blue", "blue"]})
     model = AutoSSLART(random_state=0).fit(table, ["a", None, None, None, None])
-    shortlist = Shortlist(model)
+    shortlist = QueryPool(model)
     shortlist.look_at(table)
     question = shortlist.best()[0]
     sample = shortlist.sample(question)
     assert isinstance(sample, frame)
     assert question.row in (2, 3, 4)
-    assert worth_labelling(model, table, 2)[0] == question.row
+    assert select_queries(model, table, 2)[0] == question.row
 
 
 def test_a_model_without_any_label_can_ask() -> None:
     model = SSLART(0.8).partial_fit(X)
-    rows = worth_labelling(model, X, 5)
+    rows = select_queries(model, X, 5)
     assert len(rows) == 5
     assert model.partial_fit(X[rows], Y[rows]).n_labelled_nodes_ == 5
 
@@ -134,7 +134,7 @@ def test_answers_help_more_than_labels_of_any_samples() -> None:
         few = np.full(len(truth), None)
         few[start] = truth[start]
         models = [AutoSSLART(random_state=seed).fit(learn, few) for _ in range(2)]
-        shortlist = Shortlist(models[0])
+        shortlist = QueryPool(models[0])
         shortlist.look_at(learn)
         for _ in range(8):
             question = shortlist.best()[0]
@@ -150,8 +150,8 @@ def test_answers_help_more_than_labels_of_any_samples() -> None:
 
 def test_what_cannot_ask_is_refused() -> None:
     with pytest.raises(TypeError, match="FuzzyART"):
-        Shortlist(FuzzyART().fit(X))
+        QueryPool(FuzzyART().fit(X))
     with pytest.raises(ValueError, match="not fitted"):
-        Shortlist(SSLART())
+        QueryPool(SSLART())
     with pytest.raises(ValueError, match="n of best"):
-        worth_labelling(FuzzyARTMAP().fit(X, Y), X, 0)
+        select_queries(FuzzyARTMAP().fit(X, Y), X, 0)

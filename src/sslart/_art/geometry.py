@@ -1,0 +1,75 @@
+"""The geometry of boxes in the unit cube: gaps, distances, choice, match and centres.
+
+A box is given by its lower and upper corners, with lower > upper on a side that no sample has reached. A value that is
+missing (NaN), or a side that is not reached, is no evidence: it adds nothing to any sum. `docs/model.md` has the
+formulas; `reference.py` and the kernel compute the same from the weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sslart._utils.arrays import FloatArray
+
+
+def gaps(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return how far each value lies outside the side of its box; 0 inside and where there is no evidence.
+
+    Parameters
+    ----------
+    samples, lower, upper : arrays that broadcast to one shape
+    """
+    outside = np.fmax(np.maximum(lower - samples, samples - upper), 0.0)
+    return np.where(lower <= upper, outside, 0.0)
+
+
+def distances(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the L1 distance of each sample (row) to each box (column).
+
+    Parameters
+    ----------
+    samples : array of shape (n_samples, n_features)
+    lower, upper : arrays of shape (n_boxes, n_features)
+
+    Returns
+    -------
+    array of shape (n_samples, n_boxes)
+    """
+    total = np.zeros((len(samples), len(lower)))
+    for values, low, high in zip(samples.T, lower.T, upper.T, strict=True):
+        total += gaps(values[:, None], low, high)
+    return total
+
+
+def box_norms(present: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return |W| = n_features − size of each box over the features that its sample has.
+
+    `present` tells which these are. A side that is not reached counts as W = (1, 1).
+    """
+    sides = np.where(lower <= upper, lower + 1.0 - upper, 2.0)
+    return np.asarray(np.where(present, sides, 0.0).sum(axis=-1))
+
+
+def choice_and_match(
+    samples: FloatArray, lower: FloatArray, upper: FloatArray, choice: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the choice T = |A ∧ W| / (α + |W|) and the match |A ∧ W| / |A| of each sample with its own box.
+
+    Parameters
+    ----------
+    samples, lower, upper : arrays of shape (n_samples, n_features)
+    choice : float
+        α.
+    """
+    present = ~np.isnan(samples)
+    values = np.where(present, samples, 0.0)
+    reached = lower <= upper
+    below, above = np.where(reached, lower, 1.0), np.where(reached, 1.0 - upper, 1.0)
+    common = np.where(present, np.minimum(values, below) + np.minimum(1.0 - values, above), 0.0).sum(axis=-1)
+    norms = np.where(present, below + above, 0.0).sum(axis=-1)
+    return np.asarray(common / (choice + norms)), np.asarray(common / present.sum(axis=-1))
+
+
+def centres(lower: FloatArray, upper: FloatArray, unreached: float = np.nan) -> FloatArray:
+    """Return the middle of each box; another value on sides that are not reached."""
+    return np.where(lower <= upper, (lower + upper) / 2, unreached)

@@ -1,0 +1,107 @@
+"""Tables as Markdown and as HTML, with every cell escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    r"""Return a table in Markdown, without a line break at its end.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Names of the columns.
+    rows : iterable of sequences of str
+        Cells as text or Markdown. Backslashes and bars are escaped, and a line break becomes a space.
+
+    Examples
+    --------
+    >>> from sslart._utils.tables import markdown_table
+    >>> print(markdown_table(["data set", "accuracy"], [["iris", "95.3"], ["a|b", "*80.1*"]]))
+    | data set | accuracy |
+    |---|---|
+    | iris | 95.3 |
+    | a\|b | *80.1* |
+    """
+    lines = [_markdown_row(head), "|" + "---|" * len(head), *map(_markdown_row, rows)]
+    return "\n".join(lines)
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    escaped = (cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return "| " + " | ".join(escaped) + " |"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of an HTML table that is more than plain text.
+
+    Attributes
+    ----------
+    text : str
+    title : str
+        A text that browsers show while the mouse pointer is over the cell.
+    css_class : str
+    is_html : bool
+        Whether `text` is HTML, which is not escaped.
+    """
+
+    text: str
+    title: str = ""
+    css_class: str = ""
+    is_html: bool = False
+
+
+def html_table(
+    head: Sequence[str | Cell],
+    rows: Iterable[Sequence[str | Cell]],
+    *,
+    caption: str = "",
+    css_class: str = "",
+    row_headers: bool = False,
+) -> str:
+    """Return a table in HTML.
+
+    Parameters
+    ----------
+    head : sequence of str or Cell
+        Names of the columns; empty for a table without a head.
+    rows : iterable of sequences of str or Cell
+    caption : str
+        A text above the table; none if it is empty.
+    css_class : str
+        Class of the table; none if it is empty.
+    row_headers : bool
+        Whether the first cell of each row is its header.
+
+    Examples
+    --------
+    >>> from sslart._utils.tables import Cell, html_table
+    >>> html_table([], [["1 < 2", Cell("3", title="three")]])
+    '<table><tbody><tr><td>1 &lt; 2</td><td title="three">3</td></tr></tbody></table>'
+    """
+    parts = [f"<table{_attribute('class', css_class)}>"]
+    if caption:
+        parts.append(f"<caption>{escape(caption)}</caption>")
+    if head:
+        parts.append(f"<thead>{_html_row(head, n_headers=len(head))}</thead>")
+    body = "".join(_html_row(row, n_headers=1 if row_headers else 0) for row in rows)
+    return "".join([*parts, f"<tbody>{body}</tbody></table>"])
+
+
+def _html_row(cells: Sequence[str | Cell], n_headers: int) -> str:
+    html = (_html_cell("th" if column < n_headers else "td", cell) for column, cell in enumerate(cells))
+    return f"<tr>{''.join(html)}</tr>"
+
+
+def _html_cell(tag: str, cell: str | Cell) -> str:
+    whole = Cell(cell) if isinstance(cell, str) else cell
+    content = whole.text if whole.is_html else escape(whole.text)
+    return f"<{tag}{_attribute('class', whole.css_class)}{_attribute('title', whole.title)}>{content}</{tag}>"
+
+
+def _attribute(name: str, value: str) -> str:
+    return f' {name}="{escape(value)}"' if value else ""
