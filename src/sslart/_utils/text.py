@@ -51,4 +51,4 @@ def plural(n: int, noun: str) -> str:
     ('1 box', '3 boxes', '2 samples')
     """
     ending = "" if n == 1 else "es" if noun.endswith(("x", "s")) else "s"
-    return f"{n:,} {noun}{ending}"
+    return f"{n} {noun}{ending}"
