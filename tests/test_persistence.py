@@ -20,7 +20,7 @@ from test_stream import fingerprint
 import sslart
 from conftest import ALL, name_of
 from sslart import SSLART, WESSLART, FuzzyART
-from sslart import persistence as persist
+from sslart.persistence import _file
 
 PREFIX = struct.Struct("<8sIQ")
 
@@ -135,7 +135,7 @@ def test_foreign_files_are_refused(path: Path) -> None:
         sslart.load(path.with_name("nowhere"))
 
 
-def forged(path: Path, change: Any, protocol: int = persist.PROTOCOL) -> Path:
+def forged(path: Path, change: Any, protocol: int = _file.PROTOCOL) -> Path:
     """Rewrite a file with a changed header and a checksum that fits."""
     whole = path.read_bytes()
     magic, _, length = PREFIX.unpack(whole[: PREFIX.size])
@@ -155,7 +155,7 @@ def test_forging_changes_nothing_by_itself(saved: Path) -> None:
 
 def test_newer_protocol_is_refused_with_the_cure(saved: Path) -> None:
     with pytest.raises(ValueError, match="upgrade sslart"):
-        sslart.load(forged(saved, lambda header: header, protocol=persist.PROTOCOL + 1))
+        sslart.load(forged(saved, lambda header: header, protocol=_file.PROTOCOL + 1))
 
 
 def at(*keys: Any) -> Any:

@@ -77,22 +77,22 @@ def test_recoded_boxes_cover_what_they_covered(values: np.ndarray, more: np.ndar
 
 
 @given(samples=lattices(min_samples=2))
-def test_stretches_cover_the_table_and_end_where_covering_ends(samples: np.ndarray) -> None:
+def test_segments_cover_the_table_and_end_where_covering_ends(samples: np.ndarray) -> None:
     start = first(samples[:1])
-    stretches = list(start.stretches(Table(samples * 4 - 1)))
-    assert [rows.start for rows, _ in stretches] == [0, *(rows.stop for rows, _ in stretches[:-1])]
-    assert stretches[-1][0].stop == len(samples)
-    end, whole = stretches[-1][1], start.covering(Table(samples * 4 - 1))
+    segments = list(start.segments(Table(samples * 4 - 1)))
+    assert [rows.start for rows, _ in segments] == [0, *(rows.stop for rows, _ in segments[:-1])]
+    assert segments[-1][0].stop == len(samples)
+    end, whole = segments[-1][1], start.covering(Table(samples * 4 - 1))
     np.testing.assert_array_equal(end.lower, whole.lower)
     np.testing.assert_array_equal(end.upper, whole.upper)
-    for rows, encoder in stretches:
+    for rows, encoder in segments:
         part = (samples * 4 - 1)[rows]
         assert not (part < encoder.lower).any()
         assert not (part > encoder.upper).any()
 
 
-def test_coding_that_need_not_change_is_kept() -> None:
+def test_encoder_that_need_not_change_is_kept() -> None:
     encoder = first(np.array([[0.0], [1.0]]))
-    ((rows, same),) = encoder.stretches(Table(np.array([[0.2], [0.9]])))
+    ((rows, same),) = encoder.segments(Table(np.array([[0.2], [0.9]])))
     assert same is encoder
     assert rows == slice(0, 2)

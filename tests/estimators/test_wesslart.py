@@ -13,7 +13,7 @@ from test_stream import fingerprint
 import sslart
 from sslart import SSLART, WESSLART
 from sslart._mapping.evidence.mapping import EvidenceMapping
-from sslart._mapping.voting import Record
+from sslart._mapping.voting import VotingRecord
 
 
 def test_members_differ_by_their_sequence_only(few_labels: Any) -> None:
@@ -167,7 +167,7 @@ def test_interrupt_after_learning_takes_the_members_back(monkeypatch: pytest.Mon
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Record, "of_right", interrupt)
+    monkeypatch.setattr(VotingRecord, "of_right", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ensemble.partial_fit(random.rand(40, 2) * 3, ["alpha"] * 40)
     assert (fingerprint(ensemble), ensemble.predict(X).tolist()) == before

@@ -162,6 +162,7 @@ class SSLART(ARTClassifier):
     def _learning_params(self) -> LearningParams:
         mapping = check_option(self._name, "mapping", self.mapping, MAPPINGS)
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
+        self._evidence_settings(0)
         return dataclasses.replace(
             super()._learning_params(), match_tracking=tracking, one_to_one=mapping == "one-to-one"
         )
@@ -201,7 +202,6 @@ class SSLART(ARTClassifier):
         """
         with unchanged_on_failure(self):
             self._learning_params()
-            self._evidence_settings(0)
             table, labels = read_training(self, X, y)
             self._fit_table(table, labels, stage_order(labels, self.shuffle, self.random_state))
         return self
