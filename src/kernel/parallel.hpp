@@ -106,7 +106,7 @@ void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWork
     double per_item = 0.0;
     const Clock::time_point start = Clock::now();
     for (Clock::time_point before = start; next < n_items;) {
-        const Index last = std::min(n_items, std::max<Index>(2 * next, 1));
+        const Index last = std::min(n_items, std::max(2 * next, kTogether));
         if (!worker(next, last, interrupt)) return;
         const Clock::time_point now = Clock::now();
         per_item = Seconds(now - before).count() / static_cast<double>(last - next);

@@ -17,6 +17,7 @@ from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 Undo = list[Callable[[], None]]
 
 NO_LIMIT = 0
+FEW_VALUES = 2**18  # compared by one thread in less time than it takes to count the cores
 
 
 class StoppedError(Exception):
@@ -233,7 +234,7 @@ class Network:
             samples=samples,
             nodes=nodes,
             matches=matches,
-            n_threads=effective_n_jobs(n_jobs),
+            n_threads=1 if samples.size * prototypes.n_nodes < FEW_VALUES else effective_n_jobs(n_jobs),
             stop=stop,
         )
         if stop[0]:
