@@ -17,7 +17,7 @@ from sslart._validate import UNLABELLED, FloatArray, IntArray, Table
 Undo = list[Callable[[], None]]
 
 NO_LIMIT = 0
-FEW_VALUES = 2**18  # compared by one thread in less time than it takes to count the cores
+FEW_VALUES = 2**20  # compared by one thread in less time than it takes to count the cores
 
 
 class StoppedError(Exception):
