@@ -57,12 +57,12 @@ struct EvidenceLoops {
 // What compilers without vector types use instead.
 template <class T, int kLanes>
 struct LaneArray {
-    T lanes[kLanes] = {};
+    T lanes[kLanes];
 };
 
 template <class Result, class T, int kLanes, class Function>
 SSLART_INLINE LaneArray<Result, kLanes> by_lane(const LaneArray<T, kLanes>& a, Function function) {
-    LaneArray<Result, kLanes> result;
+    LaneArray<Result, kLanes> result{};
     for (int k = 0; k < kLanes; ++k) result.lanes[k] = function(a.lanes[k], k);
     return result;
 }

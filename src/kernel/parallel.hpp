@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "interrupt.hpp"
 #include "model.hpp"
@@ -57,33 +58,49 @@ private:
     std::exception_ptr error_;
 };
 
-// Joins its threads when it goes out of scope.
-class ThreadGroup {
+// Which of the started threads take part in the work of a call. On a busy machine a thread may begin to run only after
+// the work is done: nobody waits for such a thread, it finds the call closed and ends without touching anything else.
+class Participants {
 public:
-    ThreadGroup() = default;
-    ThreadGroup(const ThreadGroup&) = delete;
-    ThreadGroup& operator=(const ThreadGroup&) = delete;
-    ~ThreadGroup() { join(); }
-
-    // false where the system allows no further thread
-    template <class Function>
-    bool start(Function function) {
-        try {
-            threads_.emplace_back(std::move(function));
-            return true;
-        } catch (const std::system_error&) {
-            return false;
-        }
+    bool enter() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!closed_) ++n_working_;
+        return !closed_;
     }
 
-    void join() {
-        for (std::thread& thread : threads_) thread.join();
-        threads_.clear();
+    void leave() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (--n_working_ == 0) all_left_.notify_one();
+    }
+
+    // admits no further thread, and waits for those that have entered
+    void close() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        closed_ = true;
+        all_left_.wait(lock, [this] { return n_working_ == 0; });
     }
 
 private:
-    std::vector<std::thread> threads_;
+    std::mutex mutex_;
+    std::condition_variable all_left_;
+    Index n_working_ = 0;
+    bool closed_ = false;
 };
+
+// false where the system allows no further thread
+template <class Function>
+bool start_thread(const std::shared_ptr<Participants>& participants, const Function& function) {
+    try {
+        std::thread([participants, &function] {
+            if (!participants->enter()) return;
+            function();
+            participants->leave();
+        }).detach();
+        return true;
+    } catch (const std::system_error&) {
+        return false;
+    }
+}
 
 // Covers the items from 0 to n_items with calls worker(first, last, interrupt), where each thread has a worker of its
 // own from make_worker(). A worker returns false where its interrupt stopped it, which then stops all. Only the calling
@@ -106,7 +123,7 @@ void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWork
     double per_item = 0.0;
     const Clock::time_point start = Clock::now();
     for (Clock::time_point before = start; next < n_items;) {
-        const Index last = std::min(n_items, std::max<Index>(2 * next, 1));
+        const Index last = std::min(n_items, std::max(2 * next, kTogether));
         if (!worker(next, last, interrupt)) return;
         const Clock::time_point now = Clock::now();
         per_item = Seconds(now - before).count() / static_cast<double>(last - next);
@@ -127,25 +144,24 @@ void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWork
         chunk = std::max<Index>(1, static_cast<Index>(kChunk / per_item));
     if (chunk > kTogether) chunk -= chunk % kTogether;
     SharedProgress progress(next, n_items, chunk);
-    ThreadGroup others;
-    try {
-        for (Index i = 1; i < n_threads; ++i) {
-            const bool started = others.start([&progress, &make_worker] {
-                try {
-                    auto own_worker = make_worker();
-                    Interrupt own_interrupt([&progress] { return progress.is_stopped(); });
-                    progress.run(own_worker, own_interrupt);
-                } catch (...) {
-                    progress.fail();
-                }
-            });
-            if (!started) break;
+    const auto participants = std::make_shared<Participants>();
+    const auto take_part = [&progress, &make_worker] {
+        try {
+            auto own_worker = make_worker();
+            Interrupt own_interrupt([&progress] { return progress.is_stopped(); });
+            progress.run(own_worker, own_interrupt);
+        } catch (...) {
+            progress.fail();
         }
+    };
+    try {
+        for (Index i = 1; i < n_threads; ++i)
+            if (!start_thread(participants, take_part)) break;
         progress.run(worker, interrupt);
     } catch (...) {
         progress.fail();
     }
-    others.join();
+    participants->close();
     progress.rethrow();
 }
 

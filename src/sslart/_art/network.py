@@ -253,7 +253,7 @@ class Network:
             samples=samples,
             nodes=nodes,
             matches=matches,
-            n_threads=n_threads(n_jobs),
+            n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
             stop=stop,
         )
         if stop[0]:

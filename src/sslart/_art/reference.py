@@ -413,12 +413,11 @@ class Scorer:
         )
         _require(0.0 < rate < np.inf, "rate must be positive and finite")
         _require(bool((features >= 0).all()), "features must not be negative")
-        arrays = [array.copy() for array in (features, factors, lower, upper, weights)]
+        view, sides, weights = (features.copy(), factors.copy()), (lower.copy(), upper.copy()), weights.copy()
 
         def term(samples: FloatArray, scores: FloatArray, stop: Flags) -> None:
-            features, factors, lower, upper, weights = arrays
-            view = np.ascontiguousarray(samples[:, features] * factors, dtype=np.float32)
-            hear(view, lower, upper, rate, weights, scores, stop)
+            values = np.ascontiguousarray(samples[:, view[0]] * view[1], dtype=np.float32)
+            hear(values, *sides, rate, weights, scores, stop)
 
         self._add(rank_weight, term, None, int(features.max(initial=-1)) + 1)
 

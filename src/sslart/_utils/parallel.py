@@ -11,6 +11,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+MIN_VALUES = 1 << 20  # below, a thread costs more than it saves
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -47,9 +49,12 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
             raise
 
 
-def n_threads(n_jobs: int | None) -> int:
-    """Return how many threads a number of jobs stands for: None is 1 unless joblib is told otherwise, -1 all cores."""
-    return int(effective_n_jobs(n_jobs))
+def n_threads(n_jobs: int | None, n_values: int) -> int:
+    """Return how many threads a number of jobs stands for: None is 1 unless joblib is told otherwise, -1 all cores.
+
+    `n_values` is how many values the work reads: little work is done by one thread, without asking joblib.
+    """
+    return 1 if n_values < MIN_VALUES else int(effective_n_jobs(n_jobs))
 
 
 class _OneThread:

@@ -66,7 +66,8 @@ class Readout:
         """Return the score of each class, shape (n_samples, n_classes)."""
         scores = np.empty((len(coded), len(self.bias)))
         stop = np.zeros(1, dtype=np.uint8)
-        self._scorer().scores(np.ascontiguousarray(coded), scores, n_threads(n_jobs), stop)
+        threads = n_threads(n_jobs, coded.size * max(len(self.nodes), 1) * max(len(self.terms), 1))
+        self._scorer().scores(np.ascontiguousarray(coded), scores, threads, stop)
         if stop[0]:
             raise StoppedError
         return scores
