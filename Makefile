@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/kernel/*)
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/kernel/*.* src/kernel/*/*)
 
 # real data sets, where they lie beside the checkout
 ifneq ($(wildcard ../shared/data),)
@@ -85,7 +85,7 @@ reproduce-quick: $(VENV)/experiments
 
 # kernel against reference on adversarial data: 20,000 configurations, or as many as 15 minutes allow
 fuzz: $(VENV)/tools
-	cd tests && ../$(BIN)/python fuzz_kernel.py
+	PYTHONPATH=tests $(BIN)/python tests/_art/fuzz_kernel.py
 
 # the kernel's tests on a kernel built with the address and undefined-behaviour sanitizers
 sanitize:
@@ -93,7 +93,7 @@ sanitize:
 	$(VENV)-sanitize/bin/python -m pip install --quiet -C cmake.define.SSLART_SANITIZE=ON '.[test]'
 	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
-		-p no:cacheprovider --tb=short test_kernel.py test_prototypes.py test_speakers.py test_stream.py
+		-p no:cacheprovider --tb=short _art _mapping/evidence/test_scorer.py _mapping/evidence/test_packed_boxes.py estimators/test_stream.py
 
 # the site; any warning is an error. Links inside the site and the repository are checked by tests/test_docs.py.
 docs: $(VENV)/docs

@@ -7,8 +7,8 @@
 
 #include <mutex>
 
-#include "learn.hpp"
-#include "rank.hpp"
+#include "art/learn.hpp"
+#include "art/rank.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-#include "interrupt.hpp"
+#include "runtime/interrupt.hpp"
 
 namespace sslart {
 

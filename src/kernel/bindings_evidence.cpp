@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "centres.hpp"
-#include "dispatch.hpp"
-#include "parallel.hpp"
-#include "rbf.hpp"
-#include "scorer.hpp"
+#include "evidence/centres.hpp"
+#include "runtime/dispatch.hpp"
+#include "runtime/parallel.hpp"
+#include "evidence/rbf.hpp"
+#include "evidence/scorer.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

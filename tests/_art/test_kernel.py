@@ -204,7 +204,7 @@ def test_stop_flag_and_ctrl_c_end_long_ranking(n_threads: int) -> None:
     with use_backend(kernel()):
         network.learn(Table(samples[:6000]), np.full(6000, -1), 1, LearningParams(1.0, 1e-3, 1.0))
     nodes, matches = np.full((len(samples), 5), -9), np.zeros((len(samples), 5))
-    prototypes = network.prototypes
+    prototypes = network.nodes
 
     def rank(stop: np.ndarray) -> None:
         kernel().rank(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sslart._mapping.evidence.builder import Said
 
 from sslart._mapping.evidence.basis import BOXES_IN_SUBSPACE, BOXES_IN_WEB, N_SUBSPACES, Boxes, Ground
-from sslart._mapping.evidence.builder import Said
 from sslart._mapping.evidence.readout import NEGLIGIBLE, Readout
 from sslart._mapping.evidence.selection import Lesson
 from sslart._mapping.evidence.settings import Key

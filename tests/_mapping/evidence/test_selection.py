@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sslart._mapping.evidence.builder import calibration
 from test_basis import lesson_of
 
 import sslart._mapping.evidence.selection
 from sslart._mapping.evidence.basis import Boxes
-from sslart._mapping.evidence.builder import calibration
 from sslart._mapping.evidence.readout import NEGLIGIBLE
 from sslart._mapping.evidence.selection import (
     MAX_CANDIDATES,

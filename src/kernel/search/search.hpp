@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "coarse.hpp"
-#include "dispatch.hpp"
-#include "model.hpp"
-#include "sample.hpp"
+#include "search/coarse.hpp"
+#include "runtime/dispatch.hpp"
+#include "art/model.hpp"
+#include "art/sample.hpp"
 
 namespace sslart {
 

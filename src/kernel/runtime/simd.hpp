@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "model.hpp"
+#include "art/model.hpp"
 
 #if defined(__x86_64__) || defined(_M_X64)
 #define SSLART_X86 1

@@ -15,11 +15,11 @@
 #include <malloc.h>
 #endif
 
-#include "blocks.hpp"
-#include "model.hpp"
-#include "sample.hpp"
-#include "simd.hpp"
-#include "tree.hpp"
+#include "search/blocks.hpp"
+#include "art/model.hpp"
+#include "art/sample.hpp"
+#include "runtime/simd.hpp"
+#include "search/tree.hpp"
 
 namespace sslart {
 

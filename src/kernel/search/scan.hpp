@@ -10,9 +10,9 @@
 #include <intrin.h>
 #endif
 
-#include "blocks.hpp"
-#include "coarse.hpp"
-#include "simd.hpp"
+#include "search/blocks.hpp"
+#include "search/coarse.hpp"
+#include "runtime/simd.hpp"
 
 namespace sslart {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "blocks.hpp"
-#include "coarse.hpp"
-#include "simd.hpp"
+#include "search/blocks.hpp"
+#include "search/coarse.hpp"
+#include "runtime/simd.hpp"
 
 namespace sslart {
 

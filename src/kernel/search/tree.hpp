@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "blocks.hpp"
+#include "search/blocks.hpp"
 
 namespace sslart {
 

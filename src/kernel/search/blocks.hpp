@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "model.hpp"
+#include "art/model.hpp"
 
 namespace sslart {
 

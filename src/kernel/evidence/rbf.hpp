@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "loops.hpp"
-#include "model.hpp"
+#include "evidence/loops.hpp"
+#include "art/model.hpp"
 
 namespace sslart {
 

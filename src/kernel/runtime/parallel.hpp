@@ -14,8 +14,8 @@
 #include <system_error>
 #include <thread>
 
-#include "interrupt.hpp"
-#include "model.hpp"
+#include "runtime/interrupt.hpp"
+#include "art/model.hpp"
 
 namespace sslart {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "loops.hpp"
-#include "nearest.hpp"
-#include "scan.hpp"
+#include "evidence/loops.hpp"
+#include "search/nearest.hpp"
+#include "search/scan.hpp"
 
 #if defined(SSLART_X86) && defined(_MSC_VER)
 #include <intrin.h>

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "model.hpp"
-#include "simd.hpp"
+#include "art/model.hpp"
+#include "runtime/simd.hpp"
 
 namespace sslart {
 

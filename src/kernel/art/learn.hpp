@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "encode.hpp"
-#include "interrupt.hpp"
-#include "model.hpp"
-#include "sample.hpp"
-#include "search.hpp"
+#include "art/encode.hpp"
+#include "runtime/interrupt.hpp"
+#include "art/model.hpp"
+#include "art/sample.hpp"
+#include "search/search.hpp"
 
 namespace sslart {
 

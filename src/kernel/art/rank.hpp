@@ -5,10 +5,10 @@
 #include <memory>
 #include <utility>
 
-#include "interrupt.hpp"
-#include "model.hpp"
-#include "parallel.hpp"
-#include "search.hpp"
+#include "runtime/interrupt.hpp"
+#include "art/model.hpp"
+#include "runtime/parallel.hpp"
+#include "search/search.hpp"
 
 namespace sslart {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "model.hpp"
+#include "art/model.hpp"
 
 namespace sslart {
 

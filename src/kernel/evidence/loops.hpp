@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "model.hpp"
-#include "simd.hpp"
+#include "art/model.hpp"
+#include "runtime/simd.hpp"
 
 namespace sslart {
 
@@ -113,7 +113,7 @@ SSLART_INLINE LaneArray<T, kLanes> chosen(const LaneArray<std::int32_t, kLanes>&
 #define SSLART_SET portable
 #define SSLART_SET_TARGET
 #define SSLART_SET_LANES 4
-#include "loops.inc"
+#include "evidence/loops.inc"
 #undef SSLART_SET
 #undef SSLART_SET_TARGET
 #undef SSLART_SET_LANES
@@ -123,7 +123,7 @@ SSLART_INLINE LaneArray<T, kLanes> chosen(const LaneArray<std::int32_t, kLanes>&
 #define SSLART_SET avx2
 #define SSLART_SET_TARGET SSLART_AVX2
 #define SSLART_SET_LANES 8
-#include "loops.inc"
+#include "evidence/loops.inc"
 #undef SSLART_SET
 #undef SSLART_SET_TARGET
 #undef SSLART_SET_LANES
@@ -131,7 +131,7 @@ SSLART_INLINE LaneArray<T, kLanes> chosen(const LaneArray<std::int32_t, kLanes>&
 #define SSLART_SET avx512
 #define SSLART_SET_TARGET SSLART_AVX512
 #define SSLART_SET_LANES 16
-#include "loops.inc"
+#include "evidence/loops.inc"
 #undef SSLART_SET
 #undef SSLART_SET_TARGET
 #undef SSLART_SET_LANES

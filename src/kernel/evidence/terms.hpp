@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "centres.hpp"
-#include "dispatch.hpp"
-#include "model.hpp"
-#include "rbf.hpp"
+#include "evidence/centres.hpp"
+#include "runtime/dispatch.hpp"
+#include "art/model.hpp"
+#include "evidence/rbf.hpp"
 
 namespace sslart {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "model.hpp"
+#include "art/model.hpp"
 
 namespace sslart {
 

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "loops.hpp"
-#include "model.hpp"
+#include "evidence/loops.hpp"
+#include "art/model.hpp"
 
 namespace sslart {
 

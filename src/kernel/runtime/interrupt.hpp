@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "model.hpp"
+#include "art/model.hpp"
 
 namespace sslart {
 
