@@ -147,7 +147,7 @@ class Encoder:
     def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
         """Return how many ranges each sample lies beyond the encoder, in all, and how many values it has."""
         matrix = self.matrix(table)
-        lower, span = self._origin_and_span()
+        lower, span = self.origin_and_span()
         present = ~np.isnan(matrix - lower)
         with np.errstate(over="ignore"):
             outside = np.maximum(lower - matrix, matrix - self.upper).clip(min=0.0)
@@ -156,11 +156,11 @@ class Encoder:
 
     def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
         """Return coded values, of all features or of some, in the user's units."""
-        lower, span = (values[features] for values in self._origin_and_span())
+        lower, span = (values[features] for values in self.origin_and_span())
         # lower + span may miss upper by a rounding
         return np.where(coded == 1.0, self.upper[features], lower + coded * span)
 
-    def _origin_and_span(self) -> tuple[FloatArray, FloatArray]:
+    def origin_and_span(self) -> tuple[FloatArray, FloatArray]:
         """Return where each feature starts and how far it reaches; NaN where no value is known yet."""
         known = self.lower <= self.upper
         lower = np.where(known, self.lower, np.nan)
@@ -219,7 +219,7 @@ class Encoder:
         new_lower[:, old], new_upper[:, old] = lower, upper
         changed = np.flatnonzero((self.lower != wider.lower[old]) | (self.upper != wider.upper[old]))
         reached = lower[:, changed] <= upper[:, changed]
-        start, span = (values[changed] for values in wider._origin_and_span())
+        start, span = (values[changed] for values in wider.origin_and_span())
         for sides, new_sides, round_outward, step in (
             (lower, new_lower, np.floor, -1.0),
             (upper, new_upper, np.ceil, 1.0),

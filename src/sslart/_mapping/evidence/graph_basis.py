@@ -53,7 +53,7 @@ class GraphTerm(Term):
     def add_to(self, scorer: Any) -> None:
         """Add the graph to a scorer of the backend."""
         outputs = np.ascontiguousarray(self.outputs())
-        scorer.add_graph(self.rank_weight, np.ascontiguousarray(self.centres), self._missing, outputs)
+        scorer.add_graph(self.rank_weight, np.ascontiguousarray(self.centres), self.missing_values, outputs)
 
     @classmethod
     def combined(cls, terms: list[Self]) -> list[Self]:
@@ -61,7 +61,7 @@ class GraphTerm(Term):
         return sum_by_scale(terms, "weights")
 
     @cached_property
-    def _missing(self) -> FloatArray:
+    def missing_values(self) -> FloatArray:
         """What stands for a missing value."""
         return np.asarray(self.centres.mean(axis=0))
 
@@ -70,7 +70,7 @@ class GraphTerm(Term):
         nearest = np.empty(len(samples), dtype=np.int64)
         centres = np.ascontiguousarray(self.centres)
         stop = np.zeros(1, dtype=np.uint8)
-        backend().nearest_centres(np.ascontiguousarray(samples), centres, self._missing, nearest, 1, stop)
+        backend().nearest_centres(np.ascontiguousarray(samples), centres, self.missing_values, nearest, 1, stop)
         return nearest
 
     def activations(self, nearest: IntArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Choruses side by side in one array, so that a graph hears many small ones at once."""
+"""Box terms of about the same size in one array, so that distances to many small groups are measured at once."""
 
 from __future__ import annotations
 
@@ -8,71 +8,71 @@ from itertools import groupby
 
 import numpy as np
 
-from sslart._mapping.evidence.readout import Part
+from sslart._mapping.evidence.box_basis import BoxTerm
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 
 @dataclass(frozen=True)
-class Choruses:
-    """Choruses with what they say, filled up to the largest of them with boxes that say nothing.
+class StackedBoxes:
+    """Box terms, filled up to the largest of them with boxes of weight zero.
 
     Attributes
     ----------
-    lower, upper : arrays of shape (n_choruses, n_heard, n_boxes)
-        The sides; -inf and inf where a box does not ask for a feature.
-    features : array of shape (n_choruses, n_heard)
-        The features that each hears.
-    factors : array of shape (n_choruses, n_heard)
-    shares : list of float
-        The scale of each.
-    rates : array of length n_choruses
-    weights : array of shape (n_levels, n_choruses * n_boxes, n_classes)
+    lower, upper : arrays of shape (n_terms, n_features, n_boxes)
+        The sides; -inf and inf where no sample has reached the box.
+    features : array of shape (n_terms, n_features)
+        The features that distances are measured in.
+    factors : array of shape (n_terms, n_features)
+        What a distance in each of them counts.
+    rank_weights : list of float
+        The scale of each term.
+    rates : array of length n_terms
+    weights : array of shape (n_levels, n_terms * n_boxes, n_classes)
     """
 
     lower: SingleArray
     upper: SingleArray
     features: IntArray
     factors: FloatArray
-    shares: list[float]
+    rank_weights: list[float]
     rates: FloatArray
     weights: FloatArray
 
     @classmethod
-    def of(cls, parts: Sequence[Part]) -> Choruses:
-        """Return choruses side by side."""
-        n_levels, n_classes, n_boxes = np.max([part.weights.shape for part in parts], axis=0)
-        n_heard = max(len(part.chorus.features) for part in parts)
-        lower = np.full((len(parts), n_heard, n_boxes), -np.inf, dtype=np.float32)
+    def of(cls, terms: Sequence[BoxTerm]) -> StackedBoxes:
+        """Return terms in one array."""
+        n_levels, n_classes, n_boxes = np.max([term.weights.shape for term in terms], axis=0)
+        n_features = max(len(term.group.features) for term in terms)
+        lower = np.full((len(terms), n_features, n_boxes), -np.inf, dtype=np.float32)
         upper = -lower
-        features = np.zeros((len(parts), n_heard), dtype=np.int64)
-        factors = np.zeros((len(parts), n_heard))
-        weights = np.zeros((n_levels, len(parts), n_boxes, n_classes))
-        for place, part in enumerate(parts):
-            chorus, (own_boxes, own_heard) = part.chorus, part.chorus.lower.shape
-            asks = chorus.lower <= chorus.upper
-            lower[place, :own_heard, :own_boxes] = np.where(asks, chorus.lower, -np.inf).T
-            upper[place, :own_heard, :own_boxes] = np.where(asks, chorus.upper, np.inf).T
-            features[place, :own_heard], factors[place, :own_heard] = chorus.features, chorus.factors
-            # as the engine has them
-            spoken = part.weights.astype(np.float32)
-            weights[: len(spoken), place, :own_boxes] = spoken.transpose(0, 2, 1)
+        features = np.zeros((len(terms), n_features), dtype=np.int64)
+        factors = np.zeros((len(terms), n_features))
+        weights = np.zeros((n_levels, len(terms), n_boxes, n_classes))
+        for place, term in enumerate(terms):
+            group, (own_boxes, own_features) = term.group, term.group.lower.shape
+            reached = group.lower <= group.upper
+            lower[place, :own_features, :own_boxes] = np.where(reached, group.lower, -np.inf).T
+            upper[place, :own_features, :own_boxes] = np.where(reached, group.upper, np.inf).T
+            features[place, :own_features], factors[place, :own_features] = group.features, group.factors
+            single = term.weights.astype(np.float32)  # as the backend has them
+            weights[: len(single), place, :own_boxes] = single.transpose(0, 2, 1)
         return cls(
             lower,
             upper,
             features,
             factors,
-            [part.chorus.share for part in parts],
-            np.array([part.rate for part in parts]),
+            [term.rank_weight for term in terms],
+            np.array([term.rate for term in terms]),
             weights.reshape(n_levels, -1, n_classes),
         )
 
 
-def side_by_side(parts: Iterable[Part]) -> list[Choruses]:
-    """Return choruses together with those of about the same size: none has twice the boxes or features of another."""
+def stacked_by_size(terms: Iterable[BoxTerm]) -> list[StackedBoxes]:
+    """Return terms together with those of about the same size: none has twice the boxes or features of another."""
 
-    def size(part: Part) -> tuple[int, int]:
-        n_boxes, n_features = part.chorus.lower.shape
+    def size(term: BoxTerm) -> tuple[int, int]:
+        n_boxes, n_features = term.group.lower.shape
         return n_boxes.bit_length(), n_features.bit_length()
 
-    speaking = sorted((part for part in parts if len(part.chorus.boxes)), key=size)
-    return [Choruses.of(list(alike)) for _, alike in groupby(speaking, size)]
+    ordered = sorted((term for term in terms if len(term.group.boxes)), key=size)
+    return [StackedBoxes.of(list(alike)) for _, alike in groupby(ordered, size)]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
-BOOL, INT64, FLOAT, DOUBLE, STRING = (
-    TensorProto.BOOL,
-    TensorProto.INT64,
-    TensorProto.FLOAT,
-    TensorProto.DOUBLE,
-    TensorProto.STRING,
-)
+from sslart._utils.optional import optional
+
+if TYPE_CHECKING:
+    from onnx import NodeProto, TensorProto, ValueInfoProto
+
+FLOAT, INT64, STRING, BOOL, DOUBLE = 1, 7, 8, 9, 11  # TensorProto.DataType of the ONNX standard
 CATEGORIES_DOMAIN = "ai.onnx.ml"
 ELEMENTS_PER_PIECE = 1 << 18
 MAX_ROWS_PER_PIECE = 256
@@ -25,9 +23,9 @@ Operand = Any  # a Value, or what becomes a constant: a float (double precision)
 
 
 class Value:
-    """What a node of the graph gives. Operators broadcast as NumPy's do."""
+    """The output of a node of the graph. Operators broadcast as in NumPy."""
 
-    __array_ufunc__ = None  # array − value is asked of the value
+    __array_ufunc__ = None  # array - value is left to Value.__rsub__
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
@@ -69,7 +67,7 @@ class Value:
         return self.graph.op("Not", self)
 
     def equals(self, other: Operand) -> Value:
-        """Tell where two values are equal."""
+        """Return where two values are equal."""
         return self.graph.op("Equal", self, other)
 
     def cast(self, kind: int) -> Value:
@@ -89,26 +87,26 @@ class Value:
         return self.graph.op("ReduceMax", self, axes=[axis], keepdims=0)
 
     def argmax(self, axis: int) -> Value:
-        """Return the place of the first maximum over an axis, which is dropped."""
+        """Return the index of the first maximum over an axis, which is dropped."""
         return self.graph.op("ArgMax", self, axis=axis, keepdims=0)
 
     def argmin(self, axis: int) -> Value:
-        """Return the place of the first minimum over an axis, which is dropped."""
+        """Return the index of the first minimum over an axis, which is dropped."""
         return self.graph.op("ArgMin", self, axis=axis, keepdims=0)
 
 
 class Graph:
-    """A graph in the making.
+    """A graph under construction.
 
     Attributes
     ----------
     nodes : list of NodeProto
-        Of the graph, or of the work on one piece while that is described.
+        Of the graph, or of the body of a Scan while that is built.
     initializers : list of TensorProto
-        The constants, of that work as well.
+        The constants, those of the body included.
     inputs, outputs : list of ValueInfoProto
     n_bytes : int
-        How much the constants hold.
+        Size of the constants.
     """
 
     def __init__(self, reserved: Sequence[str] = ()) -> None:
@@ -117,6 +115,7 @@ class Graph:
         self.inputs: list[ValueInfoProto] = []
         self.outputs: list[ValueInfoProto] = []
         self.n_bytes = 0
+        self._helper, self._numpy_helper = optional("onnx.helper", "onnx"), optional("onnx.numpy_helper", "onnx")
         self._taken = set(reserved)
         self._n_names = 0
 
@@ -125,28 +124,28 @@ class Graph:
         while not name or name in self._taken:
             name += "_"
         self._taken.add(name)
-        self.inputs.append(helper.make_tensor_value_info(name, kind, ["N", n_columns]))
+        self.inputs.append(self._helper.make_tensor_value_info(name, kind, ["N", n_columns]))
         return Value(self, name)
 
     def output(self, value: Value, name: str, kind: int, *shape: int) -> None:
         """Declare an output with a row per sample."""
-        self.nodes.append(helper.make_node("Identity", [value.name], [name]))
-        self.outputs.append(helper.make_tensor_value_info(name, kind, ["N", *shape]))
+        self.nodes.append(self._helper.make_node("Identity", [value.name], [name]))
+        self.outputs.append(self._helper.make_tensor_value_info(name, kind, ["N", *shape]))
 
     def op(self, operator: str, *operands: Operand, domain: str = "", **attributes: Any) -> Value:
         """Add a node."""
         inputs = [self._named(operand) for operand in operands]
         name = self._new_name()
-        self.nodes.append(helper.make_node(operator, inputs, [name], domain=domain, **attributes))
+        self.nodes.append(self._helper.make_node(operator, inputs, [name], domain=domain, **attributes))
         return Value(self, name)
 
     def where(self, condition: Operand, if_true: Operand, if_false: Operand) -> Value:
-        """Return the one or the other value."""
+        """Return the one value where a condition holds, the other elsewhere."""
         return self.op("Where", condition, if_true, if_false)
 
-    def take(self, array: Operand, places: Operand, axis: int = 0) -> Value:
-        """Return the rows, or columns, at places."""
-        return self.op("Gather", array, places, axis=axis)
+    def take(self, array: Operand, indices: Operand, axis: int = 0) -> Value:
+        """Return rows, or columns, by their indices."""
+        return self.op("Gather", array, indices, axis=axis)
 
     def join(self, values: Sequence[Value], axis: int) -> Value:
         """Return values one after the other along an axis."""
@@ -155,7 +154,7 @@ class Graph:
     def in_pieces(
         self, rows: Sequence[Value], cost: int, body: Callable[..., Sequence[Value]], kinds: Sequence[Kind]
     ) -> list[Value]:
-        """Return what a body makes of some rows of matrices at a time, one below the other.
+        """Return the results of a body that works on some rows of matrices at a time, one below the other.
 
         Memory is that of one piece, however many rows there are.
 
@@ -166,9 +165,9 @@ class Graph:
         cost : int
             How many elements the body holds at once for one row: a piece has as many rows as keep the sum small.
         body : callable
-            Takes some rows of each, and gives values with as many rows.
-        kinds : of these values
-            The type of each, and its shape without the rows.
+            Takes some rows of each matrix, and returns values with as many rows.
+        kinds : sequence of Kind
+            Of each of these values the type, and the shape without the rows.
         """
         most = np.array([min(max(ELEMENTS_PER_PIECE // max(cost, 1), 1), MAX_ROWS_PER_PIECE)])
         n_rows = self.op("Shape", rows[0], start=0, end=1)
@@ -188,25 +187,25 @@ class Graph:
     def _scan(
         self, pieces: Sequence[Value], body: Callable[..., Sequence[Value]], kinds: Sequence[Kind]
     ) -> list[Value]:
-        """Return what a body makes of each piece, stacked."""
+        """Return the results of a body for each piece, stacked."""
         outer, self.nodes = self.nodes, []
         taken = [Value(self, self._new_name()) for _ in pieces]
-        # as a node of its own, so that the body gives nothing that it was given
+        # through a node of its own, so that no output of the body is one of its inputs
         ends = [self.op("Identity", value) for value in body(*taken)]
-        inner = helper.make_graph(
+        inner = self._helper.make_graph(
             self.nodes,
             self._new_name(),
-            [helper.make_tensor_value_info(value.name, DOUBLE, None) for value in taken],
-            # ONNX Runtime 1.18 wants to know the shapes
+            [self._helper.make_tensor_value_info(value.name, DOUBLE, None) for value in taken],
+            # ONNX Runtime 1.18 needs the shapes
             [
-                helper.make_tensor_value_info(end.name, kind, ["rows", *shape])
+                self._helper.make_tensor_value_info(end.name, kind, ["rows", *shape])
                 for end, (kind, *shape) in zip(ends, kinds, strict=True)
             ],
         )
         self.nodes = outer
         found = [Value(self, self._new_name()) for _ in ends]
         names = [value.name for value in pieces], [value.name for value in found]
-        self.nodes.append(helper.make_node("Scan", *names, body=inner, num_scan_inputs=len(pieces)))
+        self.nodes.append(self._helper.make_node("Scan", *names, body=inner, num_scan_inputs=len(pieces)))
         return found
 
     def _named(self, operand: Operand) -> str:
@@ -217,7 +216,7 @@ class Graph:
             array = array.astype(np.int64)  # NumPy before 2 has 32 bits on Windows
         name = self._new_name()
         self.n_bytes += array.nbytes
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        self.initializers.append(self._numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         return name
 
     def _new_name(self) -> str:

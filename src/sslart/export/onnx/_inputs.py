@@ -1,4 +1,4 @@
-"""The way in as an ONNX graph: columns in the user's units become samples in the unit cube."""
+"""The inputs of an ONNX graph: columns in the user's units become samples in the unit cube."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ class Columns:
         if not encoder.categorical and self.numbers is not None:
             return self.numbers
         pieces = [] if self.numbers is None else [self.numbers]
-        stands_for: list[tuple[int, str | None]] = [(column, None) for column in self.numeric]
+        features: list[tuple[int, str | None]] = [(column, None) for column in self.numeric]
         for column, code in self.codes.items():
             known = self.categories[column]
             if known:
                 is_one = code.equals(np.arange(len(known))[None]).cast(DOUBLE)
                 pieces.append(self.graph.where(code.equals(np.array([MISSING])), np.nan, is_one))
-                stands_for += [(column, category) for category in known]
+                features += [(column, category) for category in known]
         wanted = [
             (feature.column, None if feature.category is None else str(feature.category))
             for feature in encoder.features
         ]
-        order = np.array([stands_for.index(one) for one in wanted])
+        order = np.array([features.index(one) for one in wanted])
         return self.graph.take(self.graph.join(pieces, axis=1), order, axis=1)
 
 
 @dataclass(frozen=True)
-class Coded:
+class EncodedSamples:
     """Samples in the unit cube.
 
     Attributes
@@ -85,13 +85,12 @@ class Coded:
     has_value: Value
 
 
-def declare_columns(graph: Graph, names: Sequence[str] | None, n_columns: int, encoders: Sequence[Encoder]) -> Columns:
+def declare_columns(graph: Graph, names: Sequence[str], encoders: Sequence[Encoder]) -> Columns:
     """Declare the inputs: one matrix X of numbers, or one input per column where a column is categorical."""
-    categorical = encoders[0].categorical
+    categorical, n_columns = encoders[0].categorical, len(names)
     numeric = [column for column in range(n_columns) if column not in categorical]
     if not categorical:
         return Columns(graph, numeric, graph.input("X", DOUBLE, n_columns), {}, {})
-    names = [f"x{column}" for column in range(n_columns)] if names is None else names
     inputs = [graph.input(name, STRING if column in categorical else DOUBLE, 1) for column, name in enumerate(names)]
     categories = {column: categories_of(encoders, column, names[column]) for column in sorted(categorical)}
     codes = {column: _category_codes(graph, inputs[column], known) for column, known in categories.items()}
@@ -100,7 +99,7 @@ def declare_columns(graph: Graph, names: Sequence[str] | None, n_columns: int, e
 
 
 def categories_of(encoders: Sequence[Encoder], column: int, name: str) -> list[str]:
-    """Return the categories of a column as strings, after checking that strings can tell them apart."""
+    """Return the categories of a column as strings, after checking that they differ as strings."""
     known = list(
         dict.fromkeys(
             feature.category for encoder in encoders for feature in encoder.features if feature.column == column
@@ -132,15 +131,15 @@ def _category_codes(graph: Graph, column: Value, known: list[str]) -> Value:
     )
 
 
-def coded(columns: Columns, encoder: Encoder) -> Coded:
-    """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._reference.encode` does."""
+def encoded(columns: Columns, encoder: Encoder) -> EncodedSamples:
+    """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._art.reference.encode` does."""
     graph = columns.graph
-    origin, span = encoder._origin_and_span()
+    origin, span = encoder.origin_and_span()
     scaled = (columns.matrix(encoder) - origin) / np.where(span > 0, span, 1.0) * np.where(span == 0, 0.0, 1.0)
     present = ~graph.op("IsNaN", scaled)
     clipped = graph.op("Clip", graph.where(present, scaled, 0.0), np.array(0.0), np.array(1.0))
     values = graph.op("Round", clipped * GRID) / GRID
-    return Coded(values, present.cast(DOUBLE), _any(graph, present))
+    return EncodedSamples(values, present.cast(DOUBLE), _any(graph, present))
 
 
 def _any(graph: Graph, flags: Value) -> Value:
