@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.parallel import n_threads
+from sslart._utils.parallel import n_threads, stop_flag
 
 Undo = list[Callable[[], None]]
 
@@ -122,7 +123,7 @@ class Network:
                 LearnResult(nodes[rows], predicted[rows]),
                 predict_depth,
                 journal if journal is not None and journal.by_sample else None,
-                _no_stop() if stop is None else stop,
+                stop_flag() if stop is None else stop,
             )
         return LearnResult(nodes, predicted)
 
@@ -241,7 +242,7 @@ class Network:
         depth = min(depth, own.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
-        stop = _no_stop() if stop is None else stop
+        stop = stop_flag() if stop is None else stop
         backend().rank(
             own.cache_of(backend()),
             own.weights,
@@ -274,6 +275,16 @@ class Network:
         matches = self.rank(table, choice, n_jobs=n_jobs, stop=stop)[1][:, 0]
         beyond, n_present = self.encoder.beyond(table)
         return np.clip(matches - beyond / n_present, 0.0, 1.0)
+
+    def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Network:
+        """Return a copy with further columns, as if their values had been missing in all samples learnt so far.
+
+        `bounds`: of all columns, new ones included.
+        """
+        wider = Network(self.encoder.with_columns(is_category, bounds))
+        wider.nodes = copy.deepcopy(self.nodes)
+        wider.nodes.recode(self.encoder, wider.encoder)
+        return wider
 
     def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:
         """Return the corners of the boxes in the user's units; NaN on a side that no sample has reached yet."""
@@ -321,10 +332,6 @@ class Network:
         network = cls(Encoder(features, categorical, lower, upper))
         network.nodes = nodes
         return network
-
-
-def _no_stop() -> Any:
-    return np.zeros(1, dtype=np.uint8)
 
 
 def _n_made_unlabelled(nodes: IntArray, targets: IntArray, n_nodes_before: int) -> int:

@@ -30,7 +30,7 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
 
     If one piece fails or the user interrupts, all are told to stop and have stopped before the error goes on.
     """
-    stop = np.zeros(1, dtype=np.uint8)
+    stop = stop_flag()
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads == 1:
         return [work(item, stop) for item in items]
@@ -47,6 +47,11 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
             stop[0] = 1
             threads.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def stop_flag() -> Any:
+    """Return a new flag by which another thread can stop work of the backend: an array of one uint8."""
+    return np.zeros(1, dtype=np.uint8)
 
 
 def n_threads(n_jobs: int | None, n_values: int) -> int:

@@ -1,79 +1,26 @@
-"""Families of evidence: what the dual predicts of the labelled samples is what the readout says of them."""
+"""Families of evidence: what the dual predicts of the labelled samples is what the readout gives for them."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sslart._mapping.evidence.builder import Said
+from labelled_sets import applies, basis_of, labelled_set, one_of_each, readout_of
 
-from sslart._mapping.evidence.basis import BOXES_IN_SUBSPACE, BOXES_IN_WEB, N_SUBSPACES, Boxes, Ground
-from sslart._mapping.evidence.readout import NEGLIGIBLE, Readout
-from sslart._mapping.evidence.selection import Lesson
-from sslart._mapping.evidence.settings import Key
+from sslart._mapping.evidence.box_basis import BOXES_PER_SUBSPACE, N_SUBSPACES, NEGLIGIBLE, BoxTerm
+from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
+from sslart._mapping.evidence.graph_basis import MAX_BOXES, GraphTerm
+from sslart._mapping.evidence.linear_basis import LinearTerm
+from sslart._mapping.evidence.readout import ReadoutBuilder
+from sslart._mapping.evidence.settings import BasisSpec
+from sslart._mapping.evidence.spline_basis import SplineTerm
 
-TOLERANCE = 1e-4  # relative to the largest score: boxes are heard in float32
-
-
-def going() -> np.ndarray:
-    return np.zeros(1, dtype=np.uint8)
-
-
-def lesson_of(
-    seed: int,
-    *,
-    n_labels: int = 20,
-    n_boxes: int = 40,
-    n_features: int = 5,
-    n_classes: int = 3,
-    missing: float = 0.0,
-    indicators: int = 0,
-) -> Lesson:
-    """Labelled samples anywhere in the unit cube among small boxes, some of whose sides no sample has reached."""
-    random = np.random.RandomState(seed)
-    labelled = random.rand(n_labels, n_features)
-    lower = random.rand(n_boxes, n_features)
-    upper = np.minimum(lower + 0.2 * random.rand(n_boxes, n_features), 1.0)
-    labelled[:, :indicators] = labelled[:, :indicators] > 0.5
-    lower[:, :indicators] = upper[:, :indicators] = lower[:, :indicators] > 0.5
-    labelled[random.rand(n_labels, n_features) < missing] = np.nan
-    unreached = random.rand(n_boxes, n_features) < missing
-    lower[unreached], upper[unreached] = 1.0, 0.0
-    places = np.concatenate([np.arange(n_classes), random.randint(n_classes, size=n_labels)])[:n_labels]
-    boxes = Boxes(lower, upper, random.randint(1, 9, n_boxes))
-    return Lesson(labelled, places, n_classes, boxes, np.arange(n_features) < indicators, seed)
+TOLERANCE = 1e-4  # relative to the largest score: boxes are scored in float32
+EVERY = one_of_each(DesignMatrices(labelled_set(0)))
 
 
-def one_of_each(ground: Ground) -> list[Key]:
-    """Ways to speak of every family, on every scale, with more than one width to a chorus."""
-    keys = [
-        *(Key("box", share, width) for share in (0.0, 0.5, 1.0) for width in (1.0, 0.25)),
-        Key("relevant", 0.5, 0.25),
-        *(Key("feature", share, 0.5) for share in (0.0, 0.5)),
-        *(Key("linear", share, spread) for share in (0.0, 0.5) for spread in (0.0, 1.0)),
-        *(Key("subspace", 0.5, width) for width in (0.5, 0.25)),
-        *(Key("carried", 0.0, reach) for reach in (0.9, 0.99)),
-    ]
-    return [key for key in keys if ground.can(key)]
-
-
-def said_by(ground: Ground, spoken: list[tuple[Key, np.ndarray]]) -> Readout:
-    """The readout of some ways to speak, each with coefficients of the labelled samples."""
-    n_classes = spoken[0][1].shape[1]
-    said = Said(ground, n_classes)
-    for key, coefficients in spoken:
-        block = ground.block(key)
-        said.add(block, block.weights(coefficients))
-    return said.readout(np.eye(n_classes)[ground.places], ground.places)
-
-
-EVERY = one_of_each(lesson_of(0).ground())
-
-
-@pytest.mark.parametrize("key", EVERY, ids=str)
+@pytest.mark.parametrize("spec", EVERY, ids=str)
 @settings(max_examples=5)
 @given(
     seed=st.integers(0, 99),
@@ -82,110 +29,115 @@ EVERY = one_of_each(lesson_of(0).ground())
     indicators=st.sampled_from([0, 1]),
     n_boxes=st.sampled_from([4, 17, 40]),
 )
-def test_the_readout_says_of_labelled_samples_what_the_dual_predicts(
-    key: Key, seed: int, missing: float, n_features: int, indicators: int, n_boxes: int
+def test_the_readout_scores_labelled_samples_as_the_dual_predicts(
+    spec: BasisSpec, seed: int, missing: float, n_features: int, indicators: int, n_boxes: int
 ) -> None:
-    lesson = lesson_of(seed, missing=missing, n_features=n_features, indicators=indicators, n_boxes=n_boxes)
-    ground = lesson.ground()
-    if not ground.can(key):
+    labelled = labelled_set(seed, missing=missing, n_features=n_features, indicators=indicators, n_boxes=n_boxes)
+    design = DesignMatrices(labelled)
+    if not applies(spec, design):
         return
-    coefficients = 30 * np.random.RandomState(seed).normal(size=(len(lesson.places), 3))
-    expected = ground.block(key).gram @ coefficients
-    found = said_by(ground, [(key, coefficients)]).scores(lesson.labelled)
-    n_parts = N_SUBSPACES if key.family == "subspace" else 1  # each is pruned by itself
-    atol = TOLERANCE * np.abs(expected).max() + n_parts * NEGLIGIBLE
+    coefficients = 30 * np.random.RandomState(seed).normal(size=(len(labelled.classes), 3))
+    expected = basis_of(spec, design).gram @ coefficients
+    found = readout_of(design, [(spec, coefficients)]).scores(labelled.samples)
+    n_groups = N_SUBSPACES if spec.kind == "subspace" else 1  # each is pruned by itself
+    atol = TOLERANCE * np.abs(expected).max() + n_groups * NEGLIGIBLE
     np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
 
 
-def test_families_speak_together_as_the_sum_of_what_they_say_alone() -> None:
-    lesson = lesson_of(1)
-    ground = lesson.ground()
+def test_the_score_of_several_families_is_the_sum_of_their_scores() -> None:
+    labelled = labelled_set(1)
+    design = DesignMatrices(labelled)
     random = np.random.RandomState(0)
-    spoken = [(key, 30 * random.normal(size=(len(lesson.places), 3))) for key in EVERY]
-    expected = sum(ground.block(key).gram @ coefficients for key, coefficients in spoken)
-    found = said_by(ground, spoken).scores(lesson.labelled)
+    coefficients = [(spec, 30 * random.normal(size=(len(labelled.classes), 3))) for spec in EVERY]
+    expected = sum(basis_of(spec, design).gram @ own for spec, own in coefficients)
+    found = readout_of(design, coefficients).scores(labelled.samples)
     atol = TOLERANCE * np.abs(expected).max() + (4 + N_SUBSPACES) * NEGLIGIBLE
     np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
 
 
-def test_widths_of_one_chorus_and_lines_of_one_scale_are_joined() -> None:
-    lesson = lesson_of(1)
-    spoken = [(key, np.ones((len(lesson.places), 3))) for key in EVERY]
-    readout = said_by(lesson.ground(), spoken)
-    assert len([part for part in readout.parts if len(part.chorus.features) == 5]) == 4  # box on 3 scales, relevant
-    assert [len(part.weights) for part in readout.parts if part.chorus.share == 0.0] == [3]  # 1, 1/2 (silent), 1/4
-    assert len(readout.lines) == len(readout.curves) == 2
-    assert len(readout.webs) == 1
+def test_bandwidths_of_one_group_and_trends_of_one_scale_are_joined() -> None:
+    labelled = labelled_set(1)
+    coefficients = [(spec, np.ones((len(labelled.classes), 3))) for spec in EVERY]
+    terms = readout_of(DesignMatrices(labelled), coefficients).terms
+    boxes = [term for term in terms if isinstance(term, BoxTerm)]
+    assert len([term for term in boxes if len(term.group.features) == 5]) == 4  # box on 3 scales, relevant
+    assert [len(term.weights) for term in boxes if term.rank_weight == 0.0] == [3]  # 1, 1/2 (without weight), 1/4
+    assert [sum(isinstance(term, kind) for term in terms) for kind in (LinearTerm, SplineTerm, GraphTerm)] == [2, 2, 1]
 
 
-@pytest.mark.parametrize("key", EVERY, ids=str)
-def test_gram_has_a_mean_diagonal_of_one_and_no_negative_direction(key: Key) -> None:
-    gram = lesson_of(2, missing=0.1).ground().block(key).gram
+@pytest.mark.parametrize("spec", EVERY, ids=str)
+def test_gram_has_a_mean_diagonal_of_one_and_no_negative_direction(spec: BasisSpec) -> None:
+    gram = basis_of(spec, DesignMatrices(labelled_set(2, missing=0.1))).gram
     assert np.diag(gram).mean() == pytest.approx(1.0)
     np.testing.assert_allclose(gram, gram.T, atol=1e-12)
     assert np.linalg.eigvalsh(gram).min() > -1e-9
 
 
-@pytest.mark.parametrize("key", EVERY, ids=str)
-def test_samples_that_say_nothing_give_no_division_by_zero(key: Key) -> None:
-    lesson = lesson_of(0)
-    same = Lesson(np.full((4, 5), 0.5), np.array([0, 1, 2, 0]), 3, lesson.boxes, lesson.indicator, 0)
-    block = same.ground().block(key)
-    assert np.isfinite(block.gram).all()
-    assert np.isfinite(block.weights(np.ones((4, 3)))).all()
+@pytest.mark.parametrize("spec", EVERY, ids=str)
+def test_samples_that_are_all_alike_give_no_division_by_zero(spec: BasisSpec) -> None:
+    labelled = labelled_set(0)
+    same = LabelledSet(np.full((4, 5), 0.5), np.array([0, 1, 2, 0]), 3, labelled.boxes, labelled.indicator, 0)
+    basis = basis_of(spec, DesignMatrices(same))
+    assert np.isfinite(basis.gram).all()
+    assert np.isfinite(basis.weights(np.ones((4, 3)))).all()
 
 
-def test_spread_is_read_as_it_was_left() -> None:
-    lesson = lesson_of(3)
-    ground = lesson.ground()
-    key = Key("spread", 0.0, 0.9)
-    spread, strengths = ground.spread(key, lesson.targets)
-    np.testing.assert_allclose(strengths.sum(axis=1), 1.0)
-    said = Said(ground, 3)
-    said.add_spread(key, spread.shares())
-    found = said.readout(lesson.targets, lesson.places).scores(lesson.labelled)
-    np.testing.assert_allclose(found, strengths @ spread.shares(), atol=1e-12)
+def test_propagated_labels_are_read_as_the_boxes_hold_them() -> None:
+    labelled = labelled_set(3)
+    design = DesignMatrices(labelled)
+    basis = basis_of(BasisSpec("spread", 0.0, 0.9), design)
+    np.testing.assert_allclose(basis.matrix.sum(axis=1), 1.0)
+    shares = basis.own_weights(labelled.targets)
+    fit = basis.own_fit(labelled.targets)
+    assert shares is not None
+    assert fit is not None
+    np.testing.assert_array_equal(fit.coefficients, shares)
+    builder = ReadoutBuilder(3)
+    builder.add(basis.terms(shares))
+    readout = builder.readout(design.scaler, np.arange(40), labelled.targets, labelled.classes)
+    np.testing.assert_allclose(readout.scores(labelled.samples), basis.matrix @ shares, atol=1e-12)
 
 
 def test_relevant_features_count_more() -> None:
     random = np.random.RandomState(0)
-    places = random.randint(2, size=60)
-    labelled = random.rand(60, 4)
-    labelled[:, 2] = 0.1 * labelled[:, 2] + 0.8 * places
-    lesson = lesson_of(0, n_features=4)
-    ground = Lesson(labelled, places, 2, lesson.boxes, lesson.indicator[:4], 0).ground()
-    factors = ground.block(Key("relevant", 0.0, 0.25)).choruses[0].factors
+    classes = random.randint(2, size=60)
+    samples = random.rand(60, 4)
+    samples[:, 2] = 0.1 * samples[:, 2] + 0.8 * classes
+    others = labelled_set(0, n_features=4)
+    design = DesignMatrices(LabelledSet(samples, classes, 2, others.boxes, others.indicator[:4], 0))
+    factors = basis_of(BasisSpec("relevant", 0.0, 0.25), design).groups[0].factors
     assert factors.argmax() == 2
     assert factors.mean() == pytest.approx(1.0)
     assert (factors > 0).all()
 
 
 def test_subspaces_are_of_few_features_and_boxes() -> None:
-    lesson = lesson_of(0, n_boxes=BOXES_IN_SUBSPACE + 30, n_features=16)
-    choruses = lesson.ground().block(Key("subspace", 0.5, 0.25)).choruses
-    assert len(choruses) == N_SUBSPACES
-    for chorus in choruses:
-        assert 2 <= len(chorus.features) <= 6
-        assert len(set(chorus.features)) == len(chorus.features)
-        assert chorus.boxes.tolist() == list(range(BOXES_IN_SUBSPACE))
+    labelled = labelled_set(0, n_boxes=BOXES_PER_SUBSPACE + 30, n_features=16)
+    groups = basis_of(BasisSpec("subspace", 0.5, 0.25), DesignMatrices(labelled)).groups
+    assert len(groups) == N_SUBSPACES
+    for group in groups:
+        assert 2 <= len(group.features) <= 6
+        assert len(set(group.features)) == len(group.features)
+        assert group.boxes.tolist() == list(range(BOXES_PER_SUBSPACE))
 
 
 def test_the_seed_draws_the_subspaces() -> None:
-    drawn = [[tuple(one) for one in lesson_of(seed, n_features=9).ground().subspaces] for seed in (0, 0, 1)]
+    drawn = []
+    for seed in (0, 0, 1):
+        groups = basis_of(BasisSpec("subspace", 0.5, 0.25), DesignMatrices(labelled_set(seed, n_features=9))).groups
+        drawn.append([tuple(group.features) for group in groups])
     assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_a_graph_needs_boxes_and_a_subspace_features() -> None:
-    few = lesson_of(0, n_boxes=3, n_features=2).ground()
-    assert [few.can(Key(family, 0.0, 0.5)) for family in ("spread", "carried", "subspace", "box")] == [False] * 3 + [
-        True
-    ]
-    assert all(lesson_of(0).ground().can(Key(family, 0.0, 0.5)) for family in ("spread", "carried", "subspace"))
+    few, enough = DesignMatrices(labelled_set(0, n_boxes=3, n_features=2)), DesignMatrices(labelled_set(0))
+    kinds = ("spread", "carried", "subspace", "box")
+    assert [applies(BasisSpec(kind, 0.0, 0.5), few) for kind in kinds] == [False] * 3 + [True]
+    assert all(applies(BasisSpec(kind, 0.0, 0.5), enough) for kind in kinds)
 
 
-def test_a_graph_of_many_boxes_is_that_of_the_first(monkeypatch: Any) -> None:
-    import sslart._mapping.evidence.basis
-
-    assert BOXES_IN_WEB > 40
-    monkeypatch.setattr(sslart._mapping.evidence.basis, "BOXES_IN_WEB", 25)
-    assert len(lesson_of(0).ground().web(0.0).centres) == 25
+def test_a_graph_of_many_boxes_is_that_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_BOXES > 40
+    monkeypatch.setattr("sslart._mapping.evidence.graph_basis.MAX_BOXES", 25)
+    graph = basis_of(BasisSpec("spread", 0.0, 0.9), DesignMatrices(labelled_set(0))).graph
+    assert len(graph.term.centres) == len(graph.S) == 25

@@ -370,7 +370,7 @@ def test_labels_kept_before_another_mapping_learnt_do_not_come_back(method: str,
     X, y = few_labels
     model = plain().fit(X, y).set_params(mapping="one-to-many")
     getattr(model, method)(X[::-1].copy(), y)
-    assert "evidence" not in model._get_state()
+    assert "evidence" not in model.__sslart_state__()
     with pytest.raises(ValueError, match="another mapping"):
         model.set_params(mapping="evidence").predict(X)
 

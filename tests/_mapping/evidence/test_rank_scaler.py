@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import rankdata
 
-from sslart._mapping.evidence.rank_scaler import Ranks
+from sslart._mapping.evidence.rank_scaler import RankScaler
 
 numbers = np.array([False])
 corners = hnp.arrays(
@@ -17,18 +17,20 @@ corners = hnp.arrays(
 )
 
 
-def ranks_of(sides: np.ndarray, support: np.ndarray | None = None) -> Ranks:
+def scaler_of(sides: np.ndarray, support: np.ndarray | None = None) -> RankScaler:
     lower, upper = sides.min(axis=1, keepdims=True), sides.max(axis=1, keepdims=True)
-    return Ranks.of_boxes(lower, upper, np.ones(len(sides), dtype=np.int64) if support is None else support, numbers)
+    return RankScaler.of_boxes(
+        lower, upper, np.ones(len(sides), dtype=np.int64) if support is None else support, numbers
+    )
 
 
 @given(sides=corners, seed=st.integers(0, 99))
 def test_ranks_rise_from_zero_to_one(sides: np.ndarray, seed: int) -> None:
-    ranks = ranks_of(sides, np.random.RandomState(seed).randint(1, 9, len(sides)))
-    if ranks.knots[0] is None:
+    scaler = scaler_of(sides, np.random.RandomState(seed).randint(1, 9, len(sides)))
+    if scaler.knots[0] is None:
         assert len(np.unique(sides)) == 1
         return
-    values, shares = ranks.knots[0]
+    values, shares = scaler.knots[0]
     assert (np.diff(values) > 0).all()
     assert (np.diff(shares) >= 0).all()
     assert (shares[0], shares[-1]) == (0.0, 1.0)
@@ -39,7 +41,7 @@ def test_ranks_rise_from_zero_to_one(sides: np.ndarray, seed: int) -> None:
 def test_ranks_of_points_are_middle_ranks(points: np.ndarray) -> None:
     if len(np.unique(points)) < 2:
         return
-    found = ranks_of(np.column_stack([points, points])).blend(points[:, None], 1.0)[:, 0]
+    found = scaler_of(np.column_stack([points, points])).blend(points[:, None], 1.0)[:, 0]
     middle = rankdata(points)
     np.testing.assert_allclose(found, (middle - middle.min()) / (middle.max() - middle.min()), atol=1e-12)
 
@@ -47,52 +49,52 @@ def test_ranks_of_points_are_middle_ranks(points: np.ndarray) -> None:
 @given(sides=corners)
 def test_a_box_of_n_samples_counts_as_n_boxes_of_one(sides: np.ndarray) -> None:
     support = 1 + np.arange(len(sides)) % 3
-    joined, apart = ranks_of(sides, support), ranks_of(np.repeat(sides, support, axis=0))
+    joined, apart = scaler_of(sides, support), scaler_of(np.repeat(sides, support, axis=0))
     at = np.linspace(0, 1, 30)[:, None]
     np.testing.assert_allclose(joined.blend(at, 1.0), apart.blend(at, 1.0), atol=1e-12)
 
 
 def test_samples_are_spread_evenly_over_their_box() -> None:
-    ranks = ranks_of(np.array([[0.0, 0.5], [0.5, 1.0]]), np.array([3, 1]))
-    np.testing.assert_allclose(ranks.blend(np.array([[0.25], [0.5], [0.75]]), 1.0)[:, 0], [0.375, 0.75, 0.875])
+    scaler = scaler_of(np.array([[0.0, 0.5], [0.5, 1.0]]), np.array([3, 1]))
+    np.testing.assert_allclose(scaler.blend(np.array([[0.25], [0.5], [0.75]]), 1.0)[:, 0], [0.375, 0.75, 0.875])
 
 
-@given(sides=corners, share=st.floats(0, 1))
-def test_blend_is_between_values_and_ranks_and_keeps_their_order(sides: np.ndarray, share: float) -> None:
-    ranks = ranks_of(sides)
+@given(sides=corners, rank_weight=st.floats(0, 1))
+def test_blend_is_between_values_and_ranks_and_keeps_their_order(sides: np.ndarray, rank_weight: float) -> None:
+    scaler = scaler_of(sides)
     at = np.linspace(0, 1, 40)[:, None]
-    blended = ranks.blend(at, share)
-    np.testing.assert_allclose(blended, (1 - share) * at + share * ranks.blend(at, 1.0), atol=1e-12)
+    blended = scaler.blend(at, rank_weight)
+    np.testing.assert_allclose(blended, (1 - rank_weight) * at + rank_weight * scaler.blend(at, 1.0), atol=1e-12)
     assert (np.diff(blended[:, 0]) >= -1e-15).all()
     assert blended.min() >= 0.0
     assert blended.max() <= 1.0
 
 
-def test_share_zero_changes_nothing() -> None:
+def test_weight_zero_changes_nothing() -> None:
     coded = np.random.RandomState(0).rand(9, 1)
-    assert ranks_of(np.array([[0.0, 0.1], [0.1, 1.0]])).blend(coded, 0.0) is coded
+    assert scaler_of(np.array([[0.0, 0.1], [0.1, 1.0]])).blend(coded, 0.0) is coded
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_missing_stays_missing(share: float) -> None:
+@pytest.mark.parametrize("rank_weight", [0.0, 0.5, 1.0])
+def test_missing_stays_missing(rank_weight: float) -> None:
     coded = np.array([[np.nan], [0.3]])
-    blended = ranks_of(np.array([[0.0, 0.1], [0.1, 1.0]])).blend(coded, share)
+    blended = scaler_of(np.array([[0.0, 0.1], [0.1, 1.0]])).blend(coded, rank_weight)
     assert np.isnan(blended).tolist() == [[True], [False]]
 
 
 def test_indicators_and_features_without_spread_stay_as_they_are() -> None:
     lower = np.array([[0.0, 0.2, 0.4, 1.0], [1.0, 0.3, 0.4, 1.0], [1.0, 0.9, 0.4, 1.0]])
     upper = np.array([[0.0, 0.2, 0.4, 0.0], [1.0, 0.3, 0.4, 0.0], [1.0, 0.9, 0.4, 0.0]])  # no box reaches the last
-    ranks = Ranks.of_boxes(lower, upper, np.array([1, 2, 5]), np.array([True, False, False, False]))
-    assert [knots is None for knots in ranks.knots] == [True, False, True, True]
+    scaler = RankScaler.of_boxes(lower, upper, np.array([1, 2, 5]), np.array([True, False, False, False]))
+    assert [knots is None for knots in scaler.knots] == [True, False, True, True]
     coded = np.random.RandomState(0).rand(9, 4)
-    changed = (ranks.blend(coded, 1.0) != coded).any(axis=0)
+    changed = (scaler.blend(coded, 1.0) != coded).any(axis=0)
     assert changed.tolist() == [False, True, False, False]
 
 
 def test_a_side_not_reached_has_no_mass() -> None:
     lower, upper = np.array([[0.0], [0.5], [1.0]]), np.array([[0.0], [0.5], [0.0]])
-    with_it = Ranks.of_boxes(lower, upper, np.array([1, 2, 50]), numbers)
-    without = Ranks.of_boxes(lower[:2], upper[:2], np.array([1, 2]), numbers)
+    with_it = RankScaler.of_boxes(lower, upper, np.array([1, 2, 50]), numbers)
+    without = RankScaler.of_boxes(lower[:2], upper[:2], np.array([1, 2]), numbers)
     at = np.linspace(0, 1, 9)[:, None]
     np.testing.assert_array_equal(with_it.blend(at, 1.0), without.blend(at, 1.0))

@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sslart._speakers import WIDTH, Speakers, filled
 
 import sslart._art.reference
 from conftest import HAS_KERNEL, needs_kernel
 from sslart import SSLART, AutoSSLART
-from sslart._data.samples import Table
+from sslart._art.backend import use_backend
+from sslart._mapping.evidence.box_basis import BoxTerm
+from sslart._mapping.evidence.packed_boxes import WIDTH, PackedBoxes, padded
+from sslart._mapping.view import view_of
 
 TOLERANCE = 2e-6  # of a score, relative to the sum of all weights: float32 adds up some hundred terms
 KINDS = ["boxes", "graph", "linear", "splines"]
@@ -32,7 +34,7 @@ def kernel() -> Any:
     return sslart._kernel
 
 
-def going() -> np.ndarray:
+def no_stop() -> np.ndarray:
     return np.zeros(1, dtype=np.uint8)
 
 
@@ -52,7 +54,7 @@ def using(instruction_set: str) -> Iterator[None]:
 
 def scores_of(scorer: Any, coded: np.ndarray, n_classes: int, n_threads: int = 1) -> np.ndarray:
     scores = np.full((len(coded), n_classes), np.nan)
-    scorer.scores(np.ascontiguousarray(coded), scores, n_threads, going())
+    scorer.scores(np.ascontiguousarray(coded), scores, n_threads, no_stop())
     return scores
 
 
@@ -89,11 +91,11 @@ class Case:
         ends = random.rand(2, n_boxes, len(features))
         unreached = random.rand(n_boxes, len(features)) < 0.2
         lower, upper = np.where(unreached, [[[1.0]], [[0.0]]], np.sort(ends, axis=0))
-        speakers = Speakers.of(lower, upper)
+        boxes = PackedBoxes.of(lower, upper)
         weights = random.normal(size=(random.randint(1, 4), self.n_classes, n_boxes))
         self.scale += float(np.abs(weights).sum())
         rate = float(random.choice([1e-2, 1.0, 50.0]))
-        return features, random.rand(len(features)) * 2, speakers.lower, speakers.upper, rate, filled(weights)
+        return features, random.rand(len(features)) * 2, boxes.lower, boxes.upper, rate, padded(weights)
 
     def _graph(self, random: np.random.RandomState, n_features: int, n_boxes: int) -> tuple[Any, ...]:
         centres = random.rand(random.randint(1, n_boxes + 1), n_features)
@@ -219,16 +221,16 @@ def test_nearest_centre_is_the_nearest_and_the_first_on_ties(module: Any) -> Non
     samples[::3, 2] = np.nan
     missing = random.rand(7)
     nearest = np.empty(len(samples), dtype=np.int64)
-    module.nearest_centres(samples, centres, missing, nearest, 2, going())
+    module.nearest_centres(samples, centres, missing, nearest, 2, no_stop())
     full = np.where(np.isnan(samples), missing, samples)
     distances = ((full[:, None] - centres[:50]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(nearest, distances.argmin(axis=1))
     with pytest.raises(ValueError, match="nearest"):
-        module.nearest_centres(samples, centres, missing, nearest[1:], 1, going())
+        module.nearest_centres(samples, centres, missing, nearest[1:], 1, no_stop())
     with pytest.raises(ValueError, match="centres"):
-        module.nearest_centres(samples, centres[:0], missing, nearest, 1, going())
+        module.nearest_centres(samples, centres[:0], missing, nearest, 1, no_stop())
     with pytest.raises(ValueError, match="centres"):
-        module.nearest_centres(samples, centres, missing[1:], nearest, 1, going())
+        module.nearest_centres(samples, centres, missing[1:], nearest, 1, no_stop())
 
 
 @needs_kernel
@@ -243,46 +245,24 @@ def test_nearest_centre_is_that_of_the_reference_alone_and_on_every_instruction_
     centres, samples = random.rand(n_centres, n_features), random.rand(37, n_features)
     samples[random.rand(*samples.shape) < 0.1] = np.nan
     nearest = np.empty(len(samples), dtype=np.int64)
-    sslart._art.reference.nearest_centres(samples, centres, centres.mean(axis=0), nearest, 1, going())
+    sslart._art.reference.nearest_centres(samples, centres, centres.mean(axis=0), nearest, 1, no_stop())
     found = {nearest.tobytes()}
     for name in every_instruction_set():
         with using(name):
             nearest, alone = np.empty((2, len(samples)), dtype=np.int64)
-            kernel().nearest_centres(samples, centres, centres.mean(axis=0), nearest, 1, going())
+            kernel().nearest_centres(samples, centres, centres.mean(axis=0), nearest, 1, no_stop())
             for i in range(len(samples)):
                 row = slice(i, i + 1)
-                kernel().nearest_centres(samples[row], centres, centres.mean(axis=0), alone[row], 1, going())
+                kernel().nearest_centres(samples[row], centres, centres.mean(axis=0), alone[row], 1, no_stop())
             found |= {nearest.tobytes(), alone.tobytes()}
     assert len(found) == 1
 
 
-def scorer_of(readout: Any, module: Any) -> Any:
-    """Return the scorer of a readout."""
-    scorer = module.Scorer(readout.bias)
-    tables = [(np.empty(0), np.empty(0)) if knots is None else knots for knots in readout.ranks.knots]
-    offsets = np.concatenate([[0], np.cumsum([len(values) for values, _ in tables])])
-    scorer.set_ranks(offsets, *(np.concatenate(arrays) for arrays in zip(*tables, strict=True)))
-    for part in readout.parts:
-        chorus, boxes = part.chorus, part.chorus.speakers()
-        scorer.add_boxes(
-            chorus.share, chorus.features, chorus.factors, boxes.lower, boxes.upper, part.rate, filled(part.weights)
-        )
-    for web in readout.webs:
-        scorer.add_graph(web.share, np.ascontiguousarray(web.centres), web.centres.mean(axis=0), web.smoothed())
-    for line in readout.lines:
-        scorer.add_linear(line.share, np.ascontiguousarray(line.centre), np.ascontiguousarray(line.slopes))
-    for curves in readout.curves:
-        scorer.add_splines(curves.share, np.ascontiguousarray(curves.heights))
-    return scorer
-
-
-@pytest.mark.parametrize("module", [sslart._art.reference, pytest.param("kernel", marks=needs_kernel)], ids=str)
+@needs_kernel
 @pytest.mark.parametrize(
     "load", [load_iris, load_wine, load_breast_cancer, load_digits], ids=lambda load: load.__name__
 )
-def test_scores_of_fitted_models_are_those_of_their_readout(load: Any, module: Any) -> None:
-    """Temporary: until the readout itself scores by the kernel's scorer."""
-    module = kernel() if module == "kernel" else module
+def test_fitted_models_score_alike_by_the_kernel_and_by_the_reference(load: Any) -> None:
     X, y = load(return_X_y=True)
     random = np.random.RandomState(0)
     rows = random.permutation(len(X))[:400]
@@ -290,13 +270,15 @@ def test_scores_of_fitted_models_are_those_of_their_readout(load: Any, module: A
     X[random.rand(*X.shape) < 0.05] = np.nan
     every = SSLART(0.9, mapping="evidence", bandwidth=0.25, ridge=0.01, rank_weight=0.5, random_state=0)
     for model in (AutoSSLART(random_state=0), every):
-        model.fit(X, y)
-        readout = model._heard().readout
-        coded = model._network.encode(Table(X))
-        expected = readout.scores(coded)
-        found = scores_of(scorer_of(readout, module), coded, len(readout.bias))
-        scale = sum(np.abs(part.weights).sum() for part in readout.parts)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 + TOLERANCE * scale)
+        view = view_of(model.fit(X, y))
+        member = view.members[0]
+        coded = member.encode(view.read(X))
+        found = []
+        for module in (kernel(), sslart._art.reference):
+            with use_backend(module):
+                found.append(member.scores(coded))
+        scale = sum(np.abs(term.weights).sum() for term in member.readout.terms if isinstance(term, BoxTerm))
+        np.testing.assert_allclose(found[0], found[1], rtol=1e-9, atol=1e-9 + TOLERANCE * scale)
 
 
 @pytest.mark.parametrize("module", [sslart._art.reference, pytest.param("kernel", marks=needs_kernel)], ids=str)
@@ -355,11 +337,13 @@ def test_arrays_that_do_not_fit_are_refused_and_change_nothing(module: Any, meth
 
 
 @needs_kernel
-def test_arrays_of_another_type_are_refused() -> None:
+def test_arrays_of_another_type_and_no_stop_flag_are_refused() -> None:
     with pytest.raises(TypeError):
         kernel().Scorer(np.zeros(2, dtype=np.float32))
     with pytest.raises(TypeError):
         kernel().Scorer(np.zeros(2)).add_linear(0.0, np.zeros(3), np.zeros((2, 3)).T)
+    with pytest.raises(ValueError, match="stop"):
+        kernel().Scorer(np.zeros(2)).scores(np.zeros((1, 3)), np.zeros((1, 2)), 1, np.zeros(0, dtype=np.uint8))
 
 
 def long_work() -> tuple[Any, np.ndarray]:
@@ -389,7 +373,7 @@ def test_ctrl_c_ends_long_scoring(n_threads: int) -> None:
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         start = time.perf_counter()
         with pytest.raises(KeyboardInterrupt):
-            scorer.scores(samples, scores, n_threads, going())
+            scorer.scores(samples, scores, n_threads, no_stop())
         assert time.perf_counter() - start < 3.0
     finally:
         signal.signal(signal.SIGINT, usual)

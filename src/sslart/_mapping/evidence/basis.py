@@ -54,7 +54,7 @@ class Term(ABC):
     def combined(cls, terms: list[Self]) -> list[Self]:
         """Return terms of this class as fewer terms with the same sum."""
 
-    def box_activations(self, samples: FloatArray, stop: Any) -> Iterator[BoxActivations]:
+    def box_activations(self, samples: FloatArray) -> Iterator[BoxActivations]:
         """Yield the activations of its boxes; a term without boxes yields nothing."""
         yield from ()
 

@@ -125,10 +125,10 @@ class BoxTerm(Term):
         kept = np.sort(order[n_dropped:])
         return replace(self, group=self.group.only(kept), weights=self.weights[:, :, kept])
 
-    def box_activations(self, samples: FloatArray, stop: Any) -> Iterator[BoxActivations]:
+    def box_activations(self, samples: FloatArray) -> Iterator[BoxActivations]:
         """Yield the activations at each level."""
         group = self.group
-        distances = group.packed().distances(group.select_features(samples), stop)
+        distances = group.packed().distances(group.select_features(samples))
         activations = np.exp(-self.rate * distances.astype(np.float64))
         for weights in self.weights:
             yield BoxActivations(group.boxes, activations, weights)
@@ -179,7 +179,7 @@ class BoxFamily(Family):
     def _measured(self, spec: BasisSpec, design: DesignMatrices) -> tuple[list[BoxGroup], list[SingleArray]]:
         groups = self.groups(spec.rank_weight, design)
         samples = design.samples_on(spec.rank_weight)
-        return groups, [group.packed().distances(group.select_features(samples), design.stop) for group in groups]
+        return groups, [group.packed().distances(group.select_features(samples)) for group in groups]
 
     def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
         """Return the boxes as one group over all features."""

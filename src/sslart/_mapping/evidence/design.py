@@ -82,7 +82,6 @@ class DesignMatrices:
         self.labelled, self.boxes = labelled, labelled.boxes
         boxes = labelled.boxes
         self.scaler = RankScaler.of_boxes(boxes.lower, boxes.upper, boxes.support, labelled.indicator)
-        self.stop = np.zeros(1, dtype=np.uint8)
         self._made: dict[Any, Any] = {}
 
     @property

@@ -21,6 +21,7 @@ from sslart._mapping.evidence.graph import MIN_BOXES, LabelPropagation, similari
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.parallel import stop_flag
 
 MAX_BOXES = 1500
 OWN_SHARE = 0.5  # of the nearest box in what the graph adds; its neighbours share the rest
@@ -69,8 +70,8 @@ class GraphTerm(Term):
         """Return the position of the box whose centre is nearest to each sample."""
         nearest = np.empty(len(samples), dtype=np.int64)
         centres = np.ascontiguousarray(self.centres)
-        stop = np.zeros(1, dtype=np.uint8)
-        backend().nearest_centres(np.ascontiguousarray(samples), centres, self.missing_values, nearest, 1, stop)
+        samples = np.ascontiguousarray(samples)
+        backend().nearest_centres(samples, centres, self.missing_values, nearest, 1, stop_flag())
         return nearest
 
     def activations(self, nearest: IntArray) -> FloatArray:
@@ -85,7 +86,7 @@ class GraphTerm(Term):
         """Return what is added to the scores at each box: its own weights, and the mean of its neighbours'."""
         return np.asarray(OWN_SHARE * self.weights + (1.0 - OWN_SHARE) * self.weights[self.neighbours].mean(axis=1))
 
-    def box_activations(self, samples: FloatArray, stop: Any) -> Iterator[BoxActivations]:
+    def box_activations(self, samples: FloatArray) -> Iterator[BoxActivations]:
         """Yield the activations of the boxes."""
         yield BoxActivations(self.boxes, self.activations(self.nearest(samples)), self.weights.T)
 

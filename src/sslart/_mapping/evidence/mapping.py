@@ -177,6 +177,10 @@ class EvidenceMapping:
                 recall[index] = right[own].mean()
         return recall
 
+    def with_columns(self, network: Network, n_columns: int) -> EvidenceMapping:
+        """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
+        return replace(self, network=network, reservoir=self.reservoir.with_columns(n_columns), chosen=None)
+
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: plain values and arrays."""
         return {

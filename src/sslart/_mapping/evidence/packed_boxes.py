@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.network import StoppedError
 from sslart._utils.arrays import FloatArray, SingleArray
+from sslart._utils.parallel import stop_flag
 
 WIDTH = 16  # boxes lie in blocks of so many
 
@@ -36,12 +35,11 @@ class PackedBoxes:
         sides = np.where(reached, lower, -np.inf), np.where(reached, upper, np.inf)
         return cls(_in_blocks(sides[0]), _in_blocks(sides[1]), len(lower))
 
-    def distances(self, samples: FloatArray, stop: Any) -> SingleArray:
+    def distances(self, samples: FloatArray) -> SingleArray:
         """Return the L1 distance of each sample to each box, over the features that the sample has."""
         distances = np.empty((len(samples), self.lower.shape[0] * WIDTH), dtype=np.float32)
-        backend().measure(np.ascontiguousarray(samples, dtype=np.float32), self.lower, self.upper, distances, stop)
-        if stop[0]:
-            raise StoppedError
+        samples = np.ascontiguousarray(samples, dtype=np.float32)
+        backend().measure(samples, self.lower, self.upper, distances, stop_flag())
         return distances[:, : self.n_boxes]
 
 

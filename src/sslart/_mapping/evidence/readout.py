@@ -10,7 +10,6 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from sslart._art.backend import backend
-from sslart._art.network import StoppedError
 from sslart._mapping.evidence.basis import BoxActivations, Term
 from sslart._mapping.evidence.box_basis import BoxTerm
 from sslart._mapping.evidence.graph_basis import GraphTerm
@@ -18,7 +17,7 @@ from sslart._mapping.evidence.linear_basis import LinearTerm
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.spline_basis import SplineTerm
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.parallel import n_threads
+from sslart._utils.parallel import n_threads, stop_flag
 
 TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm)
 
@@ -46,7 +45,7 @@ class Readout:
     inverse_temperature: float
     smoothing: float
     nodes: IntArray
-    _scorers: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _scorers: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def _scorer(self) -> Any:
         """Return the terms as the backend takes them, packed once."""
@@ -65,11 +64,8 @@ class Readout:
     def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Return the score of each class, shape (n_samples, n_classes)."""
         scores = np.empty((len(coded), len(self.bias)))
-        stop = np.zeros(1, dtype=np.uint8)
         threads = n_threads(n_jobs, coded.size * max(len(self.nodes), 1) * max(len(self.terms), 1))
-        self._scorer().scores(np.ascontiguousarray(coded), scores, threads, stop)
-        if stop[0]:
-            raise StoppedError
+        self._scorer().scores(np.ascontiguousarray(coded), scores, threads, stop_flag())
         return scores
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
@@ -81,10 +77,9 @@ class Readout:
 
     def box_activations(self, coded: FloatArray) -> Iterator[BoxActivations]:
         """Yield the activations of the boxes of all terms; a box may come several times."""
-        stop = np.zeros(1, dtype=np.uint8)
         scales = self._on_scales(coded)
         for term in self.terms:
-            yield from term.box_activations(scales[term.rank_weight], stop)
+            yield from term.box_activations(scales[term.rank_weight])
 
     def box_contributions(self, coded: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
         """Return what each box adds to one class of each sample less to another, shape (n_samples, n_boxes).

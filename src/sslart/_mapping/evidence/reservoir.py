@@ -51,6 +51,20 @@ class LabelReservoir:
         kept = np.sort(np.argsort(_random_keys(whole.numbers, seed), kind="stable")[:max_labels])
         return LabelReservoir((Chunk(whole.table[kept], whole.codes[kept], whole.numbers[kept]),), longer.n_seen)
 
+    def with_columns(self, n_columns: int) -> LabelReservoir:
+        """Return the reservoir with so many further columns, in which the samples kept have no value."""
+        chunks = (
+            Chunk(
+                Table(
+                    np.pad(chunk.table.values, ((0, 0), (0, n_columns)), constant_values=np.nan), chunk.table.categories
+                ),
+                chunk.codes,
+                chunk.numbers,
+            )
+            for chunk in self.chunks
+        )
+        return LabelReservoir(tuple(chunks), self.n_seen)
+
     def whole(self) -> Chunk:
         """Return all that is kept, in the order in which it came."""
         tables = [chunk.table for chunk in self.chunks]

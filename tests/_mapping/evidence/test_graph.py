@@ -1,4 +1,4 @@
-"""The graph of boxes: labels travel along it, and leaving one out is what spreading without it gives."""
+"""The graph of boxes: labels are propagated along it, and leaving one out is what propagating without it gives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._mapping.evidence.graph import MIN_BOXES, N_NEIGHBOURS, Spread, similarity
+from sslart._mapping.evidence.graph import MIN_BOXES, N_NEIGHBOURS, LabelPropagation, similarity
 
 EXACT = 1e-9
 
@@ -28,9 +28,9 @@ def test_similarity_is_symmetric_and_of_norm_one(n: int, seed: int, lattice: boo
 def cases(seed: int, n_boxes: int, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.RandomState(seed)
     S = similarity(random.rand(n_boxes, 2) + 9 * (np.arange(n_boxes)[:, None] % 2 * random.randint(2)))[0]
-    homes = random.randint(n_boxes, size=n_labels)
-    strengths = random.rand(n_labels, n_boxes)
-    return S, homes, np.eye(3)[random.randint(3, size=n_labels)], strengths / strengths.sum(axis=1, keepdims=True)
+    starts = random.randint(n_boxes, size=n_labels)
+    activations = random.rand(n_labels, n_boxes)
+    return S, starts, np.eye(3)[random.randint(3, size=n_labels)], activations / activations.sum(axis=1, keepdims=True)
 
 
 @settings(max_examples=30)
@@ -40,39 +40,39 @@ def cases(seed: int, n_boxes: int, n_labels: int) -> tuple[np.ndarray, np.ndarra
     n_labels=st.integers(2, 12),
     reach=st.sampled_from([0.0, 0.2, 0.9, 0.99]),
 )
-def test_left_out_is_what_spreading_without_the_label_gives(
+def test_left_out_is_what_propagation_without_the_label_gives(
     seed: int, n_boxes: int, n_labels: int, reach: float
 ) -> None:
-    S, homes, targets, strengths = cases(seed, n_boxes, n_labels)
-    found = Spread(S, reach, homes, targets).left_out(strengths)
+    S, starts, targets, activations = cases(seed, n_boxes, n_labels)
+    found = LabelPropagation(S, reach, starts, targets).left_out(activations)
     for one in range(n_labels):
         others = np.arange(n_labels) != one
-        without = Spread(S, reach, homes[others], targets[others])
-        np.testing.assert_allclose(found[one], strengths[one] @ without.shares(), atol=EXACT)
+        without = LabelPropagation(S, reach, starts[others], targets[others])
+        np.testing.assert_allclose(found[one], activations[one] @ without.shares(), atol=EXACT)
 
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 999), n_labels=st.integers(1, 12), reach=st.sampled_from([0.0, 0.2, 0.99]))
 def test_shares_sum_to_one(seed: int, n_labels: int, reach: float) -> None:
-    S, homes, targets, strengths = cases(seed, 20, n_labels)
-    spread = Spread(S, reach, homes, targets)
-    np.testing.assert_allclose(spread.shares().sum(axis=1), 1.0)
-    assert (spread.shares() >= 0).all()
+    S, starts, targets, activations = cases(seed, 20, n_labels)
+    propagated = LabelPropagation(S, reach, starts, targets)
+    np.testing.assert_allclose(propagated.shares().sum(axis=1), 1.0)
+    assert (propagated.shares() >= 0).all()
     if n_labels > 1:
-        np.testing.assert_allclose(spread.left_out(strengths).sum(axis=1), 1.0)
+        np.testing.assert_allclose(propagated.left_out(activations).sum(axis=1), 1.0)
 
 
 def test_a_label_fills_its_cluster_and_not_the_other() -> None:
     centres = np.vstack([np.random.RandomState(0).rand(20, 2), 50 + np.random.RandomState(1).rand(20, 2)])
-    shares = Spread(similarity(centres)[0], 0.9, np.array([0, 39]), np.eye(2)).shares()
+    shares = LabelPropagation(similarity(centres)[0], 0.9, np.array([0, 39]), np.eye(2)).shares()
     assert shares[:20].argmax(axis=1).tolist() == [0] * 20
     assert shares[20:].argmax(axis=1).tolist() == [1] * 20
 
 
 @pytest.mark.parametrize("reach", [0.0, 0.9])
-def test_a_box_that_no_label_reaches_holds_what_the_labels_hold_in_all(reach: float) -> None:
+def test_a_box_that_no_label_reaches_holds_the_shares_of_all_labels(reach: float) -> None:
     centres = np.vstack([np.random.RandomState(0).rand(20, 2), 50 + np.random.RandomState(1).rand(20, 2)])
     targets = np.eye(2)[[0, 0, 1]]
-    shares = Spread(similarity(centres)[0], reach, np.array([0, 1, 1]), targets).shares()
+    shares = LabelPropagation(similarity(centres)[0], reach, np.array([0, 1, 1]), targets).shares()
     np.testing.assert_allclose(shares[20:], [[2 / 3, 1 / 3]] * 20)
     np.testing.assert_allclose(shares[:2], [[1, 0], [0.5, 0.5]] if reach == 0 else shares[:2])
