@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart._utils.arrays import FloatArray
+from sslart._utils.arrays import BoolArray, FloatArray
 
 
 def gaps(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
@@ -41,7 +41,7 @@ def distances(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> Floa
     return total
 
 
-def box_norms(present: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+def box_norms(present: BoolArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return |W| = n_features − size of each box over the features that its sample has.
 
     `present` tells which these are. A side that is not reached counts as W = (1, 1).

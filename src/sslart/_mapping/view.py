@@ -74,6 +74,11 @@ class MemberView:
         """Lower and upper corners in the unit cube; lower > upper on a side that no sample has reached."""
         return self.network.nodes.boxes()
 
+    def boxes_of(self, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper corners of some boxes, as copies."""
+        weights, n_features = self.network.nodes.weights[nodes], self.network.nodes.n_features
+        return weights[..., :n_features], 1.0 - weights[..., n_features:]
+
     @cached_property
     def support(self) -> IntArray:
         """Number of samples that each box has learnt, labelled or not."""
@@ -215,6 +220,11 @@ class ModelView:
         return self.members[0].mapping.uses_evidence
 
     @property
+    def decides_by_one_box(self) -> bool:
+        """Whether the label of a single box is the prediction: one network, without evidence mapping."""
+        return not self.is_ensemble and not self.uses_evidence
+
+    @property
     def may_abstain(self) -> bool:
         """Whether a parameter lets the model abstain."""
         return self.search_depth != NO_LIMIT or self.abstain_below is not None
@@ -252,23 +262,17 @@ class ModelView:
     def predict(self, table: Table, *, want_proba: bool = False) -> Prediction:
         """Return what the model predicts; every sample is scored once."""
         check_has_label(self.class_table)
-        poll = _Poll(self, table)
-        want_proba = want_proba or self.abstain_below is not None
-        indices = poll.indices(self.search_depth)
-        proba = poll.proba() if want_proba else None
-        if self.abstain_below is not None and proba is not None:
-            indices = np.where(proba.max(axis=1) < self.abstain_below, UNLABELLED, indices)
-        return Prediction(indices, proba)
+        return PredictionBatch(self, table).prediction(want_proba=want_proba)
 
     def predict_proba(self, table: Table) -> FloatArray:
         """Return the probability of each class; the model never abstains here."""
         check_has_label(self.class_table)
-        return _Poll(self, table).proba()
+        return PredictionBatch(self, table).proba()
 
     def vote(self, table: Table, depth: int) -> Ballot:
         """Return the votes of the members of an ensemble, each with a limited depth of search (0: no limit)."""
         check_has_label(self.class_table)
-        return _Poll(self, table).ballot(depth)
+        return PredictionBatch(self, table).ballot(depth)
 
     def score_samples(self, table: Table) -> FloatArray:
         """Return the familiarity of each sample, mean over the members."""
@@ -286,14 +290,28 @@ class ModelView:
         return labels
 
 
-class _Poll:
-    """One table of samples before the members of a model: nothing is encoded, searched or scored twice."""
+class PredictionBatch:
+    """What a model predicts for one table of samples: nothing is encoded, searched or scored twice.
+
+    Parameters
+    ----------
+    view : ModelView
+    table : Table
+    """
 
     def __init__(self, view: ModelView, table: Table) -> None:
         self.view, self.members = view, view.members
         self.coded = [member.encode(table) for member in view.members]
         self._nodes: dict[int, IntArray] = {}
         self._ballots: dict[int, Ballot] = {}
+
+    def prediction(self, *, want_proba: bool = False) -> Prediction:
+        """Return what the model predicts with its own depth of search and its own limit of abstention."""
+        indices, limit = self.indices(self.view.search_depth), self.view.abstain_below
+        proba = self.proba() if want_proba or limit is not None else None
+        if limit is not None and proba is not None:
+            indices = np.where(proba.max(axis=1) < limit, UNLABELLED, indices)
+        return Prediction(indices, proba)
 
     @cached_property
     def probas(self) -> FloatArray:

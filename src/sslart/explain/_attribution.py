@@ -1,77 +1,75 @@
-"""What makes up an answer where all boxes speak: who says how much for it, and who against it."""
+"""Evidence mapping: what each box and each feature contributes to the score of a class against another."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.evidence.readout import ROWS_PER_PIECE, Readout
+from sslart._mapping.evidence.readout import Readout
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.parallel import ONE_THREAD
-from sslart.estimators._sslart import SSLART
-from sslart.explain._contributions import Heard, Speaking
+from sslart.explain._contributions import BoxSnapshot, EvidenceTable
 from sslart.explain._match import NO_NODE
-from sslart.explain._search import Witness
+from sslart.explain._probe import MemberProbe
 
-LOUDEST = 10  # boxes that get a term of their own: so many for, so many against
+MAX_LISTED = 10  # boxes that are listed: so many for, so many against
+ROWS_PER_PIECE = 256
 
 
-def hear(witness: Witness, winners: IntArray, runners_up: IntArray | None) -> Heard:
-    """Return what a network says about the samples of a witness.
+def attribute(probe: MemberProbe, predicted: IntArray, runners_up: IntArray | None) -> EvidenceTable:
+    """Return the contributions within one network to the samples of a probe.
 
     Parameters
     ----------
-    witness : Witness
-    winners : array of int
-        Place in `classes_` of the class to speak for.
+    probe : MemberProbe
+    predicted : array of int
+        Class index that the contributions count for.
     runners_up : array of int or None
-        Place of the class to speak against; None: the next in its own scores.
+        Class index that they count against, -1 for none; None: the class of the next highest score.
     """
-    model = witness.model
-    assert isinstance(model, SSLART)
-    readout, landmarks, coded = model._heard().readout, model._landmarks(), witness.sight.coded
-    with ONE_THREAD:
-        scores = readout.scores(coded, model.n_jobs)
-    places = model._class_table.sorted_codes()
-    codes = np.full(len(model.classes_), -1)
-    codes[places] = np.arange(len(places))
-    first = codes[winners]
-    second = _next_best(scores, first) if runners_up is None else np.where(runners_up < 0, -1, codes[runners_up])
-    said, amounts, others, n_others = _loudest_boxes(readout, coded, first, second, len(landmarks))
-    nodes = np.where(said == NO_NODE, NO_NODE, landmarks[said])
-    rule = witness.rule
-    return Heard(
-        witness.sight,
-        model.classes_.tolist(),
-        winners,
-        np.where(second < 0, -1, places[second]),
+    member, coded = probe.member, probe.samples.coded
+    readout = _readout_of(probe)
+    learnt = np.sort(member.class_table.sorted_codes())  # class index of each column of the scores
+    column_of = np.full(len(probe.classes) + 1, UNLABELLED)
+    column_of[learnt] = np.arange(len(learnt))
+    scores = readout.scores(coded, member.n_jobs)
+    first = column_of[predicted]
+    second = _next_best(scores, first) if runners_up is None else column_of[runners_up]
+    boxes, amounts, others, n_others = _largest_boxes(readout, coded, first, second)
+    nodes = np.where(boxes == NO_NODE, NO_NODE, readout.nodes[boxes])
+    return EvidenceTable(
+        probe.samples,
+        probe.classes,
+        predicted,
+        np.append(learnt, UNLABELLED)[second],
         _difference(scores, first, second),
         _difference(np.tile(readout.bias, (len(coded), 1)), first, second),
         others,
         n_others,
         nodes,
         amounts,
-        _by_column(readout, witness, first, second),
-        Speaking.of(witness.nodes, nodes, witness.member, rule.choice, model._class_table.seen),
+        _by_column(readout, probe, first, second),
+        BoxSnapshot.of(member, nodes, probe.classes),
     )
 
 
-def answers_at_nodes(witness: Witness) -> IntArray:
-    """Return what the network answers in the middle of each node, as codes; -1 beyond the nodes."""
-    model, prototypes = witness.model, witness.nodes
-    assert isinstance(model, SSLART)
-    lower, upper = prototypes.boxes()
-    answers = np.full_like(prototypes.labels, UNLABELLED)
-    with ONE_THREAD:
-        scores = model._heard().readout.scores(np.where(lower <= upper, (lower + upper) / 2, np.nan), model.n_jobs)
-    answers[: len(lower)] = scores.argmax(axis=1)
-    return answers
+def predictions_at_centres(probe: MemberProbe) -> IntArray:
+    """Return the class index that the network predicts in the middle of each box."""
+    member = probe.member
+    scores = _readout_of(probe).scores(centres(*member.boxes), member.n_jobs)
+    return np.asarray(np.sort(member.class_table.sorted_codes())[scores.argmax(axis=1)])
+
+
+def _readout_of(probe: MemberProbe) -> Readout:
+    readout = probe.member.readout
+    assert readout is not None
+    return readout
 
 
 def _next_best(scores: FloatArray, first: IntArray) -> IntArray:
-    """Return the class of the highest score but for one; -1 where there is no other."""
+    """Return the column of the highest score but for one; -1 where there is no other."""
     if scores.shape[1] == 1:
-        return np.full(len(scores), -1)
+        return np.full(len(scores), UNLABELLED)
     others = scores.copy()
     others[np.arange(len(scores)), first] = -np.inf
     return np.asarray(others.argmax(axis=1))
@@ -84,49 +82,46 @@ def _difference(values: FloatArray, first: IntArray, second: IntArray) -> FloatA
     return np.asarray(padded[each, first] - padded[each, second])
 
 
-def _by_column(readout: Readout, witness: Witness, first: IntArray, second: IntArray) -> FloatArray:
-    """Return what each column says by itself; the indicators of one categorical column are one."""
-    coded = witness.sight.coded
-    columns = np.array([feature.column for feature in witness.sight.encoder.features], dtype=np.int64)
-    said = np.zeros((len(coded), len(witness.sight.names)))
+def _by_column(readout: Readout, probe: MemberProbe, first: IntArray, second: IntArray) -> FloatArray:
+    """Return the contribution of each column alone; the indicators of one categorical column are added up."""
+    coded = probe.samples.coded
+    columns = np.array([feature.column for feature in probe.samples.encoder.features], dtype=np.int64)
+    amounts = np.zeros((len(coded), len(probe.samples.names)))
     for start in range(0, len(coded), ROWS_PER_PIECE):
         rows = slice(start, start + ROWS_PER_PIECE)
-        of_coded = _difference(readout.by_feature(coded[rows]), first[rows], second[rows])
-        np.add.at(said[rows].T, columns, of_coded.T)
-    return said
+        of_coded = readout.feature_contributions(coded[rows])
+        np.add.at(amounts[rows].T, columns, _difference(np.moveaxis(of_coded, 2, 1), first[rows], second[rows]).T)
+    return amounts
 
 
-def _loudest_boxes(
-    readout: Readout, coded: FloatArray, first: IntArray, second: IntArray, n_boxes: int
+def _largest_boxes(
+    readout: Readout, coded: FloatArray, first: IntArray, second: IntArray
 ) -> tuple[IntArray, FloatArray, FloatArray, IntArray]:
-    """Return the loudest boxes of each sample and what they say, what all others say together, and how many these are.
-
-    Rows are taken in the pieces in which they are predicted.
-    """
-    stop = np.zeros(1, dtype=np.uint8)
-    boxes = np.full((len(coded), 2 * LOUDEST), NO_NODE)
+    """Return the boxes of largest contribution for each sample, these, the sum of all others, and their number."""
+    boxes = np.full((len(coded), 2 * MAX_LISTED), NO_NODE)
     amounts, others = np.zeros(boxes.shape), np.zeros(len(coded))
     n_others = np.zeros(len(coded), dtype=np.int64)
     for start in range(0, len(coded), ROWS_PER_PIECE):
         rows = slice(start, start + ROWS_PER_PIECE)
-        with ONE_THREAD:
-            said = readout.between(coded[rows], first[rows], second[rows], n_boxes, stop)
-        found = [_largest(side) for side in (said, -said)]
-        own = np.hstack([places for places, _ in found])
-        speaks = np.hstack([side > 0 for _, side in found])
-        own_amounts = np.where(speaks, np.hstack([found[0][1], -found[1][1]]), 0.0)
+        every = readout.box_contributions(coded[rows], first[rows], second[rows])
+        found = [_largest(side) for side in (every, -every)]
+        own = np.hstack([positions for positions, _ in found])
+        listed = np.hstack([side > 0 for _, side in found])
+        own_amounts = np.where(listed, np.hstack([found[0][1], -found[1][1]]), 0.0)
         order = np.argsort(-np.abs(own_amounts), axis=1, kind="stable")
         width = slice(0, own.shape[1])
-        boxes[rows, width] = np.take_along_axis(np.where(speaks, own, NO_NODE), order, axis=1)
+        boxes[rows, width] = np.take_along_axis(np.where(listed, own, NO_NODE), order, axis=1)
         amounts[rows, width] = np.take_along_axis(own_amounts, order, axis=1)
-        each = np.arange(len(said))[:, None]
-        said[np.broadcast_to(each, own.shape)[speaks], own[speaks]] = 0.0
-        others[rows], n_others[rows] = said.sum(axis=1), (said != 0).sum(axis=1)
+        each = np.arange(len(every))[:, None]
+        every[np.broadcast_to(each, own.shape)[listed], own[listed]] = 0.0
+        others[rows], n_others[rows] = every.sum(axis=1), (every != 0).sum(axis=1)
     return boxes, amounts, others, n_others
 
 
-def _largest(said: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the places of the largest values of each row, and these."""
-    most = min(LOUDEST, said.shape[1])
-    places = np.argpartition(-said, most - 1, axis=1)[:, :most] if most else np.zeros((len(said), 0), dtype=np.int64)
-    return places, np.take_along_axis(said, places, axis=1)
+def _largest(values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the positions of the largest values of each row, and these."""
+    most = min(MAX_LISTED, values.shape[1])
+    if not most:
+        return np.zeros((len(values), 0), dtype=np.int64), np.zeros((len(values), 0))
+    positions = np.argpartition(-values, most - 1, axis=1)[:, :most]
+    return positions, np.take_along_axis(values, positions, axis=1)

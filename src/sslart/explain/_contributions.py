@@ -1,4 +1,4 @@
-"""What boxes and features say for an answer against the runner-up, as data: the terms of a sum."""
+"""The contributions of boxes and features to the score of one class against another, as data."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.nodes import Nodes
+from sslart._art.geometry import choice_and_match
+from sslart._mapping.view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart.explain._match import NO_NODE, Box, Boxes, Class, Sight, Value
+from sslart.explain._match import NO_NODE, Box, Class, MatchedBoxes, Value
+from sslart.explain._samples import EncodedSamples
 
 BOX, FEATURE, OTHERS, BIAS = "box", "feature", "other boxes", "bias"
 
@@ -21,17 +23,17 @@ class Contribution:
     Attributes
     ----------
     kind : {"box", "feature", "other boxes", "bias"}
-        A box; a feature by itself; all boxes together that have no term of their own; what is said before any of them.
+        A box; a feature alone; all boxes together that have no contribution of their own here; the bias.
     amount : float
-        For the answer above 0, against it below.
+        Above 0 for the predicted class, below 0 against it.
     box : Box or None
-        The box that says it.
+        The box that contributes.
     feature : str or None
-        The feature that says it.
+        The feature that contributes.
     value : number, category or None
-        What the sample has there.
+        What the sample has in the feature.
     n_boxes : int
-        How many boxes say it.
+        How many boxes contribute.
     """
 
     kind: str
@@ -48,118 +50,114 @@ class Evidence:
 
     Attributes
     ----------
-    winner : class
-        The answer; where the model abstains, the class it would have named.
+    predicted : class
+        The prediction; where the model abstains, the class of the highest probability.
     runner_up : class or None
         The class of the next highest score; None where there is no other.
     margin : float
-        Score of the winner less that of the runner-up; the terms add up to it.
+        Score of the predicted class less that of the runner-up; the contributions add up to it.
     member : int or None
-        Which member of an ensemble speaks.
-    terms : tuple of Contribution
+        Which member of an ensemble the contributions come from.
+    contributions : tuple of Contribution
         The largest first.
     """
 
-    winner: Class
+    predicted: Class
     runner_up: Class | None
     margin: float
     member: int | None
-    terms: tuple[Contribution, ...]
+    contributions: tuple[Contribution, ...]
 
     def amount_of(self, box: Box | None) -> float | None:
-        """Return what a box says; None where it has no term."""
+        """Return the contribution of a box; None where it has none of its own."""
         if box is None:
             return None
-        return next((term.amount for term in self.terms if term.box is not None and term.box.node == box.node), None)
+        own = (one.amount for one in self.contributions if one.box is not None and one.box.node == box.node)
+        return next(own, None)
 
 
 @dataclass(frozen=True, eq=False)
-class Speaking:
-    """The nodes of one network that spoke, as they were then.
+class BoxSnapshot:
+    """Some boxes of one network, copied, so that an explanation stays as it is when the model learns.
 
     Attributes
     ----------
     member : int or None
     choice : float
         α.
-    classes : tuple
-        What the labels stand for.
+    classes : list
+        Sorted; labels are indices into it.
     nodes : array of int, increasing
-    weights, labels, support : arrays
-        Of these nodes.
+    lower, upper, labels, support : arrays
+        Of these boxes.
     """
 
     member: int | None
     choice: float
-    classes: tuple[Class, ...]
+    classes: list[Any]
     nodes: IntArray
-    weights: FloatArray
+    lower: FloatArray
+    upper: FloatArray
     labels: IntArray
     support: IntArray
 
     @classmethod
-    def of(
-        cls, prototypes: Nodes, nodes: IntArray, member: int | None, choice: float, classes: tuple[Class, ...]
-    ) -> Speaking:
-        """Take down some nodes, each once; -1 is none."""
+    def of(cls, member: MemberView, nodes: IntArray, classes: list[Any]) -> BoxSnapshot:
+        """Copy some boxes, each once; -1 is none."""
         nodes = np.unique(nodes[nodes != NO_NODE])
         return cls(
-            member,
-            choice,
+            member.number,
+            member.params.choice,
             classes,
             nodes,
-            prototypes.weights[nodes],
-            prototypes.labels[nodes],
-            prototypes.support[nodes],
+            *member.boxes_of(nodes),
+            member.labels[nodes],
+            member.support[nodes],
         )
 
-    def beside(self, sight: Sight, nodes: IntArray) -> Boxes:
-        """Return each sample beside one of the nodes."""
+    def matched(self, samples: EncodedSamples, nodes: IntArray) -> MatchedBoxes:
+        """Return each sample with one of the boxes."""
         at = np.searchsorted(self.nodes, nodes)
-        weights, n_features = self.weights[at], sight.coded.shape[1]
-        lower, above = weights[:, :n_features], weights[:, n_features:]
-        present = ~np.isnan(sight.coded)
-        coded = np.where(present, sight.coded, 0.0)
-        common = np.where(present, np.minimum(coded, lower) + np.minimum(1.0 - coded, above), 0.0).sum(axis=1)
-        norms = np.where(present, lower + above, 0.0).sum(axis=1)
-        return Boxes(
-            sight,
+        lower, upper = self.lower[at], self.upper[at]
+        choices, matches = choice_and_match(samples.coded, lower, upper, self.choice)
+        return MatchedBoxes(
+            samples,
             self.member,
             self.classes,
             nodes,
             self.labels[at],
             self.support[at],
-            common / (self.choice + norms),
-            common / present.sum(axis=1),
+            choices,
+            matches,
             lower,
-            1.0 - above,
+            upper,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
-    """What one network says about several samples.
+class EvidenceTable:
+    """The contributions within one network to several samples.
 
     Attributes
     ----------
-    sight : Sight
-        The samples.
+    samples : EncodedSamples
     classes : list
-        Sorted, as places refer to them.
-    winners, runners_up : arrays of int of length n_samples
-        Places of classes; a runner-up is -1 where there is no other class.
+        Sorted; class indices refer to it.
+    predicted, runners_up : arrays of int of length n_samples
+        Class indices; a runner-up is -1 where there is no other class.
     margins, biases, others : arrays of length n_samples
     n_others : array of int of length n_samples
-        How many boxes spoke that have no term of their own.
+        How many boxes contribute that are not listed.
     nodes, amounts : arrays of shape (n_samples, n_boxes)
-        The boxes that have one, the loudest first; -1 for none.
+        The listed boxes, the largest contribution first; -1 for none.
     features : array of shape (n_samples, n_columns)
-    speaking : Speaking
+    boxes : BoxSnapshot
+        All boxes that are listed for any sample.
     """
 
-    sight: Sight
+    samples: EncodedSamples
     classes: list[Any]
-    winners: IntArray
+    predicted: IntArray
     runners_up: IntArray
     margins: FloatArray
     biases: FloatArray
@@ -168,39 +166,41 @@ class Heard:
     nodes: IntArray
     amounts: FloatArray
     features: FloatArray
-    speaking: Speaking
+    boxes: BoxSnapshot
 
-    def loudest(self, sign: int) -> IntArray:
-        """Return the node that speaks loudest for (1) or against (-1) each answer; -1 where none does."""
-        said = sign * self.amounts
-        return np.where((said > 0).any(axis=1), self.nodes[np.arange(len(said)), said.argmax(axis=1)], NO_NODE)
+    def largest(self, sign: int) -> IntArray:
+        """Return the box that contributes most for (1) or against (-1) each prediction; -1 where none does."""
+        amounts = sign * self.amounts
+        rows = np.arange(len(amounts))
+        return np.where((amounts > 0).any(axis=1), self.nodes[rows, amounts.argmax(axis=1)], NO_NODE)
 
     def __getitem__(self, row: int) -> Evidence:
         runner_up = self.runners_up.item(row)
-        terms = [*self._boxes(row), *self._features(row)]
+        contributions = [*self._of_boxes(row), *self._of_features(row)]
         if self.n_others[row]:
-            terms.append(Contribution(OTHERS, self.others.item(row), n_boxes=self.n_others.item(row)))
-        terms.append(Contribution(BIAS, self.biases.item(row)))
-        terms.sort(key=lambda term: -abs(term.amount))
+            contributions.append(Contribution(OTHERS, self.others.item(row), n_boxes=self.n_others.item(row)))
+        contributions.append(Contribution(BIAS, self.biases.item(row)))
+        contributions.sort(key=lambda one: -abs(one.amount))
         return Evidence(
-            self.classes[self.winners[row]],
+            self.classes[self.predicted[row]],
             None if runner_up < 0 else self.classes[runner_up],
             self.margins.item(row),
-            self.speaking.member,
-            tuple(terms),
+            self.boxes.member,
+            tuple(contributions),
         )
 
-    def _boxes(self, row: int) -> list[Contribution]:
+    def _of_boxes(self, row: int) -> list[Contribution]:
         nodes = self.nodes[row][self.nodes[row] != NO_NODE]
-        boxes = self.speaking.beside(self.sight.of(np.full(len(nodes), row)), nodes)
+        boxes = self.boxes.matched(self.samples.rows(np.full(len(nodes), row)), nodes)
         amounts = self.amounts[row, : len(nodes)].tolist()
-        return [Contribution(BOX, amount, box=boxes[place], n_boxes=1) for place, amount in enumerate(amounts)]
+        return [Contribution(BOX, amount, box=boxes[position], n_boxes=1) for position, amount in enumerate(amounts)]
 
-    def _features(self, row: int) -> list[Contribution]:
-        said, table = self.features[row], self.sight.table
-        terms = []
-        for column in np.flatnonzero(said).tolist():
+    def _of_features(self, row: int) -> list[Contribution]:
+        amounts, table = self.features[row], self.samples.table
+        contributions = []
+        for column in np.flatnonzero(amounts).tolist():
             given = table.categories.get(column)
             value = table.values[row, column].item() if given is None else given[row]
-            terms.append(Contribution(FEATURE, said.item(column), feature=self.sight.names[column], value=value))
-        return terms
+            name = self.samples.names[column]
+            contributions.append(Contribution(FEATURE, amounts.item(column), feature=name, value=value))
+        return contributions

@@ -1,7 +1,7 @@
-"""The smallest change found that gives a sample another answer, for many samples at once.
+"""The smallest change found that leads to another prediction, for many samples at once.
 
-Each sample moves towards the box of its rival, the best node of another class: the features that gain most first,
-as few as are needed, the last of them no further than needed. Whatever is returned has been predicted.
+Each sample moves towards a target box, the best box of another class: the features that gain most first, as few as are
+needed, the last of them no further than needed. Whatever is returned has been predicted.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart.explain._flips import Flips
-from sslart.explain._match import Boxes
+from sslart.explain._changes import CounterfactualTable
+from sslart.explain._match import MatchedBoxes
 from sslart.explain._moves import Moves, Path, by_gain, no_moves
 from sslart.explain._rounding import between
 
@@ -26,38 +26,39 @@ DROP_ROUNDS_OF_FEW = 2
 AMOUNT_ROUNDS = 3
 FEW_CHANGES = 3
 AMOUNT_ROUNDS_OF_FEW = 8
-DUELS = 4
+PATH_ROUNDS = 4
 
-Ask = Callable[[Table], tuple[IntArray, IntArray]]
+Predict = Callable[[Table], tuple[IntArray, IntArray]]
 
 
 class Search:
-    """The search over all samples of a table; asks the model for whole batches, and keeps what flipped.
+    """The search over all samples of a table; predicts whole batches, and keeps the samples whose prediction changed.
 
     Parameters
     ----------
     table : Table
-    answers : array of length n_samples
-        The present answers as places in `classes_`, -1 for none.
+    indices : array of length n_samples
+        Class indices of the present predictions, -1 for none.
     decimals : array of length n_columns
         How finely to give numbers.
-    ask : callable
-        Predicts a table, as such places; also tells which node of the network answered.
-    duel : bool
-        Whether winner and rival alone tell how few features can be enough, as in a single network; an ensemble has
-        several of each.
+    predict : callable
+        Returns such indices for a table, and the box that each prediction comes from, -1 for none.
+    by_one_box : bool
+        Whether the current box and the target alone determine how few features can be enough: the model predicts by
+        one box.
     """
 
     def __init__(
         self,
         table: Table,
-        answers: IntArray,
+        indices: IntArray,
         decimals: IntArray,
-        ask: Ask,
+        predict: Predict,
         *,
-        duel: bool,
+        by_one_box: bool,
     ) -> None:
-        self.table, self.answers, self.decimals, self.ask, self.duel = table, answers, decimals, ask, duel
+        self.table, self.indices, self.decimals = table, indices, decimals
+        self.predict, self.by_one_box = predict, by_one_box
         self.values = table.values.copy()
         self.categories = {column: values.copy() for column, values in table.categories.items()}
         self.found = np.full(len(table), UNLABELLED)
@@ -65,24 +66,24 @@ class Search:
         self.moves = no_moves(table)
         self.is_number = np.array([column not in table.categories for column in range(table.values.shape[1])])
 
-    def try_least(self, path: Path, winner: Boxes, boxes: tuple[FloatArray, FloatArray]) -> None:
-        """Go as far on a path as the winner demands, then as far as the node does that answers there, and so on.
+    def try_least(self, path: Path, current: MatchedBoxes, boxes: tuple[FloatArray, FloatArray]) -> None:
+        """Go as far on a path as the current box demands, then as far as the box does that is found there, and so on.
 
-        `boxes`: those of all nodes. Where the answer flips, no shorter way on the path is known to do.
+        `boxes`: those of all nodes. Where the prediction changes, no shorter way on the path is known to do.
         """
         self.moves = path.moves
         rows: IntArray = np.flatnonzero(path.most > 0)
-        lower, upper = winner.lower[rows], winner.upper[rows]
+        lower, upper = current.lower[rows], current.upper[rows]
         number: IntArray = np.ones(len(rows), dtype=np.int64)
-        for _ in range(DUELS):
+        for _ in range(PATH_ROUNDS):
             number, last, ends = path.least(rows, lower, upper, number)
             can = np.flatnonzero(number > 0)
             if not can.size:
                 break
             rows, number = rows[can], number[can]
-            flips, nodes = self._attempt(rows, path.ranks[rows] < number[:, None], last[can], ends[can])
-            self.settled[rows[flips]] = True
-            open_ = np.flatnonzero(~flips & (nodes >= 0))
+            changed, nodes = self._attempt(rows, path.ranks[rows] < number[:, None], last[can], ends[can])
+            self.settled[rows[changed]] = True
+            open_ = np.flatnonzero(~changed & (nodes >= 0))
             rows, number, nodes = rows[open_], number[open_], nodes[open_]
             lower, upper = boxes[0][nodes], boxes[1][nodes]
 
@@ -97,7 +98,7 @@ class Search:
     def _attempt(
         self, rows: IntArray, moved: BoolArray, last: Any = None, ends: Any = None
     ) -> tuple[BoolArray, IntArray]:
-        """Predict rows with some features moved, the last to a given end; keep what flips, tell which and the nodes."""
+        """Predict rows with some features moved, the last to a given end; keep those that change; return which, and boxes."""
         moves = self.moves
         values = np.where(moved & self.is_number, moves.targets[rows], self.table.values[rows])
         if last is not None:
@@ -107,17 +108,17 @@ class Search:
             column: np.where(moved[:, column], moves.categories[column][rows], given[rows])
             for column, given in self.table.categories.items()
         }
-        places, nodes = self.ask(Table(values, categories, self.table.names))
-        flips = (places != UNLABELLED) & (places != self.answers[rows])
-        kept = rows[flips]
-        self.found[kept] = places[flips]
-        self.values[kept] = values[flips]
+        indices, nodes = self.predict(Table(values, categories, self.table.names))
+        changed = (indices != UNLABELLED) & (indices != self.indices[rows])
+        kept = rows[changed]
+        self.found[kept] = indices[changed]
+        self.values[kept] = values[changed]
         for column, candidate in categories.items():
-            self.categories[column][kept] = candidate[flips]
-        return np.asarray(flips), nodes
+            self.categories[column][kept] = candidate[changed]
+        return np.asarray(changed), nodes
 
     def shrink(self, deficits: FloatArray) -> None:
-        """Make what flipped smaller. `deficits`: by how much the winner's choice exceeds the rival's."""
+        """Make the changes smaller. `deficits`: the choice of the current box less that of the target."""
         rows = np.flatnonzero((self.found != UNLABELLED) & ~self.settled)
         if not rows.size:
             return
@@ -132,7 +133,7 @@ class Search:
     def _fewest(self, rows: IntArray, ranks: IntArray, guess: IntArray, most: IntArray) -> IntArray:
         """Find how many features, of those that gain most, are enough; starts at a guess, then halves."""
         few, enough = np.zeros_like(most), most.copy()
-        if self.duel:
+        if self.by_one_box:
             few = np.minimum(guess, most) - 1
         for turn in range(PREFIX_ROUNDS):
             open_ = np.flatnonzero(enough - few > 1)
@@ -145,9 +146,9 @@ class Search:
                 number = np.where(few == guess, guess + 1, np.where(enough == guess, guess - 1, number))
                 number = np.clip(number, few + 1, np.maximum(enough - 1, few + 1))
             number = number[open_]
-            flips, _ = self._attempt(rows[open_], ranks[open_] < number[:, None])
-            enough[open_[flips]] = number[flips]
-            few[open_[~flips]] = number[~flips]
+            changed, _ = self._attempt(rows[open_], ranks[open_] < number[:, None])
+            enough[open_[changed]] = number[changed]
+            few[open_[~changed]] = number[~changed]
         return enough
 
     def _drop(self, rows: IntArray, order: IntArray, needed: IntArray, moved: BoolArray) -> None:
@@ -158,8 +159,8 @@ class Search:
                 break
             without = moved[open_].copy()
             without[np.arange(len(open_)), order[open_, needed[open_] - turn]] = False
-            flips, _ = self._attempt(rows[open_], without)
-            moved[open_[flips]] = without[flips]
+            changed, _ = self._attempt(rows[open_], without)
+            moved[open_[changed]] = without[changed]
 
     def _least(self, rows: IntArray, moved: BoolArray, last: IntArray) -> None:
         """Find how far the last feature must go, by halving; more closely where few features change."""
@@ -172,9 +173,11 @@ class Search:
             open_ = np.flatnonzero(number & (ends != enough) & (few if turn >= AMOUNT_ROUNDS else True))
             if not open_.size:
                 break
-            flips, _ = self._attempt(rows[open_], moved[open_], last[open_], ends[open_])
-            enough[open_[flips]], short[open_[~flips]] = ends[open_[flips]], ends[open_[~flips]]
+            changed, _ = self._attempt(rows[open_], moved[open_], last[open_], ends[open_])
+            enough[open_[changed]], short[open_[~changed]] = ends[open_[changed]], ends[open_[~changed]]
 
-    def results(self, names: list[str], classes: list[Any]) -> Flips:
-        """Return what was found, as data."""
-        return Flips(names, classes, self.found, self.table, Table(self.values, self.categories, self.table.names))
+    def results(self, names: list[str], classes: list[Any]) -> CounterfactualTable:
+        """Return the changes found, as data."""
+        return CounterfactualTable(
+            names, classes, self.found, self.table, Table(self.values, self.categories, self.table.names)
+        )

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from sslart._data.labels import UNLABELLED
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart.explain._contributions import Evidence, Heard
-from sslart.explain._flips import Counterfactual, Flips
-from sslart.explain._match import NO_NODE, Box, Boxes, Class
-from sslart.explain._search_path import SearchStep, Trails
+from sslart._mapping.voting import Ballot
+from sslart._utils.arrays import FloatArray
+from sslart.explain import _format
+from sslart.explain._changes import Counterfactual, CounterfactualTable
+from sslart.explain._contributions import Evidence, EvidenceTable
+from sslart.explain._match import NO_NODE, Box, Class, MatchedBoxes
+from sslart.explain._search_path import SearchPaths, SearchStep
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Vote:
     weight : float
         What the vote counts; 0 without a vote. With evidence mapping, times the member's probability for it.
     node : int or None
-        The node of the member that answered; None with evidence mapping, where all speak.
+        The box of the member that the vote comes from; None with evidence mapping, where it comes from all boxes.
     """
 
     member: int
@@ -39,20 +39,20 @@ class Vote:
 
 @dataclass(frozen=True)
 class Novelty:
-    """Why a sample matches no node as well as vigilance asks.
+    """Why a sample matches no box as well as vigilance demands.
 
     Attributes
     ----------
     familiarity : float
-        What `score_samples` says: the match of the best node, less the way beyond the learnt range.
+        What `score_samples` returns: the match of the best box, less the way beyond the learnt range.
     vigilance : float
-        What the model asks for.
+        The match that the model demands.
     node : int
-        The best node.
+        The best box.
     features : tuple of str
-        The features that make up most of the distance to that node, and those beyond the learnt range.
+        The features that make up most of the distance to that box, and those beyond the learnt range.
     threshold : float
-        The model's `novelty_threshold_`: all but a twentieth of what was learnt fits better than that.
+        The model's `novelty_threshold_`: all but a twentieth of the learnt samples fit better than that.
     """
 
     familiarity: float
@@ -63,18 +63,18 @@ class Novelty:
 
     @property
     def is_novel(self) -> bool:
-        """Whether the sample fits worse than nearly all that was learnt."""
+        """Whether the sample fits worse than nearly all learnt samples."""
         return self.familiarity < self.threshold
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What label would help where a model abstains.
+    """Which label would help where a model abstains.
 
     Attributes
     ----------
     node : int
-        The unlabelled node, among those asked, that holds most samples.
+        The unlabelled box, among those searched, that holds most samples.
     member : int or None
         Which member of an ensemble it belongs to.
     support : int
@@ -87,159 +87,194 @@ class Advice:
 
 
 @dataclass(frozen=True)
-class Ballot:
-    """The votes of an ensemble.
+class MemberFindings:
+    """What one network contributes to the explanation of several samples.
 
     Attributes
     ----------
-    nodes : array of shape (n_members, n_samples)
-        The node that answered, -1 for none.
-    votes : array of shape (n_members, n_samples)
-        Place in `classes_`, -1 for no vote.
-    weights : array of shape (n_members, n_samples)
-        What each vote counts.
-    scores : array of shape (n_samples, n_classes)
-    places : array of shape (n_samples,)
-        Place of the answer in `classes_`, -1 where no member votes.
-    given : array of shape (n_members, n_samples)
-        What each member gives to the answer; -1 where it does not speak for it.
+    paths : SearchPaths
+    boxes, opposing, best : MatchedBoxes
+        The box behind each prediction, the box of another class, and the best match. With evidence mapping, the first
+        two are the boxes of largest contribution for and against the prediction.
+    unlabelled_near : dict from row to (node, support)
+        The box to label, of samples whose probability is too low.
+    evidence : EvidenceTable or None
+    alternatives : tuple of MatchedBoxes
+        Further boxes where the prediction may be another class.
     """
 
-    nodes: IntArray
-    votes: IntArray
-    weights: FloatArray
-    scores: FloatArray
-    places: IntArray
-    given: FloatArray
-
-    def spokesman(self) -> IntArray:
-        """Return the member that gives most to the answer, the first on ties."""
-        return np.asarray(self.given.argmax(axis=0))
+    paths: SearchPaths
+    boxes: MatchedBoxes
+    opposing: MatchedBoxes
+    best: MatchedBoxes
+    unlabelled_near: dict[int, tuple[int, int]]
+    evidence: EvidenceTable | None = None
+    alternatives: tuple[MatchedBoxes, ...] = ()
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one network says about samples: the nodes asked, the boxes that answered, of other classes, the best.
+class ModelFindings:
+    """What the whole model contributes to the explanation of several samples.
 
-    With evidence mapping, `boxes` and `rivals` are the loudest for and against, and `heard` is what all said.
-    `near` has the node to label, and its support, of samples whose answer is not sure enough; `elsewhere` has other
-    boxes where the answer may be another.
+    Attributes
+    ----------
+    counterfactuals : CounterfactualTable
+    familiarity : array of length n_samples
+    vigilance, novelty_threshold : float
+    ballot : Ballot or None
+        The votes of an ensemble.
+    classes : list
+    low_probability : array of length n_samples
+        The highest probability, where the model abstains because it is too low; NaN for other samples.
+    abstain_below : float or None
     """
 
-    trails: Trails
-    boxes: Boxes
-    rivals: Boxes
-    best: Boxes
-    near: dict[int, tuple[int, int]]
-    heard: Heard | None = None
-    elsewhere: tuple[Boxes, ...] = ()
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What is known about samples beyond that: how they flip, how familiar they are, who voted for what.
-
-    `doubtful` has the highest probability of those that have an answer, but not a sure one; NaN of others.
-    """
-
-    flips: Flips
+    counterfactuals: CounterfactualTable
     familiarity: FloatArray
     vigilance: float
     novelty_threshold: float
     ballot: Ballot | None
     classes: list[Any]
-    doubtful: FloatArray
-    limit: float | None
+    low_probability: FloatArray
+    abstain_below: float | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Account:
-    """All that is told about one answer, as data; `sslart.explain.Explanation` says what each part is.
+class Explanation:
+    """Why a model predicts a class for one sample.
 
-    Parts are made when they are first looked at.
+    `str()` gives it in plain words; notebooks show a table. Parts are computed when they are first read.
+
+    Attributes
+    ----------
+    prediction : class, or -1 or None
+        What `predict` returns; -1 or None, as there, where the model abstains.
+    abstained : bool
+        Whether it abstains: none of the T best boxes has a label, or no probability reaches `abstain_below`.
+    confidence : float or None
+        What `predict_proba` returns for the prediction; None where the model abstains.
+    search_path : tuple of SearchStep
+        The boxes searched, best first, up to the first with a label, or to T. With evidence mapping all boxes
+        contribute, and it is empty, but where the model abstains because none of the T best has a label.
+    box : Box
+        The box that the prediction comes from; the best one where the model abstains. In an ensemble, that of the
+        member with the greatest weight among those that voted for the prediction. With evidence mapping, the box of
+        largest contribution to the predicted class; the best-ranked one where none contributes to it.
+    opposing_box : Box or None
+        The best-ranked box of another class; None where there is no other class. With evidence mapping, the box of
+        largest contribution against the predicted class; where there is none, as otherwise.
+    evidence : Evidence or None
+        With evidence mapping, the contributions of boxes and features to the predicted class against the runner-up;
+        in an ensemble, those within the member that adds most to the prediction. None for other mappings.
+    low_confidence : (float, float) or None
+        The highest probability and `abstain_below`, where the model abstains because the first is below the second.
+    counterfactual : Counterfactual or None
+        The smallest change found that leads to another prediction, checked by predicting it; None where none was found.
+    advice : Advice or None
+        Which label would help most, where the model abstains.
+    novelty : Novelty or None
+        Why the sample is unlike all learnt samples; None where it is not.
+    votes : tuple of Vote or None
+        How each member voted; None unless the model is an ensemble.
+    scores : dict from class to float, or None
+        The sum of the votes for each class; with evidence mapping, of the weighted probabilities. None unless the
+        model is an ensemble.
     """
 
-    answer: Class | None
+    prediction: Class | None
     abstained: bool
     confidence: float | None
-    _told: Told
-    _place: int
-    _verdict: Verdict
+    _member: MemberFindings
+    _member_row: int
+    _model: ModelFindings
     _row: int
 
     @cached_property
     def box(self) -> Box:
-        """The box that answered, or spoke loudest for the answer; the best one where the model abstains."""
-        box = self._told.boxes[self._place]
+        """The box that the prediction comes from, or of largest contribution; the best one if the model abstains."""
+        box = self._member.boxes[self._member_row]
         assert box is not None
         return box
 
     @cached_property
-    def rival(self) -> Box | None:
-        """The box that spoke loudest against; else the best-ranked of another class; None where there is none."""
-        return self._told.rivals[self._place]
+    def opposing_box(self) -> Box | None:
+        """The box of largest contribution against; else the best-ranked of another class; None where there is none."""
+        return self._member.opposing[self._member_row]
 
     @cached_property
     def counterfactual(self) -> Counterfactual | None:
-        """The smallest change found that gets another answer; None where none was found."""
-        return self._verdict.flips[self._row]
+        """The smallest change found that leads to another prediction; None where none was found."""
+        return self._model.counterfactuals[self._row]
 
     @property
-    def asked(self) -> tuple[SearchStep, ...]:
-        """The nodes asked, best first, up to the first with a label, or to T; none where all speak."""
-        if self._told.heard is not None and (self.unsure is not None or not self.abstained):
+    def search_path(self) -> tuple[SearchStep, ...]:
+        """The boxes searched, best first, up to the first with a label, or to T; none where all contribute."""
+        if self._member.evidence is not None and (self.low_confidence is not None or not self.abstained):
             return ()
-        return self._told.trails.asked(self._place)
+        return self._member.paths.steps(self._member_row)
 
     @property
-    def unsure(self) -> tuple[float, float] | None:
+    def low_confidence(self) -> tuple[float, float] | None:
         """The highest probability and the limit it does not reach, where the model abstains because of that."""
-        highest, limit = self._verdict.doubtful.item(self._row), self._verdict.limit
+        highest, limit = self._model.low_probability.item(self._row), self._model.abstain_below
         return None if limit is None or highest != highest else (highest, limit)
 
     @cached_property
     def evidence(self) -> Evidence | None:
-        """What all boxes and features say for the answer against the runner-up; None for other mappings."""
-        heard = self._told.heard
-        return None if heard is None else heard[self._place]
+        """The contributions to the predicted class against the runner-up; None without evidence mapping."""
+        table = self._member.evidence
+        return None if table is None else table[self._member_row]
 
     @cached_property
     def advice(self) -> Advice | None:
-        """What label would help most, where the model abstains."""
+        """Which label would help most, where the model abstains."""
         if not self.abstained:
             return None
-        told = self._told
-        found = told.trails.largest(self._place) if self.unsure is None else told.near.get(self._place)
+        own, row = self._member, self._member_row
+        found = own.paths.largest(row) if self.low_confidence is None else own.unlabelled_near.get(row)
         return None if found is None else Advice(found[0], self.box.member, found[1])
 
     @cached_property
     def novelty(self) -> Novelty | None:
-        """Why the sample matches no node as well as vigilance asks; None where one does."""
-        familiarity, vigilance = self._verdict.familiarity.item(self._row), self._verdict.vigilance
+        """Why the sample matches no box as well as vigilance demands; None where one does."""
+        familiarity, vigilance = self._model.familiarity.item(self._row), self._model.vigilance
         if familiarity >= vigilance:
             return None
-        best = self._told.best
-        node, features = best.nodes.item(self._place), best.strangest(self._place)
-        return Novelty(familiarity, vigilance, node, features, self._verdict.novelty_threshold)
+        best, row = self._member.best, self._member_row
+        features = best.most_distant_features(row)
+        return Novelty(familiarity, vigilance, best.nodes.item(row), features, self._model.novelty_threshold)
 
     @cached_property
     def votes(self) -> tuple[Vote, ...] | None:
         """How each member voted; None unless the model is an ensemble."""
-        ballot, row, classes = self._verdict.ballot, self._row, self._verdict.classes
+        ballot, row, classes = self._model.ballot, self._row, self._model.classes
         if ballot is None:
             return None
         columns = (ballot.votes[:, row].tolist(), ballot.weights[:, row].tolist(), ballot.nodes[:, row].tolist())
         return tuple(
             Vote(member, None, 0.0, None)
-            if place == UNLABELLED
-            else Vote(member, classes[place], weight, None if node == NO_NODE else node)
-            for member, (place, weight, node) in enumerate(zip(*columns, strict=True))
+            if index == UNLABELLED
+            else Vote(member, classes[index], weight, None if node == NO_NODE else node)
+            for member, (index, weight, node) in enumerate(zip(*columns, strict=True))
         )
 
     @cached_property
     def scores(self) -> dict[Class, float] | None:
-        """What the votes add up to; None unless the model is an ensemble."""
-        ballot, row, classes = self._verdict.ballot, self._row, self._verdict.classes
+        """The sum of the votes for each class; None unless the model is an ensemble."""
+        ballot, row, classes = self._model.ballot, self._row, self._model.classes
         if ballot is None:
             return None
         return dict(zip(classes, ballot.scores[row].tolist(), strict=True))
+
+    def __str__(self) -> str:
+        return _format.as_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {_format.headline(self)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain values that JSON knows."""
+        return _format.as_dict(self)
+
+    def _repr_html_(self) -> str:
+        return _format.as_html(self)

@@ -3,186 +3,169 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sslart.explain._explanation import Account, Novelty
-from sslart.explain._flips import Counterfactual
-from sslart.explain._format_evidence import amount, doubt, evidence_dict, html_table, text_lines
-from sslart.explain._format_values import SHOWN, named, number, several, wanted
-from sslart.explain._match import Box, FeatureMatch, broken
+from sslart._utils.tables import html_table
+from sslart._utils.text import SHOWN, list_text, number_text, plural
+from sslart.explain._format_boxes import box_text, comparison_lines, position_text, side_text
+from sslart.explain._format_evidence import amount_text, evidence_dict, evidence_html, evidence_lines
 
-
-def verdict(condition: FeatureMatch) -> str:
-    """Return how the sample's value stands to the box."""
-    if condition.inside is None:
-        return "no evidence"
-    if condition.inside:
-        return "inside"
-    if condition.categories is not None:
-        return "never seen" if condition.beyond_range else f"other, {condition.share:.0%} of the distance"
-    limit = " (beyond the learnt range)" if condition.beyond_range else ""
-    return f"off by {number(condition.outside_by, 3)}, {condition.share:.0%} of the distance{limit}"
+if TYPE_CHECKING:
+    from sslart.explain._changes import Counterfactual
+    from sslart.explain._explanation import Explanation, Novelty
+    from sslart.explain._match import Box, FeatureMatch
 
 
-def _line(condition: FeatureMatch) -> str:
-    asks = f"is {wanted(condition)}" if condition.categories is not None else wanted(condition)
-    return f"  {condition.feature} {asks}; it has {number(condition.value)}: {verdict(condition)}"
-
-
-def _telling(conditions: tuple[FeatureMatch, ...]) -> list[FeatureMatch]:
-    """Return the conditions worth a line: those broken, and then the narrowest of those kept."""
-    kept = [condition for condition in conditions if condition.inside]
-    kept.sort(key=lambda condition: 1.0 if condition.width is None else condition.width)
-    shown = list(broken(conditions)[:SHOWN])
-    return shown + kept[: SHOWN - len(shown)]
-
-
-def _box_lines(box: Box) -> list[str]:
-    conditions = box.conditions
-    silent = [condition.feature for condition in conditions if condition.inside is None]
-    n_inside = sum(condition.inside is True for condition in conditions)
-    lines = [f"It lies inside this box in {n_inside} of {len(conditions) - len(silent)} features:"]
-    lines += [_line(condition) for condition in _telling(conditions)]
-    return [*lines, f"No evidence: {several(silent)}."] if silent else lines
-
-
-def headline(explanation: Account) -> str:
-    """Return the answer and its confidence."""
+def headline(explanation: Explanation) -> str:
+    """Return the prediction and its confidence."""
     if explanation.abstained:
-        return "No answer"
-    return f"Answer: {explanation.answer} (confidence {explanation.confidence:.2f})"
+        return "No prediction"
+    return f"Prediction: {explanation.prediction} (confidence {explanation.confidence:.2f})"
 
 
-def _why_silent(explanation: Account) -> str:
-    """Return why a model abstains."""
-    if explanation.unsure is not None:
-        return doubt(*explanation.unsure)
-    asked, of = len(explanation.asked), "" if explanation.box.member is None else " of any member"
-    return f"none of the {asked} best boxes{of} has a label" if asked > 1 else f"the best box{of} does not have a label"
+def low_probability_text(highest: float, limit: float) -> str:
+    """Return why a probability is too low, in as many digits as show it."""
+    digits = next((digits for digits in range(2, 17) if float(f"{highest:.{digits}f}") < limit), 17)
+    return f"the highest probability, {highest:.{digits}f}, is below {limit:g}"
 
 
-def _abstention_lines(explanation: Account) -> list[str]:
-    said = f"{headline(explanation)}: {_why_silent(explanation)}."
+def _why_abstained(explanation: Explanation) -> str:
+    if explanation.low_confidence is not None:
+        return low_probability_text(*explanation.low_confidence)
+    n_searched, of = len(explanation.search_path), "" if explanation.box.member is None else " of any member"
+    if n_searched > 1:
+        return f"none of the {n_searched} best boxes{of} has a label"
+    return f"the best box{of} does not have a label"
+
+
+def _abstention_lines(explanation: Explanation) -> list[str]:
+    first = f"{headline(explanation)}: {_why_abstained(explanation)}."
     if explanation.evidence is None:
-        which = "The best" if explanation.unsure is None else "The best with a label"
-        said += f" {which} is {named(explanation.box)}."
-    lines = [said]
+        which = "The best" if explanation.low_confidence is None else "The best with a label"
+        first += f" {which} is {box_text(explanation.box)}."
+    lines = [first]
     if explanation.advice is not None:
         advice = explanation.advice
-        node = f"node {advice.node}" + ("" if advice.member is None else f" of member {advice.member}")
-        held = "1 sample" if advice.support == 1 else f"{advice.support} samples"
-        if explanation.unsure is None:
-            lines.append(f"A label for a sample like this one would name {node} that holds {held}.")
+        box = f"box {advice.node}" + ("" if advice.member is None else f" of member {advice.member}")
+        held = plural(advice.support, "sample")
+        if explanation.low_confidence is None:
+            lines.append(f"A label for a sample like this one would label {box}, which holds {held}.")
         else:
-            lines.append(f"A label for {node} near by, that holds {held} and has none, may help.")
+            lines.append(f"A label for {box} near by, which holds {held} and has no label, may help.")
     return lines
 
 
-def _answer_lines(explanation: Account) -> list[str]:
+def _prediction_lines(explanation: Explanation) -> list[str]:
     if explanation.evidence is not None:
-        return [f"{headline(explanation)}, from what all boxes say together."]
-    lines = [f"{headline(explanation)}, from {named(explanation.box)}."]
-    passed = [str(node.node) for node in explanation.asked if node.passed_on]
-    if passed:
-        lines.append(f"Asked before, but without a label: box {several(passed)}.")
+        return [f"{headline(explanation)}, from the evidence of all boxes and features."]
+    lines = [f"{headline(explanation)}, from {box_text(explanation.box)}."]
+    skipped = [str(step.node) for step in explanation.search_path if step.skipped_because]
+    if skipped:
+        lines.append(f"Ranked higher, but without a label: box {list_text(skipped)}.")
     return lines
 
 
-def _loudest_line(explanation: Account) -> str:
-    """Return which box is shown of those that spoke."""
+def _largest_line(explanation: Explanation) -> str:
+    """Return which of the contributing boxes is shown."""
     evidence, box = explanation.evidence, explanation.box
     assert evidence is not None
-    said = evidence.amount_of(box)
-    if said is None or said <= 0:
-        return f"No box spoke for {evidence.winner}. The best is {named(box)}."
-    return f"Loudest for {evidence.winner}: {named(box)}, {amount(said)}."
+    amount = evidence.amount_of(box)
+    if amount is None or amount <= 0:
+        return f"No box contributes to {evidence.predicted}. The best match is {box_text(box)}."
+    return f"Box of largest contribution to {evidence.predicted}: {box_text(box)}, {amount_text(amount)}."
 
 
-def _rival_line(explanation: Account, box: Box) -> str:
-    outside = [f"{condition.feature} ({condition.share:.0%})" for condition in box.outside]
-    where = f"; the sample is outside it in {several(outside, 3)}" if outside else "; the sample lies inside it"
-    said = None if explanation.evidence is None else explanation.evidence.amount_of(box)
-    if explanation.evidence is not None and said is not None and said < 0:
-        return f"Loudest against {explanation.evidence.winner}: {named(box)}, {amount(said)}{where}."
-    labelled = explanation.abstained and explanation.unsure is None and explanation.evidence is None
-    return f"Nearest {'with a label' if labelled else 'of another class'}: {named(box)}{where}."
+def _opposing_line(explanation: Explanation, box: Box) -> str:
+    outside = [f"{match.feature} ({match.share:.0%})" for match in box.outside]
+    where = f"; the sample is outside it in {list_text(outside, 3)}" if outside else "; the sample lies inside it"
+    evidence = explanation.evidence
+    amount = None if evidence is None else evidence.amount_of(box)
+    if evidence is not None and amount is not None and amount < 0:
+        return (
+            f"Box of largest contribution against {evidence.predicted}: {box_text(box)}, {amount_text(amount)}{where}."
+        )
+    labelled = explanation.abstained and explanation.low_confidence is None and evidence is None
+    return f"Nearest {'with a label' if labelled else 'of another class'}: {box_text(box)}{where}."
 
 
 def _novelty_line(novelty: Novelty) -> str:
-    because = f", because of {several(list(novelty.features))}" if novelty.features else ""
+    because = f", because of {list_text(novelty.features)}" if novelty.features else ""
     if not novelty.is_novel:
         return (
-            f"It would make a box of its own{because}: the best fits it by {novelty.familiarity:.2f}, less than the "
+            f"Learning it would make a new box{because}: the best match is {novelty.familiarity:.2f}, less than the "
             f"vigilance {novelty.vigilance:g}. For a new sample that is usual."
         )
     return (
-        f"Novel{because}: the best box fits it by {novelty.familiarity:.2f}, where nearly all that was learnt fits by "
+        f"Novel{because}: the best match is {novelty.familiarity:.2f}, where nearly all learnt samples have "
         f"{novelty.threshold:.2f} or more."
     )
 
 
-def as_text(explanation: Account) -> str:
+def as_text(explanation: Explanation) -> str:
     """Return an explanation in plain words."""
-    lines = _abstention_lines(explanation) if explanation.abstained else _answer_lines(explanation)
+    lines = _abstention_lines(explanation) if explanation.abstained else _prediction_lines(explanation)
     if explanation.evidence is not None:
-        lines += [*text_lines(explanation.evidence), _loudest_line(explanation)]
-    lines += _box_lines(explanation.box)
+        lines += [*evidence_lines(explanation.evidence), _largest_line(explanation)]
+    lines += comparison_lines(explanation.box)
     if explanation.novelty is not None:
         lines.append(_novelty_line(explanation.novelty))
-    if explanation.rival is not None:
-        lines.append(_rival_line(explanation, explanation.rival))
+    if explanation.opposing_box is not None:
+        lines.append(_opposing_line(explanation, explanation.opposing_box))
     if explanation.counterfactual is not None:
         changes = [
-            f"{change.feature} {number(change.after, 6)} instead of {number(change.before, 6)}"
+            f"{change.feature} {number_text(change.after, 6)} instead of {number_text(change.before, 6)}"
             for change in explanation.counterfactual.changes
         ]
-        lines.append(f"It would be {explanation.counterfactual.answer} with {several(changes)}.")
+        lines.append(f"The prediction would be {explanation.counterfactual.prediction} with {list_text(changes)}.")
     if explanation.votes is not None:
         lines.append(_evidence_votes(explanation) if explanation.evidence else f"Votes: {_votes(explanation)}.")
     return "\n".join(lines)
 
 
-def _votes(explanation: Account) -> str:
+def _members_by_vote(explanation: Explanation) -> dict[Any, list[str]]:
     members: dict[Any, list[str]] = {}
     for vote in explanation.votes or ():
         members.setdefault(vote.vote, []).append(str(vote.member))
+    return members
+
+
+def _votes(explanation: Explanation) -> str:
     scores = explanation.scores or {}
     parts = [
-        f"{'none' if vote is None else vote} {scores.get(vote, 0.0):.2f} (member {several(names, 10)})"
-        for vote, names in sorted(members.items(), key=lambda item: -scores.get(item[0], -1.0))
+        f"{'none' if vote is None else vote} {scores.get(vote, 0.0):.2f} (member {list_text(names, 10)})"
+        for vote, names in sorted(_members_by_vote(explanation).items(), key=lambda item: -scores.get(item[0], -1.0))
     ]
     return ", ".join(parts)
 
 
-def _evidence_votes(explanation: Account) -> str:
-    """Return what the members say for each class, and which class each names."""
-    members: dict[Any, list[str]] = {}
-    for vote in explanation.votes or ():
-        members.setdefault(vote.vote, []).append(str(vote.member))
+def _evidence_votes(explanation: Explanation) -> str:
+    """Return the score of each class, and which members predict it."""
+    members = _members_by_vote(explanation)
     scores = sorted((explanation.scores or {}).items(), key=lambda item: -item[1])
     parts = [
-        f"{label} {score:.2f}" + (f" (named by member {several(members[label], 10)})" if label in members else "")
+        f"{label} {score:.2f}" + (f" (predicted by member {list_text(members[label], 10)})" if label in members else "")
         for label, score in scores
         if score
     ]
-    silent = [f"no answer from member {several(members[None], 10)}"] if None in members else []
-    return f"Scores, each member's probability times its weight: {several([*parts, *silent], 2 * SHOWN)}."
+    abstained = [f"no prediction by member {list_text(members[None], 10)}"] if None in members else []
+    return f"Scores, each member's probability times its weight: {list_text([*parts, *abstained], 2 * SHOWN)}."
 
 
-def as_dict(explanation: Account) -> dict[str, Any]:
+def as_dict(explanation: Explanation) -> dict[str, Any]:
     """Return an explanation as values that JSON knows."""
     counterfactual, votes, scores = explanation.counterfactual, explanation.votes, explanation.scores
+    opposing, evidence, low = explanation.opposing_box, explanation.evidence, explanation.low_confidence
     return {
-        "answer": explanation.answer,
+        "prediction": explanation.prediction,
         "abstained": explanation.abstained,
         "confidence": explanation.confidence,
-        "unsure": None if explanation.unsure is None else list(explanation.unsure),
-        "asked": [node._asdict() for node in explanation.asked],
+        "low_confidence": None if low is None else list(low),
+        "search_path": [step._asdict() for step in explanation.search_path],
         "box": _box_dict(explanation.box),
-        "rival": None if explanation.rival is None else _box_dict(explanation.rival),
-        "evidence": None if explanation.evidence is None else evidence_dict(explanation.evidence, _box_dict),
+        "opposing_box": None if opposing is None else _box_dict(opposing),
+        "evidence": None if evidence is None else evidence_dict(evidence, _box_dict),
         "counterfactual": None if counterfactual is None else _counterfactual_dict(counterfactual),
-        "novelty": None if explanation.novelty is None else _listed(vars(explanation.novelty)),
+        "novelty": None if explanation.novelty is None else _with_lists(vars(explanation.novelty)),
         "advice": None if explanation.advice is None else vars(explanation.advice).copy(),
         "votes": None if votes is None else [vars(vote).copy() for vote in votes],
         "scores": None if scores is None else [{"class": name, "score": score} for name, score in scores.items()],
@@ -191,21 +174,18 @@ def as_dict(explanation: Account) -> dict[str, Any]:
 
 def _counterfactual_dict(counterfactual: Counterfactual) -> dict[str, Any]:
     return {
-        "answer": counterfactual.answer,
+        "prediction": counterfactual.prediction,
         "changes": [change._asdict() for change in counterfactual.changes],
         "sample": list(counterfactual.sample),
     }
 
 
-def _listed(values: dict[str, Any]) -> dict[str, Any]:
+def _with_lists(values: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def _condition_dict(condition: FeatureMatch) -> dict[str, Any]:
-    plain = condition._asdict()
-    if condition.categories is not None:
-        plain["categories"] = list(condition.categories)
-    return plain
+def _match_dict(match: FeatureMatch) -> dict[str, Any]:
+    return _with_lists(match._asdict())
 
 
 def _box_dict(box: Box) -> dict[str, Any]:
@@ -217,34 +197,34 @@ def _box_dict(box: Box) -> dict[str, Any]:
         "choice": box.choice,
         "match": box.match,
         "distance": box.distance,
-        "conditions": [_condition_dict(condition) for condition in box.conditions],
+        "feature_matches": [_match_dict(match) for match in box.feature_matches],
     }
 
 
-def as_html(explanation: Account) -> str:
+def as_html(explanation: Explanation) -> str:
     """Return an explanation as a small table, every name and value escaped."""
-    others = explanation.rival.conditions if explanation.rival is not None else None
+    opposing, evidence = explanation.opposing_box, explanation.evidence
+    others = opposing.feature_matches if opposing is not None else None
     changes = {change.feature: change for change in getattr(explanation.counterfactual, "changes", ())}
-    heads = ["feature", "value", "box", "", "box of another class", "to change the answer"]
-    evidence = explanation.evidence
+    heads = ["feature", "value", "box", "", "box of another class", "to change the prediction"]
     if evidence is not None:
-        against = evidence.amount_of(explanation.rival) is not None
-        heads = ["feature", "value", "loudest for", "", "loudest against" if against else heads[4], heads[5]]
+        heads[2] = "largest contribution for"
+        if evidence.amount_of(opposing) is not None:
+            heads[4] = "largest contribution against"
     rows = []
-    for place, condition in enumerate(explanation.box.conditions):
-        change = changes.get(condition.feature)
-        cells = [
-            condition.feature,
-            number(condition.value),
-            wanted(condition),
-            verdict(condition),
-            "" if others is None else wanted(others[place]),
-            "" if change is None else number(change.after, 6),
-        ]
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    table = "<table><thead><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr></thead><tbody>"
+    for position, match in enumerate(explanation.box.feature_matches):
+        change = changes.get(match.feature)
+        rows.append(
+            [
+                match.feature,
+                number_text(match.value),
+                side_text(match),
+                position_text(match),
+                "" if others is None else side_text(others[position]),
+                "" if change is None else number_text(change.after, 6),
+            ]
+        )
     lines = [line for line in as_text(explanation).split("\n") if not line.startswith("  ")]
-    lines = [line for line in lines if not line.endswith(":")]
-    said = "" if evidence is None else html_table(evidence)
-    notes = "".join(f"<p>{escape(line)}</p>" for line in lines)
-    return f'<div class="sslart-explanation">{notes}{said}{table}{"".join(rows)}</tbody></table></div>'
+    notes = "".join(f"<p>{escape(line)}</p>" for line in lines if not line.endswith(":"))
+    contributions = "" if evidence is None else evidence_html(evidence)
+    return f'<div class="sslart-explanation">{notes}{contributions}{html_table(heads, rows)}</div>'

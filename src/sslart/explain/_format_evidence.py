@@ -2,101 +2,95 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
+from sslart._utils.tables import html_table
+from sslart._utils.text import SHOWN, list_text, number_text
 from sslart.explain._contributions import BIAS, BOX, FEATURE, OTHERS, Contribution, Evidence
-from sslart.explain._format_values import named, number, several, wanted
+from sslart.explain._format_boxes import box_text, side_text
 from sslart.explain._match import FeatureMatch
 
-SHOWN = 5
-SHOWN_CONDITIONS = 3
+SHOWN_SIDES = 3
 
 
-def amount(value: float) -> str:
-    """Return what is said, with its sign: above 0 is for the answer."""
+def amount_text(value: float) -> str:
+    """Return a contribution with its sign: above 0 is for the predicted class."""
     return f"{value:+.3f}"
 
 
-def in_all(evidence: Evidence) -> str:
-    """Return what the evidence is for, and its sum."""
+def evidence_headline(evidence: Evidence) -> str:
+    """Return which classes the evidence compares, and its sum."""
     of = "" if evidence.member is None else f" of member {evidence.member}"
     against = "" if evidence.runner_up is None else f" against {evidence.runner_up}"
-    return f"Evidence{of} for {evidence.winner}{against}, {amount(evidence.margin)} in all"
+    return f"Evidence{of} for {evidence.predicted}{against}, {amount_text(evidence.margin)} in total"
 
 
-def lines_of(evidence: Evidence) -> list[tuple[str, str, str]]:
-    """Return the terms to show, the loudest first: amount, who says it, what it asks or has; the rest put together."""
-    boxes = [term for term in evidence.terms if term.kind == BOX]
-    features = [term for term in evidence.terms if term.kind == FEATURE]
-    shown = {id(term) for term in (*boxes[:SHOWN], *features[:SHOWN])}
-    lines = [_line(term) for term in evidence.terms if id(term) in shown]
-    others = [term for term in evidence.terms if term.kind == OTHERS] + boxes[SHOWN:]
+def contribution_rows(evidence: Evidence) -> list[tuple[str, str, str]]:
+    """Return the contributions to show, the largest first: amount, source, its value or sides; the rest added up."""
+    boxes = [one for one in evidence.contributions if one.kind == BOX]
+    features = [one for one in evidence.contributions if one.kind == FEATURE]
+    shown = {id(one) for one in (*boxes[:SHOWN], *features[:SHOWN])}
+    rows = [_row(one) for one in evidence.contributions if id(one) in shown]
+    others = [one for one in evidence.contributions if one.kind == OTHERS] + boxes[SHOWN:]
     if others:
-        n = sum(term.n_boxes for term in others)
-        lines.append((amount(_sum(others)), f"all other boxes together ({n})", ""))
+        n = sum(one.n_boxes for one in others)
+        rows.append((amount_text(_sum(others)), f"all other boxes together ({n})", ""))
     if features[SHOWN:]:
         n = len(features) - SHOWN
-        lines.append((amount(_sum(features[SHOWN:])), f"all other features by themselves ({n})", ""))
-    lines += [
-        (amount(term.amount), "bias: before any of these is heard", "") for term in evidence.terms if term.kind == BIAS
-    ]
-    return lines
+        rows.append((amount_text(_sum(features[SHOWN:])), f"all other features alone ({n})", ""))
+    biases = [one for one in evidence.contributions if one.kind == BIAS]
+    return rows + [(amount_text(one.amount), "bias, the same for every sample", "") for one in biases]
 
 
-def _sum(terms: list[Contribution]) -> float:
-    return sum(term.amount for term in terms)
+def _sum(contributions: list[Contribution]) -> float:
+    return sum(one.amount for one in contributions)
 
 
-def _line(term: Contribution) -> tuple[str, str, str]:
-    if term.box is not None:
-        return amount(term.amount), named(term.box), asks(term.box.conditions)
-    return amount(term.amount), f"{term.feature} by itself", f"it has {number(term.value)}"
+def _row(one: Contribution) -> tuple[str, str, str]:
+    if one.box is not None:
+        return amount_text(one.amount), box_text(one.box), narrowest_sides(one.box.feature_matches)
+    return amount_text(one.amount), f"{one.feature} alone", f"the sample has {number_text(one.value)}"
 
 
-def asks(conditions: tuple[FeatureMatch, ...]) -> str:
-    """Return what a box asks, the narrowest first."""
-    asked = [one for one in conditions if one.width is not None and one.width < 1]
-    asked.sort(key=lambda one: one.width or 0.0)
-    return several([f"{one.feature} {wanted(one)}" for one in asked], SHOWN_CONDITIONS) or "asks nothing"
+def narrowest_sides(matches: tuple[FeatureMatch, ...]) -> str:
+    """Return the narrowest sides of a box."""
+    narrow = [match for match in matches if match.width is not None and match.width < 1]
+    narrow.sort(key=lambda match: match.width or 0.0)
+    sides = [f"{match.feature} {side_text(match)}" for match in narrow]
+    return list_text(sides, SHOWN_SIDES) or "the whole range of every feature"
 
 
-def text_lines(evidence: Evidence) -> list[str]:
+def evidence_lines(evidence: Evidence) -> list[str]:
     """Return the evidence in plain words."""
-    lines = [" ".join((said, who)) + (f": {what}" if what else "") for said, who, what in lines_of(evidence)]
-    return [f"{in_all(evidence)}:", *(f"  {line}" for line in lines)]
+    rows = [
+        f"  {amount} {source}" + (f": {detail}" if detail else "")
+        for amount, source, detail in contribution_rows(evidence)
+    ]
+    return [f"{evidence_headline(evidence)}:", *rows]
 
 
-def html_table(evidence: Evidence) -> str:
+def evidence_html(evidence: Evidence) -> str:
     """Return the evidence as a small table, every name and value escaped."""
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines_of(evidence)
-    )
-    return f'<table class="sslart-evidence"><caption>{escape(in_all(evidence))}</caption><tbody>{rows}</tbody></table>'
+    caption = evidence_headline(evidence)
+    return html_table([], contribution_rows(evidence), caption=caption, css_class="sslart-evidence")
 
 
 def evidence_dict(evidence: Evidence, box_dict: Any) -> dict[str, Any]:
     """Return the evidence as values that JSON knows."""
     return {
-        "winner": evidence.winner,
+        "predicted": evidence.predicted,
         "runner_up": evidence.runner_up,
         "margin": evidence.margin,
         "member": evidence.member,
-        "terms": [
+        "contributions": [
             {
-                "kind": term.kind,
-                "amount": term.amount,
-                "box": None if term.box is None else box_dict(term.box),
-                "feature": term.feature,
-                "value": term.value,
-                "n_boxes": term.n_boxes,
+                "kind": one.kind,
+                "amount": one.amount,
+                "box": None if one.box is None else box_dict(one.box),
+                "feature": one.feature,
+                "value": one.value,
+                "n_boxes": one.n_boxes,
             }
-            for term in evidence.terms
+            for one in evidence.contributions
         ],
     }
-
-
-def doubt(highest: float, limit: float) -> str:
-    """Return why an answer is not sure enough, in as many digits as show it."""
-    digits = next((digits for digits in range(2, 17) if float(f"{highest:.{digits}f}") < limit), 17)
-    return f"the highest probability, {highest:.{digits}f}, is below {limit:g}"

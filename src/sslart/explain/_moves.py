@@ -1,4 +1,4 @@
-"""The way of a sample into the box of its rival: where each feature would go, what that gains, how far is enough."""
+"""The way of a sample into a box of another class: where each feature would go, what that gains, how far is enough."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._art.geometry import box_norms, gaps
 from sslart._art.network import Network
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart.explain._match import Boxes, Sight, category_costs
+from sslart.explain._match import MatchedBoxes, category_costs
 from sslart.explain._rounding import between, snapped
+from sslart.explain._samples import EncodedSamples
 
 TIE = 1e-9
 
@@ -28,7 +30,7 @@ class Moves:
     categories : dict from column to an object array of length n_samples
         The category to take.
     gains : array of shape (n_samples, n_columns)
-        How much the rival's choice gains on the winner's; 0 or less where the feature had better stay.
+        How much the choice of the target box gains on that of the current box; 0 or less where the feature stays.
     """
 
     starts: FloatArray
@@ -50,103 +52,105 @@ def no_moves(table: Table) -> Moves:
     return Moves(table.values.copy(), table.values.copy(), categories, np.zeros_like(table.values))
 
 
-def moves_towards(sight: Sight, choice: float, winner: Boxes, rival: Boxes, aim: str, decimals: IntArray) -> Moves:
-    """Return the moves into the rival's box: to its nearest point, to the side far from the winner, or its centre.
+def moves_towards(
+    samples: EncodedSamples, choice: float, current: MatchedBoxes, target: MatchedBoxes, aim: str, decimals: IntArray
+) -> Moves:
+    """Return the moves into the target box: to its nearest point, to the side far from the current box, or its centre.
 
     Numbers go a little further into the box, to one of few decimals, where it is wide enough.
     """
-    moves = no_moves(sight.table)
-    encoder, coded, columns = sight.encoder, sight.coded, sight.numeric
+    moves = no_moves(samples.table)
+    encoder, coded, columns = samples.encoder, samples.coded, samples.numeric
     present = ~np.isnan(coded)
-    now_rival, now_winner = (
-        np.where(present & (boxes.lower <= boxes.upper), _gaps(coded, boxes.lower, boxes.upper), 0.0)
-        for boxes in (rival, winner)  # as predictions see it: values beyond the range are clipped
+    now_target, now_current = (
+        gaps(coded, boxes.lower, boxes.upper)  # as predictions use them: values beyond the range are clipped
+        for boxes in (target, current)
     )
-    rate_rival, rate_winner = (_rates(boxes, present, choice)[:, None] for boxes in (rival, winner))
+    rate_target, rate_current = (_rates(boxes, present, choice)[:, None] for boxes in (target, current))
     numbers = slice(0, len(columns))
     low, high = encoder.lower[numbers], encoder.upper[numbers]
-    aims = _aims(coded, winner, rival, aim)[:, numbers]
-    lower, upper = (encoder.decode(side)[:, numbers] for side in (rival.lower, rival.upper))
+    aims = _aims(coded, current, target, aim)[:, numbers]
+    lower, upper = (encoder.decode(side)[:, numbers] for side in (target.lower, target.upper))
     exact = encoder.decode(aims, np.arange(len(columns)))
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        starts = np.clip(sight.table.values[:, columns], low, high)
+        starts = np.clip(samples.table.values[:, columns], low, high)
         up = exact > starts
         targets = snapped(exact, up, decimals[columns], np.where(up, upper, lower))
         aims = np.where(targets == exact, aims, np.clip((targets - low) / (high - low), 0.0, 1.0))
-    then_winner = _gaps(aims, winner.lower[:, numbers], winner.upper[:, numbers])
-    then_winner[(winner.lower > winner.upper)[:, numbers]] = 0.0
-    gains = now_rival[:, numbers] * rate_rival - (now_winner[:, numbers] - then_winner) * rate_winner
-    stays = ~present | (rival.lower > rival.upper) | (rival.nodes < 0)[:, None]
+    then_current = gaps(aims, current.lower[:, numbers], current.upper[:, numbers])
+    gains = now_target[:, numbers] * rate_target - (now_current[:, numbers] - then_current) * rate_current
+    stays = ~present | (target.lower > target.upper) | (target.nodes < 0)[:, None]
     gains[stays[:, numbers] | (aims == coded[:, numbers])] = 0.0
     moves.gains[:, columns], moves.targets[:, columns], moves.starts[:, columns] = gains, targets, starts
-    for column, values in sight.table.categories.items():
+    for column, values in samples.table.categories.items():
         places = [place for place, feature in enumerate(encoder.features) if feature.column == column]
         if not places:
             continue
-        cost_rival, cost_winner = (category_costs(f.lower[:, places], f.upper[:, places]) for f in (rival, winner))
-        cost_winner[np.isinf(cost_winner)] = 0.0
-        then = (now_rival[:, places].sum(axis=1, keepdims=True) - cost_rival) * rate_rival
-        gain = then - (now_winner[:, places].sum(axis=1, keepdims=True) - cost_winner) * rate_winner
+        cost_target, cost_current = (category_costs(f.lower[:, places], f.upper[:, places]) for f in (target, current))
+        cost_current[np.isinf(cost_current)] = 0.0
+        then = (now_target[:, places].sum(axis=1, keepdims=True) - cost_target) * rate_target
+        gain = then - (now_current[:, places].sum(axis=1, keepdims=True) - cost_current) * rate_current
         best = gain.argmax(axis=1)
         known = np.array([encoder.features[place].category for place in places], dtype=object)
         missing = np.array([value is None for value in values], dtype=bool)
-        unmoved = missing | (known[best] == values) | (rival.nodes < 0)
+        unmoved = missing | (known[best] == values) | (target.nodes < 0)
         moves.categories[column][:] = np.where(unmoved, values, known[best])
         moves.gains[:, column] = np.where(unmoved, 0.0, gain.max(axis=1))
     return moves
 
 
-def _gaps(coded: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    return np.maximum(lower - coded, coded - upper).clip(min=0.0)
-
-
-def _rates(boxes: Boxes, present: BoolArray, choice: float) -> FloatArray:
+def _rates(boxes: MatchedBoxes, present: BoolArray, choice: float) -> FloatArray:
     """Return what a step towards each box adds to its choice."""
-    return np.asarray(1.0 / (choice + np.where(present, boxes.lower + 1.0 - boxes.upper, 0.0).sum(axis=1)))
+    return np.asarray(1.0 / (choice + box_norms(present, boxes.lower, boxes.upper)))
 
 
-def _aims(coded: FloatArray, winner: Boxes, rival: Boxes, aim: str) -> FloatArray:
+def _aims(coded: FloatArray, current: MatchedBoxes, target: MatchedBoxes, aim: str) -> FloatArray:
     if aim == "nearest":
-        return np.clip(coded, rival.lower, np.maximum(rival.lower, rival.upper))
+        return np.clip(coded, target.lower, np.maximum(target.lower, target.upper))
     if aim == "centre":
-        return (rival.lower + rival.upper) / 2
-    below, above = winner.lower - rival.lower, rival.upper - winner.upper
-    return np.where(above > below, rival.upper, rival.lower)
+        return (target.lower + target.upper) / 2
+    below, above = current.lower - target.lower, target.upper - current.upper
+    return np.where(above > below, target.upper, target.lower)
 
 
 class Path:
-    """The way of each sample into its rival's box: one feature after the other, those that gain most first.
+    """The way of each sample into its target box: one feature after the other, those that gain most first.
 
     Parameters
     ----------
-    sight : Sight
+    samples : EncodedSamples
     network : Network
     choice : float
-    rival : Boxes
+    target : MatchedBoxes
     moves : Moves
     decimals : array of length n_columns
     """
 
     def __init__(
-        self, sight: Sight, network: Network, choice: float, rival: Boxes, moves: Moves, decimals: IntArray
+        self,
+        samples: EncodedSamples,
+        network: Network,
+        choice: float,
+        target: MatchedBoxes,
+        moves: Moves,
+        decimals: IntArray,
     ) -> None:
-        self.moves, self.choice, self.decimals, self.encoder = moves, choice, decimals, sight.encoder
+        self.moves, self.choice, self.decimals, self.encoder = moves, choice, decimals, samples.encoder
         self.order, _, self.most = by_gain(moves.gains)
         self.ranks = np.empty_like(self.order)
         np.put_along_axis(self.ranks, self.order, np.arange(self.order.shape[1])[None, :], axis=1)
-        self.now, self.present = sight.coded, ~np.isnan(sight.coded)
-        self.then, _ = network._encode(Table(moves.targets, moves.categories, sight.table.names))
-        self.rival = rival
-        self.columns = np.array([feature.column for feature in sight.encoder.features])
-        self.positions = np.full(len(sight.names), -1)  # of numeric columns
-        self.positions[sight.numeric] = np.arange(len(sight.numeric))
+        self.now, self.present = samples.coded, ~np.isnan(samples.coded)
+        self.then = network.encode(Table(moves.targets, moves.categories, samples.table.names))
+        self.target = target
+        self.columns = np.array([feature.column for feature in samples.encoder.features])
+        self.positions = np.full(len(samples.names), -1)  # of numeric columns
+        self.positions[samples.numeric] = np.arange(len(samples.numeric))
 
     def _gains(self, rows: IntArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the choice of a box for each row, what each column adds to it on the way, and what a step adds."""
         present = self.present[rows]
-        rate = 1.0 / (self.choice + np.where(present, lower + 1.0 - upper, 0.0).sum(axis=1))
-        counts = present & (lower <= upper)
-        now, then = (np.where(counts, _gaps(coded[rows], lower, upper), 0.0) for coded in (self.now, self.then))
+        rate = 1.0 / (self.choice + box_norms(present, lower, upper))
+        now, then = (np.where(present, gaps(coded[rows], lower, upper), 0.0) for coded in (self.now, self.then))
         norm = 1.0 / rate - self.choice
         gained = now - then
         if gained.shape[1] != len(self.positions) or (self.positions < 0).any():
@@ -158,7 +162,7 @@ class Path:
     def least(
         self, rows: IntArray, lower: FloatArray, upper: FloatArray, number: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return how far to go before each rival beats an opponent, given by its box: at least so many columns.
+        """Return how far to go before each target has a higher choice than another box: at least so many columns.
 
         Returns
         -------
@@ -169,12 +173,12 @@ class Path:
         ends : array
             Where it goes to.
         """
-        sides = self.rival.lower[rows], self.rival.upper[rows]
-        choice_rival, for_rival, rate_rival = self._gains(rows, *sides)
+        sides = self.target.lower[rows], self.target.upper[rows]
+        choice_target, for_target, rate_target = self._gains(rows, *sides)
         choice_other, for_other, rate_other = self._gains(rows, lower, upper)
-        missing = choice_other - choice_rival + TIE
+        missing = choice_other - choice_target + TIE
         order, each = self.order[rows], np.arange(len(rows))
-        gained = np.cumsum(np.take_along_axis(for_rival - for_other, order, axis=1), axis=1)
+        gained = np.cumsum(np.take_along_axis(for_target - for_other, order, axis=1), axis=1)
         ranks = np.arange(order.shape[1])
         enough = (gained >= missing[:, None]) & (ranks >= number[:, None] - 1) & (ranks < self.most[rows, None])
         number = np.where(enough.any(axis=1), enough.argmax(axis=1) + 1, 0)
@@ -186,7 +190,7 @@ class Path:
         part = self._part(
             (self.now[rows[at], place[1]], self.then[rows[at], place[1]]),
             (lower[place], upper[place], rate_other[at]),
-            (sides[0][place], sides[1][place], rate_rival[at]),
+            (sides[0][place], sides[1][place], rate_target[at]),
             missing[at],
         )
         start, end = self.moves.starts[rows[at], last[at]], ends[at]
@@ -194,14 +198,14 @@ class Path:
         return number, last, ends
 
     @staticmethod
-    def _part(way: tuple[Any, Any], other: tuple[Any, ...], rival: tuple[Any, ...], missing: FloatArray) -> FloatArray:
+    def _part(way: tuple[Any, Any], other: tuple[Any, ...], target: tuple[Any, ...], missing: FloatArray) -> FloatArray:
         """Return which part of the way in one feature is enough; boxes are given by two sides and their rate."""
         start, end = way[0][:, None], way[1][:, None]
-        corners = np.column_stack([*way, *other[:2], *rival[:2]])  # between these the gain is straight
+        corners = np.column_stack([*way, *other[:2], *target[:2]])  # between these the gain is straight
         parts = np.sort(np.clip((corners - start) / (end - start), 0.0, 1.0), axis=1)
         gain = np.zeros_like(parts)
-        for (lower, upper, rate), sign in ((rival, 1.0), (other, -1.0)):
-            off = _gaps(start + parts * (end - start), lower[:, None], upper[:, None])
+        for (lower, upper, rate), sign in ((target, 1.0), (other, -1.0)):
+            off = gaps(start + parts * (end - start), lower[:, None], upper[:, None])
             gain += np.where(lower <= upper, sign * rate, 0.0)[:, None] * (off[:, :1] - off)
         enough = gain >= missing[:, None]
         enough[:, -1] = True

@@ -1,4 +1,4 @@
-"""The nodes that were asked for the answer to each sample, best first. Plain data, no search."""
+"""The boxes that a search passes for each sample, best first, up to the first that has a label. Plain data."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from sslart.explain._match import Class
 
 
 class SearchStep(NamedTuple):
-    """A node asked for its label, in its turn.
+    """One box on the path of a search.
 
     Attributes
     ----------
     node : int
     choice, match : float
     label : class or None
-    passed_on : str or None
-        Why the next node was asked; None for the node that answered.
+    skipped_because : str or None
+        Why the search went on to the next box; None for the box that the prediction comes from.
     """
 
     node: int
     choice: float
     match: float
     label: Class | None
-    passed_on: str | None
+    skipped_because: str | None
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The best nodes of several samples, shape (n_samples, depth), best first; labels are codes, -1 for none."""
+    """The best boxes of several samples, shape (n_samples, depth), best first; labels are class indices or -1."""
 
     nodes: IntArray
     choices: FloatArray
@@ -42,63 +42,59 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Trails:
-    """The nodes asked for each sample: all of them, the best, and the one that answered (the best, if none did).
+class SearchPaths:
+    """The path of the search for each sample: all its boxes, the best, and the first with a label (else the best).
 
     Attributes
     ----------
-    classes : tuple
-        What the labels stand for.
+    classes : list
+        Sorted; labels are indices into it.
     rankings : list of Ranking
-    ranking, places, lengths : arrays of int of length n_samples
-        In which ranking, in which row of it, and how many of that row were asked.
-    best, winners, answers : arrays of int of length n_samples
-        Two nodes, and the label of the second, -1 for none.
-    best_matches, winner_matches : arrays of length n_samples
+    ranking, rows, lengths : arrays of int of length n_samples
+        In which ranking, in which row of it, and how long the path is.
+    best, found, labels : arrays of int of length n_samples
+        Two boxes, and the label of the second, -1 for none.
+    best_matches : array of length n_samples
     """
 
-    classes: tuple[Class, ...]
+    classes: list[Any]
     rankings: list[Ranking]
     ranking: IntArray
-    places: IntArray
+    rows: IntArray
     lengths: IntArray
     best: IntArray
     best_matches: FloatArray
-    winners: IntArray
-    winner_matches: FloatArray
-    answers: IntArray
+    found: IntArray
+    labels: IntArray
 
     @classmethod
-    def none(cls, n: int, classes: tuple[Class, ...]) -> Trails:
-        """Return room for the trails of n samples."""
-        ranking, places, lengths, best, winners, answers = np.zeros((6, n), dtype=np.int64)
-        best_matches, winner_matches = np.zeros((2, n))
-        return cls(classes, [], ranking, places, lengths, best, best_matches, winners, winner_matches, answers)
+    def empty(cls, n: int, classes: list[Any]) -> SearchPaths:
+        """Return room for the paths of n samples."""
+        ranking, rows, lengths, best, found, labels = np.zeros((6, n), dtype=np.int64)
+        return cls(classes, [], ranking, rows, lengths, best, np.zeros(n), found, labels)
 
-    def take(self, rows: IntArray, places: IntArray, ranking: Ranking, answering: IntArray, lengths: IntArray) -> None:
-        """Take down rows of a ranking, given where in it the answering nodes stand and how many were asked."""
-        self.ranking[rows], self.places[rows], self.lengths[rows] = len(self.rankings), places, lengths
+    def add(self, samples: IntArray, rows: IntArray, ranking: Ranking, positions: IntArray, lengths: IntArray) -> None:
+        """Store rows of a ranking, given the positions of the boxes found, and how long the paths are."""
+        self.ranking[samples], self.rows[samples], self.lengths[samples] = len(self.rankings), rows, lengths
         self.rankings.append(ranking)
-        self.best[rows], self.best_matches[rows] = ranking.nodes[places, 0], ranking.matches[places, 0]
-        self.winners[rows] = ranking.nodes[places, answering]
-        self.winner_matches[rows] = ranking.matches[places, answering]
-        self.answers[rows] = ranking.labels[places, answering]
+        self.best[samples], self.best_matches[samples] = ranking.nodes[rows, 0], ranking.matches[rows, 0]
+        self.found[samples] = ranking.nodes[rows, positions]
+        self.labels[samples] = ranking.labels[rows, positions]
 
-    def _asked(self, row: int, *names: str) -> list[list[Any]]:
-        """Return some columns of the nodes asked for a sample, best first."""
-        ranking, place = self.rankings[self.ranking[row]], self.places[row]
-        return [getattr(ranking, name)[place, : self.lengths[row]].tolist() for name in names]
+    def _columns(self, sample: int, *names: str) -> list[list[Any]]:
+        ranking, row = self.rankings[self.ranking[sample]], self.rows[sample]
+        return [getattr(ranking, name)[row, : self.lengths[sample]].tolist() for name in names]
 
-    def asked(self, row: int) -> tuple[SearchStep, ...]:
-        """Return the nodes asked for a sample, best first."""
-        columns = self._asked(row, "nodes", "choices", "matches", "labels")
+    def steps(self, sample: int) -> tuple[SearchStep, ...]:
+        """Return the path of a sample, best box first."""
+        columns = self._columns(sample, "nodes", "choices", "matches", "labels")
         return tuple(
             SearchStep(node, choice, match, *((self.classes[label], None) if label >= 0 else (None, "no label")))
             for node, choice, match, label in zip(*columns, strict=True)
         )
 
-    def largest(self, row: int) -> tuple[int, int]:
-        """Return the node asked for a sample that has learnt most samples, the better one on ties, and how many."""
-        nodes, support = self._asked(row, "nodes", "support")
+    def largest(self, sample: int) -> tuple[int, int]:
+        """Return the box on the path that has learnt most samples, the better one on ties, and how many."""
+        nodes, support = self._columns(sample, "nodes", "support")
         most = max(support)
         return nodes[support.index(most)], most

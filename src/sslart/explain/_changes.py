@@ -1,4 +1,4 @@
-"""What would change an answer: samples before and after, and in what they differ. Plain data, no search."""
+"""What would change a prediction: samples before and after, and in what they differ. Plain data, no search."""
 
 from __future__ import annotations
 
@@ -25,56 +25,56 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """A changed sample that gets another answer; the model was asked.
+    """A changed sample with another prediction, which the model has been run on.
 
     Attributes
     ----------
-    answer : class
-        What the model answers for the changed sample.
+    prediction : class
+        What the model predicts for the changed sample.
     changes : tuple of Change
         The features that differ.
     sample : tuple
         The whole changed sample, one value per column; None where missing.
     """
 
-    answer: Class
-    _flips: Flips = field(repr=False)
+    prediction: Class
+    _table: CounterfactualTable = field(repr=False)
     _row: int = field(repr=False)
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """The features that differ."""
-        return self._flips.changes(self._row)
+        return self._table.changes(self._row)
 
     @property
     def sample(self) -> tuple[Value | None, ...]:
         """The whole changed sample, one value per column; None where missing."""
-        return self._flips.sample(self._row)
+        return self._table.sample(self._row)
 
 
 @dataclass(frozen=True, eq=False)
-class Flips:
-    """Samples before and after they were changed so that they get another answer.
+class CounterfactualTable:
+    """Samples before and after they were changed so that the prediction becomes another.
 
     Attributes
     ----------
     names : list of str
         Names of the columns.
     classes : list
-    places : array of length n_samples
-        The other answer as a place in the classes; -1 where none was found.
+    indices : array of length n_samples
+        Class index of the other prediction; -1 where none was found.
     before, after : Table
     """
 
     names: list[str]
     classes: list[Any]
-    places: IntArray
+    indices: IntArray
     before: Table
     after: Table
 
     def __getitem__(self, row: int) -> Counterfactual | None:
-        place = self.places.item(row)
-        return None if place == UNLABELLED else Counterfactual(self.classes[place], self, row)
+        index = self.indices.item(row)
+        return None if index == UNLABELLED else Counterfactual(self.classes[index], self, row)
 
     @cached_property
     def _numbers(self) -> tuple[list[int], list[int], list[float], list[float]]:

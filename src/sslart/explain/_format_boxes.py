@@ -1,0 +1,53 @@
+"""A box, and a sample compared with it, in words."""
+
+from __future__ import annotations
+
+from sslart._utils.text import SHOWN, list_text, number_text, plural
+from sslart.explain._match import Box, FeatureMatch, outside_first
+
+
+def box_text(box: Box) -> str:
+    """Return a box in a few words."""
+    of = "" if box.member is None else f" of member {box.member}"
+    label = "no label" if box.label is None else f"class {box.label}"
+    return f"box {box.node}{of} ({label}, {plural(box.support, 'sample')}, match {box.match:.2f})"
+
+
+def side_text(match: FeatureMatch) -> str:
+    """Return the side of a box in one feature."""
+    if match.categories is not None:
+        return " or ".join(number_text(category) for category in match.categories)
+    if match.lower is None or match.upper is None:
+        return "no evidence"
+    lower, upper = number_text(match.lower), number_text(match.upper)
+    return lower if lower == upper else f"{lower} to {upper}"
+
+
+def position_text(match: FeatureMatch) -> str:
+    """Return where the value of the sample lies: inside the box, or how far outside."""
+    if match.inside is None:
+        return "no evidence"
+    if match.inside:
+        return "inside"
+    if match.categories is not None:
+        return "never seen" if match.beyond_range else f"another category, {match.share:.0%} of the distance"
+    limit = " (beyond the learnt range)" if match.beyond_range else ""
+    return f"outside by {number_text(match.outside_by, 3)}, {match.share:.0%} of the distance{limit}"
+
+
+def comparison_lines(box: Box) -> list[str]:
+    """Return the features in which a sample differs most from a box, and then the narrowest sides it lies in."""
+    matches = box.feature_matches
+    unknown = [match.feature for match in matches if match.inside is None]
+    inside = [match for match in matches if match.inside]
+    shown = list(outside_first(matches)[:SHOWN])
+    narrowest = sorted(inside, key=lambda match: 1.0 if match.width is None else match.width)
+    shown += narrowest[: SHOWN - len(shown)]
+    lines = [f"The sample lies inside this box in {len(inside)} of {len(matches) - len(unknown)} features:"]
+    lines += [_comparison_line(match) for match in shown]
+    return [*lines, f"No evidence: {list_text(unknown)}."] if unknown else lines
+
+
+def _comparison_line(match: FeatureMatch) -> str:
+    side = f"is {side_text(match)}" if match.categories is not None else side_text(match)
+    return f"  {match.feature} {side}; the sample has {number_text(match.value)}: {position_text(match)}"
