@@ -1,4 +1,4 @@
-"""Evidence mapping in a network: promises to whoever predicts, streams, saves, and changes his mind."""
+"""Evidence mapping of a network: promises to users who predict, stream, save, and change parameters."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from conftest import EVIDENCE, name_of
 from sslart import SSLART, AutoSSLART, FuzzyARTMAP
 from sslart._art.backend import use_backend
 from sslart._mapping.evidence.selection import _learn_many, choose
-from sslart._mapping.evidence.settings import FAMILIES
+from sslart._mapping.evidence.settings import FAMILY_NAMES
+from sslart._mapping.view import view_of
 from test_persistence import at, forged
 
-PLAIN = {"families": ["box"], "width": 0.25, "ridge": 0.01, "rank_weight": 0.5}
+PLAIN = {"families": ["box"], "bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5}
 each_model = pytest.mark.parametrize("model", EVIDENCE, ids=name_of)
 
 
@@ -31,9 +32,14 @@ def plain(**changes: Any) -> SSLART:
     return SSLART(mapping="evidence", **{"random_state": 0, **PLAIN, **changes})
 
 
+def mapping_of(model: Any) -> Any:
+    """The evidence mapping of a model."""
+    return view_of(model).members[0].mapping
+
+
 def everything(model: Any, X: Any) -> list[bytes]:
-    """All that a model has learnt and says, bit for bit."""
-    return [*fingerprint(model), model.predict_proba(X).tobytes(), repr(model._chosen).encode()]
+    """All that a model has learnt and predicts, bit for bit."""
+    return [*fingerprint(model), model.predict_proba(X).tobytes(), repr(mapping_of(model).mixtures).encode()]
 
 
 @pytest.fixture
@@ -47,7 +53,7 @@ def mixed() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 @each_model
-def test_answer_is_the_class_of_highest_probability(model: Any, few_labels: Any) -> None:
+def test_the_prediction_is_the_class_of_highest_probability(model: Any, few_labels: Any) -> None:
     X, y = few_labels
     model = clone(model).fit(X, y * 10)
     shares = model.predict_proba(X)
@@ -79,7 +85,7 @@ def test_announced_classes_have_a_column_from_the_start() -> None:
 
 @each_model
 @pytest.mark.parametrize("nothing", [None, np.nan], ids=str)
-def test_every_way_to_say_unlabelled_is_the_same(model: Any, nothing: Any, few_labels: Any) -> None:
+def test_every_way_to_mark_unlabelled_samples_is_the_same(model: Any, nothing: Any, few_labels: Any) -> None:
     X, y = few_labels
     gaps = [nothing if label == -1 else label for label in y.tolist()]
     assert everything(clone(model).fit(X, gaps), X) == everything(clone(model).fit(X, y), X)
@@ -90,7 +96,7 @@ def test_mixed_columns_and_missing_values(model: Any, mixed: Any) -> None:
     frame, y = mixed
     model = clone(model).fit(frame, y)
     np.testing.assert_allclose(model.predict_proba(frame).sum(axis=1), 1.0)
-    assert model.score(frame, y) > 0.9  # a colour alone tells
+    assert model.score(frame, y) > 0.9  # the class follows from the colour alone
     assert model.predict(frame.assign(colour="violet")).shape == (60,)
 
 
@@ -100,7 +106,7 @@ def test_a_stretch_without_categories_may_come_at_any_time(mixed: Any) -> None:
     model = plain().partial_fit(frame, y).partial_fit(gap, [1])
     later = plain().partial_fit(frame).partial_fit(gap, [1]).partial_fit(frame, y)
     for one in (model, later):
-        assert len(one._memory) == (y != -1).sum() + 1
+        assert len(mapping_of(one).reservoir) == (y != -1).sum() + 1
         assert one.score(frame, y) > 0.8
 
 
@@ -131,9 +137,9 @@ def test_hundred_classes() -> None:
     assert model.score(X, y) == 1.0
 
 
-def test_who_speaks_is_known(few_labels: Any) -> None:
+def test_the_weights_of_the_families_are_known(few_labels: Any) -> None:
     model = AutoSSLART(random_state=0).fit(*few_labels)
-    assert set(model.family_weights_) <= set(FAMILIES)
+    assert set(model.family_weights_) <= set(FAMILY_NAMES)
     assert sum(model.family_weights_.values()) == pytest.approx(1.0)
     assert 0.9 < model.loo_accuracy_ <= 1.0
     assert plain().fit(*few_labels).family_weights_ == {"box": 1.0}
@@ -143,7 +149,7 @@ def test_who_speaks_is_known(few_labels: Any) -> None:
 
 
 @pytest.mark.parametrize("mapping", ["one-to-many", "one-to-one", "evidence"])
-def test_doubtful_samples_get_no_answer(mapping: str, blobs: Any) -> None:
+def test_samples_of_low_confidence_are_left_without_a_class(mapping: str, blobs: Any) -> None:
     X, y = blobs
     noisy = np.where(np.random.RandomState(0).rand(len(y)) < 0.4, 0, y)
     model = SSLART(0.5, mapping=mapping, random_state=0, **PLAIN).fit(X, noisy)
@@ -156,7 +162,7 @@ def test_doubtful_samples_get_no_answer(mapping: str, blobs: Any) -> None:
     np.testing.assert_array_equal(model.predict_proba(X).max(axis=1), best)
 
 
-def test_abstention_by_doubt_is_none_for_strings() -> None:
+def test_abstention_for_low_confidence_is_none_for_strings() -> None:
     model = plain(abstain_below=1.0).fit([[0.0], [1.0]], ["a", "b"])
     assert model.predict([[0.0]]).tolist() == [None]
 
@@ -166,9 +172,9 @@ def test_evidence_abstains_where_no_label_is_within_the_depth(few_labels: Any) -
     model = plain(vigilance=0.95).fit(X, y)
     free = model.predict(X)
     shallow = model.set_params(search_depth=1).predict(X)
-    unanswered = model.apply(X) == -1
-    assert 0 < unanswered.sum() < len(X)
-    np.testing.assert_array_equal(shallow, np.where(unanswered, -1, free))
+    abstains = model.apply(X) == -1
+    assert 0 < abstains.sum() < len(X)
+    np.testing.assert_array_equal(shallow, np.where(abstains, -1, free))
 
 
 @pytest.mark.parametrize("model", [SSLART(), plain(), AutoSSLART()], ids=name_of)
@@ -188,14 +194,14 @@ def test_an_impossible_limit_is_refused_before_learning(model: Any, value: Any, 
 def test_unlabelled_samples_may_come_before_any_label(model: Any, blobs: Any) -> None:
     X, y = blobs
     model = clone(model).partial_fit(X[:50])
-    for ask in (model.predict, model.predict_proba):
+    for method in (model.predict, model.predict_proba):
         with pytest.raises(NotFittedError, match="partial_fit"):
-            ask(X)
+            method(X)
     model.partial_fit(X[50:80], y[50:80])
     assert model.score(X, y) > 0.9
 
 
-def test_a_new_label_changes_the_answer_at_that_place_at_once(blobs: Any) -> None:
+def test_a_new_label_changes_the_prediction_at_that_place_at_once(blobs: Any) -> None:
     X, y = blobs
     model = AutoSSLART(random_state=0).partial_fit(X, y)
     corner = np.array([[0.0, 12.0, 0.0]])  # far from all that was learnt
@@ -207,7 +213,7 @@ def test_a_new_label_changes_the_answer_at_that_place_at_once(blobs: Any) -> Non
     assert model.score(X, y) > 0.9
 
 
-def test_a_new_class_is_answered_as_soon_as_it_is_taught(blobs: Any) -> None:
+def test_a_new_class_is_predicted_as_soon_as_it_is_learnt(blobs: Any) -> None:
     X, y = blobs
     model = plain().partial_fit(X, y)
     model.partial_fit([[30.0, 30.0, 30.0]], [9])
@@ -216,14 +222,14 @@ def test_a_new_class_is_answered_as_soon_as_it_is_taught(blobs: Any) -> None:
     assert model.score(X, y) > 0.9
 
 
-def test_unlabelled_samples_change_the_boxes_that_speak(blobs: Any) -> None:
+def test_unlabelled_samples_change_the_boxes_that_contribute(blobs: Any) -> None:
     X, y = blobs
     model = plain(bounds=(-3, 12)).partial_fit(X[:30], y[:30])
     middle = (X[1:] + X[:-1]) / 2
     before = model.predict_proba(middle)
-    chosen = model._chosen
+    mixtures = mapping_of(model).mixtures
     model.partial_fit(X[30:])
-    assert model._chosen == chosen
+    assert mapping_of(model).mixtures == mixtures
     assert np.abs(model.predict_proba(middle) - before).max() > 1e-3
     fresh = plain(bounds=(-3, 12)).partial_fit(X, np.append(y[:30], np.full(90, -1)))
     np.testing.assert_allclose(model.predict_proba(X), fresh.predict_proba(X), atol=1e-9)
@@ -243,18 +249,18 @@ def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any, monke
     X, y = blobs
     chosen: list[int] = []
 
-    def noted(lesson: Any, wishes: Any) -> Any:
-        chosen.append(len(lesson.places))
-        return choose(lesson, wishes)
+    def noted(labelled: Any, fixed: Any, nodes: Any) -> Any:
+        chosen.append(len(labelled.classes))
+        return choose(labelled, fixed, nodes)
 
-    monkeypatch.setattr("sslart._mapping.evidence.selection.choose", noted)
+    monkeypatch.setattr("sslart._mapping.evidence.mapping.choose", noted)
     model = AutoSSLART(random_state=0).fit(X[:30], y[:30])
     for start in range(30, 100):
         model.partial_fit(X[start : start + 1], y[start : start + 1])
     assert chosen == [30, 32, 48, 64, 96]
     chosen.clear()
     AutoSSLART(random_state=0).partial_fit(X[:50], y[:50]).partial_fit(X[50:100], y[50:100])
-    assert chosen == [48, 96]  # the last of each call: nobody could ask for the others
+    assert chosen == [48, 96]  # the last of each call: nobody could predict with the others
 
 
 @pytest.mark.parametrize("length", [1, 7, 30])
@@ -277,9 +283,9 @@ def test_many_labels_are_learnt_once_however_often_settings_are_chosen(
     whole = AutoSSLART(bounds=(-3, 12), random_state=0).partial_fit(X, y)
     model, n_learnt = AutoSSLART(bounds=(-3, 12), random_state=0), []
 
-    def counted(lesson: Any, few: Any) -> Any:
-        n_learnt.append(len(lesson.places))
-        return _learn_many(lesson, few)
+    def counted(labelled: Any, few: Any) -> Any:
+        n_learnt.append(len(labelled.classes))
+        return _learn_many(labelled, few)
 
     monkeypatch.setattr("sslart._mapping.evidence.selection._learn_many", counted)
     for start in range(0, len(X), length):
@@ -292,17 +298,17 @@ def test_many_labels_are_learnt_once_however_often_settings_are_chosen(
 def test_the_users_settings_hold_as_soon_as_there_is_a_second_class() -> None:
     X = np.arange(20.0)[:, None]
     model = plain(bandwidth=0.4).partial_fit(X, ["a"] * 20).partial_fit([[30.0]], ["b"])
-    assert [key.width for one in model._chosen for key in one.keys] == [0.4]
+    assert [spec.bandwidth for one in mapping_of(model).mixtures for spec in one.specs] == [0.4]
     assert model.predict([[0.0], [30.0]]).tolist() == ["a", "b"]
 
 
-def test_memory_is_bounded(blobs: Any) -> None:
+def test_the_number_of_labels_kept_is_bounded(blobs: Any) -> None:
     X, y = blobs
     model = plain(max_labels=25, vigilance=0.8)
     for _ in range(5):
         model.partial_fit(X, y)
-        assert len(model._memory) <= 25
-    assert model._memory.n_seen == 600
+        assert len(mapping_of(model).reservoir) <= 25
+    assert mapping_of(model).reservoir.n_seen == 600
     assert model.score(X, y) > 0.9
     size, n_nodes = len(pickle.dumps(model)), model.n_nodes_
     for _ in range(5):
@@ -344,23 +350,23 @@ def test_a_choice_that_fails_takes_the_boxes_back_too(few_labels: Any, monkeypat
     def out_of_memory(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sslart._mapping.evidence.selection.choose", out_of_memory)
+    monkeypatch.setattr("sslart._mapping.evidence.mapping.choose", out_of_memory)
     for learn in (model.partial_fit, model.fit):
         with pytest.raises(MemoryError):
             learn(np.vstack([X, X * 1.5]), np.append(y, y))
         assert everything(model, X) == before
 
 
-# --- changes of mind
+# --- changes of parameters
 
 
 def test_a_model_fitted_with_another_mapping_cannot_turn_to_evidence(few_labels: Any) -> None:
     X, y = few_labels
     model = SSLART(random_state=0).fit(X, y).set_params(mapping="evidence")
     before = fingerprint(model)
-    for ask in (lambda: model.predict(X), lambda: model.predict_proba(X), lambda: model.partial_fit(X, y)):
+    for call in (lambda: model.predict(X), lambda: model.predict_proba(X), lambda: model.partial_fit(X, y)):
         with pytest.raises(ValueError, match=r"another mapping.*fit it again with mapping='evidence'"):
-            ask()
+            call()
     assert fingerprint(model) == before
     assert model.fit(X, y).score(X, y) > 0.9
 
@@ -375,7 +381,7 @@ def test_labels_kept_before_another_mapping_learnt_do_not_come_back(method: str,
         model.set_params(mapping="evidence").predict(X)
 
 
-def test_evidence_can_answer_by_the_best_box_too(few_labels: Any) -> None:
+def test_a_model_with_evidence_can_predict_by_the_best_box_too(few_labels: Any) -> None:
     X, y = few_labels
     model = plain().fit(X, y).set_params(mapping="one-to-many")
     np.testing.assert_array_equal(model.predict(X), SSLART(random_state=0).fit(X, y).predict(X))
@@ -384,7 +390,7 @@ def test_evidence_can_answer_by_the_best_box_too(few_labels: Any) -> None:
 
 BAD: dict[str, list[Any]] = {
     "families": [[], "boxes", ["box", "tree"], 5, [None], [["box", "linear"]]],
-    "width": [0, -1, np.nan, np.inf, "wide", True, 1e300, 1e-300],
+    "bandwidth": [0, -1, np.nan, np.inf, "wide", True, 1e300, 1e-300],
     "ridge": [0, -1, np.nan, np.inf, "high", True, 1e300, 1e-300],
     "rank_weight": [-0.1, 1.1, np.nan, "half", True],
     "max_labels": [0, -1, 1.5, None, "all", True],
@@ -408,12 +414,12 @@ def test_families_may_be_given_as_one_likes(families: Any, few_labels: Any) -> N
     assert set(plain(families=families).fit(*few_labels).family_weights_) <= {"box", "linear"}
 
 
-@pytest.mark.parametrize("width", [1e-6, 1e6])
+@pytest.mark.parametrize("bandwidth", [1e-6, 1e6])
 @pytest.mark.parametrize("ridge", [1e-6, 1e6])
-def test_extreme_settings_do_not_break(width: float, ridge: float, few_labels: Any) -> None:
+def test_extreme_settings_do_not_break(bandwidth: float, ridge: float, few_labels: Any) -> None:
     X, y = few_labels
     for families in (["box"], None):
-        model = plain(bandwidth=width, ridge=ridge, families=families).fit(X, y)
+        model = plain(bandwidth=bandwidth, ridge=ridge, families=families).fit(X, y)
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
@@ -421,7 +427,7 @@ def test_extreme_settings_do_not_break(width: float, ridge: float, few_labels: A
 
 
 @each_model
-def test_loaded_model_says_and_learns_on_as_if_never_saved(model: Any, few_labels: Any, tmp_path: Path) -> None:
+def test_loaded_model_predicts_and_learns_on_as_if_never_saved(model: Any, few_labels: Any, tmp_path: Path) -> None:
     X, y = few_labels
     model = clone(model).fit(X[:60], y[:60])
     sslart.save(model, tmp_path / "model")
@@ -456,27 +462,27 @@ def test_a_model_without_labels_comes_back(blobs: Any, tmp_path: Path) -> None:
 
 
 HOSTILE = {
-    "no memory": at("state", "evidence", "memory")(None),
+    "no reservoir": at("state", "evidence", "reservoir")(None),
     "no evidence": at("state", "evidence")(None),
-    "nothing chosen": at("state", "evidence", "chosen")([]),
-    "chosen of no kind": at("state", "evidence", "chosen")("box"),
-    "unknown family": at("state", "evidence", "chosen", 0, "keys")([["os.system", 0.5, 0.25]]),
-    "family of users": at("state", "evidence", "chosen", 0, "keys")([["propagated", 0.5, 0.25]]),
-    "key too short": at("state", "evidence", "chosen", 0, "keys")([["box", 0.5]]),
-    "no keys": at("state", "evidence", "chosen", 0, "keys")([]),
-    "spread in a pair": at("state", "evidence", "chosen", 0, "keys")([["box", 0.5, 0.25], ["spread", 0.0, 0.9]]),
-    "width of nothing": at("state", "evidence", "chosen", 0, "keys")([["box", 0.5, 0.0]]),
-    "width a string": at("state", "evidence", "chosen", 0, "keys")([["box", 0.5, "wide"]]),
-    "reach without end": at("state", "evidence", "chosen", 0, "keys")([["carried", 0.0, 1.0]]),
-    "rank beyond": at("state", "evidence", "chosen", 0, "keys")([["box", 7.0, 0.25]]),
-    "ridge below zero": at("state", "evidence", "chosen", 0, "ridge")(-1.0),
-    "weight not a number": at("state", "evidence", "chosen", 0, "weight")({"$float": "nan"}),
+    "no mixtures": at("state", "evidence", "mixtures")([]),
+    "mixtures of no kind": at("state", "evidence", "mixtures")("box"),
+    "unknown family": at("state", "evidence", "mixtures", 0, "specs")([["os.system", 0.5, 0.25]]),
+    "family of users": at("state", "evidence", "mixtures", 0, "specs")([["propagated", 0.5, 0.25]]),
+    "spec too short": at("state", "evidence", "mixtures", 0, "specs")([["box", 0.5]]),
+    "no specs": at("state", "evidence", "mixtures", 0, "specs")([]),
+    "spread in a pair": at("state", "evidence", "mixtures", 0, "specs")([["box", 0.5, 0.25], ["spread", 0.0, 0.9]]),
+    "bandwidth of nothing": at("state", "evidence", "mixtures", 0, "specs")([["box", 0.5, 0.0]]),
+    "bandwidth a string": at("state", "evidence", "mixtures", 0, "specs")([["box", 0.5, "wide"]]),
+    "reach without end": at("state", "evidence", "mixtures", 0, "specs")([["carried", 0.0, 1.0]]),
+    "rank beyond": at("state", "evidence", "mixtures", 0, "specs")([["box", 7.0, 0.25]]),
+    "ridge below zero": at("state", "evidence", "mixtures", 0, "ridge")(-1.0),
+    "weight not a number": at("state", "evidence", "mixtures", 0, "weight")({"$float": "nan"}),
     "seed below zero": at("state", "evidence", "seed")(-1),
     "seed of no kind": at("state", "evidence", "seed")("0"),
-    "swapped arrays": at("state", "evidence", "memory", "values")({"$array": 0}),
-    "codes that are no array": at("state", "evidence", "memory", "codes")("..."),
-    "count of labels too low": at("state", "evidence", "memory", "n_seen")(1),
-    "numeric column with categories": at("state", "evidence", "memory", "categories")({"0": ["x"] * 30}),
+    "swapped arrays": at("state", "evidence", "reservoir", "values")({"$array": 0}),
+    "codes that are no array": at("state", "evidence", "reservoir", "codes")("..."),
+    "count of labels too low": at("state", "evidence", "reservoir", "n_seen")(1),
+    "numeric column with categories": at("state", "evidence", "reservoir", "categories")({"0": ["x"] * 30}),
 }
 
 
@@ -501,9 +507,9 @@ def test_a_file_from_when_the_number_of_labels_at_the_choice_was_saved_loads(sav
     path = tmp_path / "model"
     path.write_bytes(saved)
     X = np.random.RandomState(1).rand(5, 3)
-    answers = sslart.load(path).predict_proba(X)
+    expected = sslart.load(path).predict_proba(X)
     older = sslart.load(forged(path, at("state", "evidence", "n_at_choice")(30)))
-    np.testing.assert_array_equal(older.predict_proba(X), answers)
+    np.testing.assert_array_equal(older.predict_proba(X), expected)
 
 
 @each_model
@@ -517,7 +523,7 @@ def test_results_do_not_depend_on_the_number_of_threads(model: Any, few_labels: 
         assert [model.predict_proba(many).tobytes(), model.predict(many).tobytes()] == alone
 
 
-def test_one_sample_gets_the_answer_it_gets_among_many(few_labels: Any) -> None:
+def test_one_sample_gets_the_prediction_it_gets_among_many(few_labels: Any) -> None:
     X, y = few_labels
     X = np.rint(X)  # on a lattice, where samples lie equally far from boxes
     model = AutoSSLART(random_state=0).fit(X, y)
@@ -550,7 +556,7 @@ def test_copies_are_equal_and_independent(model: Any, few_labels: Any) -> None:
     twin.partial_fit(X + 3, y)
     assert everything(model, X) == before
     fresh = clone(model)
-    assert not hasattr(fresh, "_memory")
+    assert sorted(vars(fresh)) == sorted(fresh.get_params())
     assert everything(fresh.fit(X, y), X) == before
 
 
@@ -566,9 +572,10 @@ def test_the_seed_settles_everything(few_labels: Any) -> None:
     assert found[0] == found[1] != found[2]
 
 
-def test_other_mappings_say_what_they_said(few_labels: Any) -> None:
+def test_other_mappings_predict_by_the_best_box(few_labels: Any) -> None:
     X, y = few_labels
     model = SSLART(0.8, random_state=0).fit(X, y)
-    assert not hasattr(model, "_memory")
+    assert not view_of(model).uses_evidence
+    assert "evidence" not in model.__sslart_state__()
     np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.predict(X))
     assert FuzzyARTMAP().fit(X[y >= 0], y[y >= 0]).predict(X).shape == y.shape
