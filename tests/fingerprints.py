@@ -597,7 +597,8 @@ def of_rules(name: str, model: Any, more: tuple[Any, Any]) -> Values:
         fewer = model.rules(simplify=more)
         yield f"{name}/rules/simplified/text", fewer.to_text()
         yield f"{name}/rules/simplified/values", [_ruled(rule) for rule in fewer]
-        yield f"{name}/rules/simplified/answers", fewer.answer(more[0])
+        predict = fewer.predict if hasattr(fewer, "predict") else fewer.answer
+        yield f"{name}/rules/simplified/answers", predict(more[0])
 
 
 def _ruled(rule: Any) -> list[Any]:

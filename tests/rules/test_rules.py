@@ -1,57 +1,25 @@
-"""Rules: they say what the boxes say, in every form, and stay true when they are merged and shortened."""
+"""Rules: one per labelled box, with its samples and confidence; those of members that read the same are one."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import pickle
 import re
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ruled_models import covers, each_classifier, lattice_rules, mixed_samples
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from conftest import CLASSIFIERS, lattices, name_of, needs_data
+from conftest import CLASSIFIERS, lattices, name_of
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
-from sslart.rules import Rule, RuleCondition, RuleSet, rules_of
-from sslart.rules._format import cell
-
-each_classifier = pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
-GRID_STEP = 1e-9  # of a range: sides of boxes come back from the grid
-
-
-def holds(condition: RuleCondition, value: Any) -> bool:
-    """Tell whether a value satisfies an unquantised condition; a missing value is no evidence against it."""
-    if condition.categories is not None:
-        return value is None or value in condition.categories
-    if np.isnan(value) or np.isnan(condition.low_value):
-        return True
-    slack = GRID_STEP * max(1.0, abs(value))
-    return bool(condition.low_value - slack <= value <= condition.high_value + slack)
-
-
-def covers(rule: Rule, sample: Any) -> bool:
-    return all(holds(condition, value) for condition, value in zip(rule.conditions, sample, strict=True))
-
-
-def classes_for(X: np.ndarray) -> np.ndarray:
-    return np.arange(len(X)) * 7 % 5 % 3
-
-
-def lattice_rules(X: np.ndarray, members: int = 0, **options: Any) -> tuple[Any, np.ndarray]:
-    """A model of samples on a lattice, labelled but for every third, and its labels."""
-    y = np.where(np.arange(len(X)) % 3 == 1, -1, classes_for(X))
-    kind = WESSLART(members, random_state=0, vigilance=0.7) if members else SSLART(0.7, shuffle=False)
-    return kind.fit(X, y), y
-
-
-# What a rule says of the samples
+from sslart._mapping.view import view_of
+from sslart.rules import rules_of
+from sslart.rules._format import level_text
 
 
 @given(lattices(min_samples=2))
@@ -60,35 +28,6 @@ def test_every_labelled_sample_satisfies_a_rule_that_counts_its_class(X: np.ndar
     rules = rules_of(model)
     for sample, label in zip(X[y != -1], y[y != -1], strict=True):
         assert any(covers(rule, sample) and rule.counts[label] > 0 for rule in rules)
-
-
-@given(lattices(min_samples=2), st.integers(2, 9), st.booleans())
-@settings(max_examples=60)
-def test_levels_contain_the_box(X: np.ndarray, levels: int, ensemble: bool) -> None:
-    model, _ = lattice_rules(X, members=2 if ensemble else 0)
-    rules = rules_of(model, levels=levels)
-    scales = rules.to_dict()["features"]
-    for rule in rules:
-        for condition, scale in zip(rule.conditions, scales, strict=True):
-            if np.isnan(condition.low_value):
-                assert (condition.low_level, condition.high_level) == (1, levels)
-                assert condition.full_range
-                continue
-            ends = [-np.inf, *scale["cuts"], np.inf]
-            assert ends[condition.low_level - 1] <= condition.low_value + GRID_STEP
-            assert condition.high_value <= ends[condition.high_level] + GRID_STEP
-            assert condition.terms == tuple(scale["terms"][condition.low_level - 1 : condition.high_level])
-
-
-def test_each_side_goes_to_the_nearest_level() -> None:
-    values = np.linspace(0, 1, 41)
-    model = FuzzyARTMAP(vigilance=1.0).fit(values[:, None] * 200 - 50, np.arange(41) % 2)
-    for n_levels in (2, 3, 5, 7):
-        centres = np.arange(n_levels) / (n_levels - 1)  # V_q
-        for rule in rules_of(model, levels=n_levels):
-            (condition,) = rule.conditions
-            gaps = abs(centres - values[rule.nodes[0]])
-            assert gaps[condition.low_level - 1] == pytest.approx(gaps.min())
 
 
 @each_classifier
@@ -117,18 +56,15 @@ def test_the_confidence_factor_is_that_of_carpenter_and_tan() -> None:
     assert [rule.nodes for rule in rules_of(model)] == [(2,), (0,), (1,)]
 
 
-# Ensembles
-
-
 @given(lattices(min_samples=2), st.integers(1, 4))
 @settings(max_examples=50)
 def test_members_share_rules_that_read_the_same(X: np.ndarray, n_members: int) -> None:
     model, _ = lattice_rules(X, members=n_members)
     rules = rules_of(model, levels=3)
-    readings = [(rule.label, *map(cell, rule.conditions)) for rule in rules]
+    readings = [(rule.label, *map(level_text, rule.conditions)) for rule in rules]
     assert len(set(readings)) == len(readings)
     of_members = [rule for member in model.estimators_ for rule in rules_of(member, levels=3)]
-    assert set(readings) == {(rule.label, *map(cell, rule.conditions)) for rule in of_members}
+    assert set(readings) == {(rule.label, *map(level_text, rule.conditions)) for rule in of_members}
     labelled = model.node_labels_ != -1
     assert sum(rule.support for rule in rules) == model.support_[labelled].sum()
     assert sum(rule.n_labelled for rule in rules) == model.counts_.sum()
@@ -138,255 +74,26 @@ def test_members_share_rules_that_read_the_same(X: np.ndarray, n_members: int) -
         assert set(rule.members) == set(np.searchsorted(offsets, rule.nodes, side="right").tolist())
 
 
-def test_members_that_are_alike_hold_every_rule(few_labels: tuple[np.ndarray, np.ndarray]) -> None:
+def test_members_that_are_alike_have_every_rule(few_labels: tuple[np.ndarray, np.ndarray]) -> None:
     model = WESSLART(3, shuffle=False, vigilance=0.8, random_state=0).fit(*few_labels)
     rules = rules_of(model)
     assert {rule.n_members for rule in rules} == {3}
     assert "in 3 of 3 members" in rules.to_text()
 
 
-# Forms
-
-
-def levels_in_text(text: str, rules: RuleSet) -> list[dict[str, str]]:
-    terms = {scale["feature"]: scale.get("terms") for scale in rules.to_dict()["features"]}
-    found = []
-    for part in text.split("\n\n"):
-        cells = dict.fromkeys(rules.feature_names, "any")
-        phrases = re.sub(r"^Rule \d+: If ", "", part.split("\nThen ")[0])
-        for words in phrases.split(", AND\n   "):
-            if words in ("anything", f"Rule {len(found) + 1}: Otherwise"):
-                continue
-            name, first, last = re.fullmatch(r"(\w+) is (?:from )?“(.+?)”(?: to “(.+?)”)? \[.+\]", words).groups()
-            low, high = terms[name].index(first) + 1, terms[name].index(last or first) + 1
-            cells[name] = str(low) if low == high else f"{low}-{high}"
-        found.append(cells)
-    return found
-
-
-@pytest.mark.parametrize("levels", [2, 5, 8])
-@each_classifier
-def test_all_forms_say_the_same(model: Any, levels: int, blobs: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = blobs
-    rules = rules_of(clone(model).set_params(vigilance=0.7).fit(X, y), levels=levels)
-    names = list(rules.feature_names)
-    from_text = levels_in_text(rules.to_text(), rules)
-    from_frame = rules.to_frame()[names].to_dict("records")
-    from_dict = [
-        {
-            condition["feature"]: "any"
-            if condition["full_range"]
-            else "-".join(map(str, sorted({condition["low_level"], condition["high_level"]})))
-            for condition in rule["conditions"]
-        }
-        for rule in rules.to_dict()["rules"]
-    ]
-    rows = re.findall(r"<tr><th>\d+</th>(.*?)</tr>", rules._repr_html_())
-    from_html = [dict(zip(names, re.findall(r"<td.*?>(.*?)</td>", row), strict=False)) for row in rows]
-    lines = rules.to_markdown().splitlines()[2:]
-    from_markdown = [dict(zip(names, line.strip("| ").split(" | ")[1:], strict=False)) for line in lines]
-    assert from_text == from_frame == from_dict == from_html == from_markdown
-    labels = re.findall(r"\nThen (.+) with confidence estimate=(.+)\.\n", rules.to_text())
-    assert labels == [(str(rule.label), str(round(rule.confidence, 3))) for rule in rules]
-    assert json.loads(rules.to_json())["rules"][0]["confidences"] == {
-        str(label): share for label, share in rules[0].confidences.items()
-    }
-
-
-def test_the_text_has_the_form_of_the_paper() -> None:
-    frame = pd.DataFrame({"Age": [29.0, 77.0, 29.0, 35.0], "Sex": [0.0, 1.0, 0.0, 0.0]})
-    rules = rules_of(SSLART(0.9, shuffle=False).fit(frame, ["Positive", "Negative", "Positive", "Positive"]))
-    assert rules[:1].to_text() == (
-        "Rule 1: If Age is “Very Small” [29, 35], AND\n"
-        "   Sex is “Very Small” [0, 0]\n"
-        "Then Positive with confidence estimate=1.0.\n"
-        "   (support 3, 3 of them labelled)"
-    )
-
-
-def test_html_and_markdown_escape_what_they_show() -> None:
-    frame = pd.DataFrame({"<b>|": [0.0, 1.0]})
-    rules = rules_of(SSLART().fit(frame, ["<i>", "a|b"]))
-    assert "<b>" not in rules._repr_html_()
-    assert "<i>" not in rules._repr_html_()
-    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in rules.to_markdown().splitlines()}
-    assert len(widths) == 1
-
-
-def test_a_feature_called_like_a_column_of_the_table_is_told_apart() -> None:
-    names = ["label", "support", "confidence a", "feature label", "No.", "size"]
-    frame = pd.DataFrame(np.arange(18.0).reshape(3, 6), columns=names)
-    rules = rules_of(FuzzyARTMAP(vigilance=1.0).fit(frame, ["a", "b", "a"]))
-    columns = list(rules.to_frame().columns)
-    assert columns[:6] == [
-        "feature feature label",
-        "feature support",
-        "feature confidence a",
-        "feature label",
-        "feature No.",
-        "size",
-    ]
-    assert len(set(columns)) == len(columns)
-    assert rules.to_frame()["label"].tolist() == [rule.label for rule in rules]
-    assert rules.feature_names == tuple(names)
-    heads = re.findall(r"<th>([^<]+)</th>", rules._repr_html_().split("</thead>")[0])
-    assert heads == ["No.", *columns]
-    assert rules.to_markdown().splitlines()[0] == f"| {' | '.join(heads)} |"
-
-
-def test_a_rule_set_is_an_immutable_sequence(blobs: tuple[np.ndarray, np.ndarray]) -> None:
-    rules = rules_of(SSLART(0.8, random_state=0).fit(*blobs))
-    assert isinstance(rules[1:3], RuleSet)
-    assert list(rules[1:3]) == [rules[1], rules[2]]
-    assert rules[-1] is list(rules)[-1]
-    assert rules[0] in rules
-    assert hash(rules[0]) == hash(pickle.loads(pickle.dumps(rules))[0])
-    for owner, name in ((rules, "dropped"), (rules[0], "label"), (rules[0].conditions[0], "feature")):
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(owner, name, "other")
-    assert rules[:0].to_text() == ""
-    assert len(rules[:0].to_frame()) == 0
-    with pytest.raises(ValueError, match="no rule to answer with"):
-        rules[:0].answer(blobs[0])
-
-
-def test_filters_keep_what_they_promise(few_labels: tuple[np.ndarray, np.ndarray]) -> None:
-    model = SSLART(0.6, random_state=0).fit(*few_labels)
-    rules = rules_of(model)
-    assert {rule.label for rule in rules.filter(label=1)} == {1}
-    assert all(rule.confidence >= 0.9 for rule in rules.filter(min_confidence=0.9))
-    assert all(not rule.conditions[1].full_range for rule in rules.filter(feature="x1"))
-    assert list(rules.filter(min_support=5)) == list(rules_of(model, min_support=5))
-    assert list(rules.filter(min_confidence=0.9)) == list(rules_of(model, min_confidence=0.9))
-    with pytest.raises(ValueError, match=r"no class 7.*0, 1, 2"):
-        rules.filter(label=7)
-    with pytest.raises(ValueError, match=r"no feature 'y'.*'x0'"):
-        rules.filter(feature="y")
-
-
 def test_rules_stay_as_they_were_when_the_model_learns_on(blobs: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = blobs
     model = SSLART(0.8, random_state=0).fit(X[:60], y[:60])
     rules = rules_of(model)
-    before, answers = rules.to_json(), rules.answer(X)
+    before, predicted = rules.to_json(), rules.predict(X)
     model.partial_fit(X[60:] * 3, y[60:] + 5)
     assert rules.to_json() == before
-    assert (rules.answer(X) == answers).all()
-
-
-# Terms, levels and cut points
-
-
-def test_terms_can_be_renamed_for_all_features_or_for_one(blobs: tuple[np.ndarray, np.ndarray]) -> None:
-    model = SSLART(0.8, random_state=0).fit(*blobs)
-    words = ["low", "normal", "high"]
-    assert {scale["terms"][1] for scale in rules_of(model, levels=3, terms=words).to_dict()["features"]} == {"normal"}
-    rules = rules_of(model, levels={"x1": 3}, terms={"x1": words})
-    assert [scale["terms"][0] for scale in rules.to_dict()["features"]] == ["Very Small", "low", "Very Small"]
-    assert [len(scale["terms"]) for scale in rules.to_dict()["features"]] == [5, 3, 5]
-    assert rules_of(model, levels=9).to_dict()["features"][0]["terms"][8] == "level 9"
-
-
-def test_the_level_of_an_expert_is_the_number_of_cuts_below() -> None:
-    pressure = np.array([100.0, 119, 120, 121, 140, 141, 180])
-    frame = pd.DataFrame({"pressure": pressure})
-    model = FuzzyARTMAP(vigilance=1.0).fit(frame, np.arange(7) % 2)
-    rules = rules_of(model, levels={"pressure": [120, 140]}, terms={"pressure": ["low", "normal", "high"]})
-    terms = {rule.nodes[0]: rule.conditions[0].terms for rule in rules}
-    assert [terms[node] for node in range(7)] == [("low",)] * 3 + [("normal",)] * 2 + [("high",)] * 2
-    beyond = rules_of(model, levels={"pressure": [50, 200]})
-    assert {(rule.conditions[0].low_level, rule.conditions[0].full_range) for rule in beyond} == {(2, False)}
-
-
-def test_a_value_that_is_a_cut_lies_below_it_whatever_the_grid() -> None:
-    values = np.sort(np.random.RandomState(0).normal(size=50).round(3))
-    values = np.unique(values)
-    model = FuzzyARTMAP(vigilance=1.0).fit(values[:, None], np.arange(len(values)) % 2)
-    rules = rules_of(model, levels={"x0": values[:-1]})
-    levels = {rule.nodes[0]: rule.conditions[0].high_level for rule in rules}
-    assert [levels[node] for node in range(len(values))] == list(range(1, len(values) + 1))
-
-
-def test_a_box_that_reaches_all_levels_asks_nothing() -> None:
-    model = SSLART(0.0, shuffle=False).fit([[0.1], [0.9], [0.0], [1.0]], ["a", "a", None, None])
-    assert rules_of(model)[0].conditions[0].full_range
-    X = np.array([[0.2, 0.0], [0.8, 0.1], [0.0, 1.0], [1.0, 1.0]])
-    rules = rules_of(FuzzyARTMAP(vigilance=0.3).fit(X, ["a", "a", "b", "b"]), levels=2)
-    (condition, _) = rules.filter(label="a")[0].conditions
-    assert (condition.low_level, condition.high_level, condition.full_range) == (1, 2, True)
-    assert condition.low_value == pytest.approx(0.2)
-    assert "x0" not in rules.filter(label="a").to_text()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"levels": 1}, "levels must be 2 or more, got 1"),
-        ({"levels": True}, "whole number from 2 up, or cut points"),
-        ({"levels": 2.5}, "whole number from 2 up, or cut points"),
-        ({"levels": {"x0": "abc"}}, "'x0' must be a whole number"),
-        ({"levels": {"x0": []}}, "at least one"),
-        ({"levels": {"x0": [1, np.nan]}}, "all finite"),
-        ({"levels": {"x0": [2, 1]}}, "cut points of the feature 'x0' must increase"),
-        ({"levels": {"age": 3}}, "levels names the feature 'age'.*'x0', 'x1', 'x2'"),
-        ({"terms": {"age": ["a"]}}, "terms names the feature 'age'"),
-        ({"terms": ["a", "b"]}, "2 words for the 5 levels of the feature 'x0'.*levels=2"),
-        ({"terms": "abcde"}, "sequence of strings"),
-        ({"terms": 5}, "sequence of strings"),
-        ({"terms": ["a", "b", "c", "d", "a"]}, "each different"),
-        ({"terms": ["a", "b", "c", "d", 5]}, "must be strings"),
-        ({"min_confidence": 2}, r"min_confidence of rules must be a number in \[0, 1\]"),
-        ({"min_support": -1}, "min_support of rules"),
-        ({"simplify": True}, r"simplify=\(X, y\)"),
-        ({"simplify": 5}, r"simplify=\(X, y\)"),
-    ],
-)
-def test_errors_say_the_cure(options: dict[str, Any], message: str, blobs: tuple[np.ndarray, np.ndarray]) -> None:
-    model = SSLART(0.8, random_state=0).fit(*blobs)
-    with pytest.raises(ValueError, match=message):
-        rules_of(model, **options)
-
-
-def test_models_without_rules_are_refused(blobs: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = blobs
-    for model in CLASSIFIERS:
-        with pytest.raises(NotFittedError):
-            rules_of(clone(model))
-    with pytest.raises(NotFittedError, match="No labelled sample"):
-        rules_of(SSLART().partial_fit(X))
-    with pytest.raises(TypeError, match="got a FuzzyART"):
-        rules_of(FuzzyART().fit(X))
-    with pytest.raises(TypeError, match=r"pipeline\[-1\]"):
-        rules_of(make_pipeline(SSLART()).fit(X, y))
-    model = SSLART().fit(X, y)
-    with pytest.raises(ValueError, match="no labelled sample"):
-        rules_of(model, simplify=(X, np.full(len(X), -1)))
-    with pytest.raises(ValueError, match="2 features"):
-        rules_of(model).answer(X[:, :2])
-
-
-# Categories, missing values, constant features
-
-
-@pytest.fixture
-def mixed() -> tuple[pd.DataFrame, np.ndarray]:
-    random = np.random.RandomState(0)
-    frame = pd.DataFrame(
-        {
-            "size": random.normal(size=60),
-            "colour": random.choice(["red", "blue", "green"], 60),
-            "old": random.choice([True, False], 60),
-            "constant": 3.0,
-        }
-    )
-    frame.loc[::7, "colour"] = None
-    frame.loc[::5, "size"] = np.nan
-    return frame, np.where(frame["colour"] == "red", "stop", "go")
+    assert (rules.predict(X) == predicted).all()
 
 
 @pytest.mark.parametrize("model", [SSLART(0.6, shuffle=False), WESSLART(3, vigilance=0.6, random_state=0)], ids=name_of)
-def test_a_categorical_column_is_one_condition(model: Any, mixed: tuple[pd.DataFrame, np.ndarray]) -> None:
-    frame, y = mixed
+def test_a_categorical_column_is_one_condition(model: Any) -> None:
+    frame, y = mixed_samples()
     rules = rules_of(clone(model).fit(frame, y))
     assert rules.feature_names == ("size", "colour", "old", "constant")
     assert list(rules.to_frame().columns[:4]) == ["size", "colour", "old", "constant"]
@@ -406,24 +113,15 @@ def test_a_categorical_column_is_one_condition(model: Any, mixed: tuple[pd.DataF
         rules_of(clone(model).fit(frame, y), levels={"colour": 3})
 
 
-def test_the_conditions_stand_for_the_boxes_of_the_model(mixed: tuple[pd.DataFrame, np.ndarray]) -> None:
-    model = SSLART(0.6, shuffle=False).fit(*mixed)
+def test_the_conditions_are_the_boxes_of_the_model() -> None:
+    model = SSLART(0.6, shuffle=False).fit(*mixed_samples())
     rules = rules_of(model)
-    scales = rules._domain.scales
-    sides = zip(rules._domain.boxes(rules), model._network.nodes.boxes(), strict=True)
-    for of_rules, of_nodes in sides:
+    (member,) = view_of(model).members
+    for of_rules, of_nodes in zip(rules._domain.boxes(rules), member.boxes, strict=True):
         for row, rule in enumerate(rules):
-            for condition, scale in zip(rule.conditions, scales, strict=True):
+            for condition, scale in zip(rule.conditions, rules.scales, strict=True):
                 if not condition.full_range:
                     assert (of_rules[row, scale.positions] == of_nodes[rule.nodes[0], scale.positions]).all()
-
-
-def test_simplified_categories_answer_the_same(mixed: tuple[pd.DataFrame, np.ndarray]) -> None:
-    frame, y = mixed
-    model = SSLART(0.7, shuffle=False).fit(frame, y)
-    rules, short = rules_of(model), rules_of(model, simplify=(frame, y))
-    assert (rules.answer(frame) == short.answer(frame)).all()
-    assert len(short) < len(rules)
 
 
 def test_a_side_that_no_sample_has_reached_is_left_out() -> None:
@@ -437,159 +135,19 @@ def test_a_side_that_no_sample_has_reached_is_left_out() -> None:
     assert rules.filter(label="a").to_dict()["rules"][0]["conditions"][1]["low_value"] is None
 
 
-# Answers and simplification
-
-
-def test_the_nearest_rule_answers_and_the_better_one_on_ties() -> None:
-    model = FuzzyARTMAP(vigilance=1.0).fit([[0.0], [0.0], [1.0], [0.25]], ["a", "a", "b", "a"])
-    rules = rules_of(model)
-    assert rules.answer([[0.0], [0.3], [0.6], [0.7], [9.0]]).tolist() == ["a", "a", "a", "b", "b"]
-    assert [rule.confidence_factor for rule in rules] == [1.0, 1.0, 0.75]
-    assert rules.answer([[0.625]]) == ["b"]  # as far from the third rule, which is for "a"
-    tied = SSLART(1.0, shuffle=False).fit([[0.0], [1.0], [1.0], [0.0], [0.0]], ["a", "b", "b", "b", "a"])
-    factors = {rule.label: rule.confidence_factor for rule in rules_of(tied)}
-    assert factors["a"] == factors["b"]
-    assert rules_of(tied).answer([[0.5]]) == [rules_of(tied)[0].label]
-
-
-@given(lattices(min_samples=2), st.integers(2, 5), st.sampled_from([0, 1, 3]))
-@settings(max_examples=60)
-def test_simplification_never_changes_an_answer(X: np.ndarray, levels: int, members: int) -> None:
-    model, y = lattice_rules(X, members)
-    rules = rules_of(model, levels=levels)
-    short = rules_of(model, levels=levels, simplify=(X, y))
-    labelled = X[y != -1]
-    assert (rules.answer(labelled) == short.answer(labelled)).all()
-    assert len(short) <= len(rules)
-    assert sum(rule.support for rule in short) == sum(rule.support for rule in rules)
-    assert sorted(n for rule in short for n in rule.nodes) == sorted(n for rule in rules for n in rule.nodes)
-    merged = sum("merged" in line for line in short.dropped)
-    assert len(rules) - len(short) == merged
-
-
-def test_simplification_says_what_it_left_out() -> None:
-    X = np.array([[0.0, 0.1], [0.2, 0.9], [0.8, 0.0], [1.0, 1.0]])
-    model = FuzzyARTMAP(vigilance=1.0).fit(X, ["a", "a", "b", "b"])
-    short = rules_of(model, levels=2, simplify=(X, ["a", "a", "b", "b"]))
-    assert short.answer(X).tolist() == ["a", "a", "b", "b"]
-    assert len(short) == 2
-    assert any("merged with node" in line for line in short.dropped)
-    assert any("left out" in line for line in short.dropped)
-    assert len(rules_of(model).dropped) == 0
-    assert sum(not condition.full_range for rule in short for condition in rule.conditions) == 1
-    assert short.to_text().splitlines()[-3] == "Rule 2: Otherwise"
-
-
-@given(lattices(min_samples=2), st.integers(2, 5), st.sampled_from([0, 3]))
-@settings(max_examples=40)
-def test_only_the_last_rule_comes_to_ask_nothing(X: np.ndarray, levels: int, members: int) -> None:
-    model, y = lattice_rules(X, members)
-    whole = {
-        node
-        for rule in rules_of(model, levels=levels)
-        for node in rule.nodes
-        if all(condition.full_range for condition in rule.conditions)
-    }
-    short = rules_of(model, levels=levels, simplify=(X, y))
-    for rule in short[:-1]:
-        assert whole & set(rule.nodes) or not all(condition.full_range for condition in rule.conditions)
-    assert ("Otherwise" in short.to_text()) <= all(condition.full_range for condition in short[-1].conditions)
-
-
-def test_a_box_that_holds_everything_reads_as_anything() -> None:
-    rules = rules_of(SSLART(0.0, shuffle=False).fit([[0.0], [1.0]], ["a", "a"]))
-    assert rules.to_text().startswith("Rule 1: If anything\nThen a")
-
-
-def test_unlabelled_samples_do_not_hold_simplification_back(few_labels: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = few_labels
-    model = SSLART(0.8, random_state=0).fit(X, y)
-    known = y != -1
-    assert rules_of(model, simplify=(X, y)).to_json() == rules_of(model, simplify=(X[known], y[known])).to_json()
-
-
-# The paper's table
-
-
-@needs_data
-def test_the_table_of_heart_disease_has_the_columns_of_the_paper() -> None:
-    from sslart.datasets import load_heart_cleveland
-
-    data = load_heart_cleveland(as_frame=True)
-    rules = rules_of(SSLART(0.7, random_state=0).fit(data.data, data.target))
-    table = rules.to_frame()
-    features = ["age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"]
-    features += ["thalach", "exang", "oldpeak", "slope", "ca", "thal"]
-    assert list(table.columns[:13]) == features
-    assert [name for name in table.columns if name.startswith("confidence ")] == [
-        f"confidence {label}" for label in rules.classes
-    ]
-    assert len(rules.classes) == 2
-    assert table[features].map(lambda text: bool(re.fullmatch(r"[1-5](-[1-5])?|any", text))).all(axis=None)
-    assert table.index[0] == 1
-    short = rules_of(SSLART(0.7, random_state=0).fit(data.data, data.target), simplify=(data.data, data.target))
-    assert (short.answer(data.data) == rules.answer(data.data)).all()
-
-
-@pytest.mark.parametrize("n_members", [None, 3])
-def test_a_rule_of_an_evidence_model_carries_what_its_box_says(n_members: int | None, few_labels: Any) -> None:
-    X, y = few_labels
-    model: Any = SSLART(0.9) if n_members is None else WESSLART(n_members, vigilance=0.9)
-    model.set_params(mapping="evidence", families=["box", "relevant"], random_state=0).fit(X, y)
-    rules = model.rules()
-    members = getattr(model, "estimators_", [model])
-    starts = np.cumsum([0, *(member.n_nodes_ for member in members)])
-    spoke = 0
-    for rule in rules:
-        if rule.evidence is None:
-            continue
-        spoke += 1
-        expected = np.zeros(3)
-        for node in rule.nodes:
-            place = int(np.searchsorted(starts, node, side="right")) - 1
-            expected += full_strength(members[place], node - starts[place]) / len(rule.members)
-        assert list(rule.evidence) == [0, 1, 2]
-        assert list(rule.evidence.values()) == pytest.approx(expected.tolist())
-    assert spoke
-    text, frame = rules.to_text(), rules.to_frame()
-    best = max(rules, key=lambda rule: rule.evidence is not None)
-    assert best.evidence is not None
-    assert frame["evidence 1"].tolist() == pytest.approx(
-        [np.nan if rule.evidence is None else rule.evidence[1] for rule in rules], nan_ok=True
-    )
-    assert f"{best.label} {best.evidence[best.label]:+.3f}" in text
-    assert json.loads(rules.to_json())["rules"][0]["evidence"] == (
-        None if rules[0].evidence is None else {str(label): said for label, said in rules[0].evidence.items()}
-    )
-    assert "| evidence 0 | evidence 1 | evidence 2 |" in rules.to_markdown()
-    assert "<th>evidence 2</th>" in rules._repr_html_()
-    assert list(rules[:0].to_frame().columns) == list(frame.columns)
-
-
-def full_strength(member: Any, node: int) -> np.ndarray:
-    """What a node says of a sample in its middle."""
-    landmarks = member._landmarks().tolist()
-    lower, upper = member._network.nodes.boxes()
-    middle = (lower + upper)[[node]] / 2
-    said = member._heard().readout.by_box(middle, len(landmarks), np.zeros(1, dtype=np.uint8))
-    return said[0, np.argsort(member._class_table.sorted_codes()), landmarks.index(node)]
-
-
-def test_rules_of_other_mappings_have_no_evidence(few_labels: Any) -> None:
-    rules = SSLART(0.9, random_state=0).fit(*few_labels).rules()
-    assert all(rule.evidence is None for rule in rules)
-    assert "evidence" not in rules.to_text() + rules.to_markdown() + rules._repr_html_()
-
-
-def test_a_box_that_is_silent_has_no_evidence(few_labels: Any) -> None:
-    rules = SSLART(0.9, mapping="evidence", families=["linear"], random_state=0).fit(*few_labels).rules()
-    assert all(rule.evidence is None for rule in rules)
-    assert rules.to_frame()["evidence 0"].isna().all()
-    assert "nan" not in rules.to_markdown() + rules.to_text()
-
-
-def test_simplify_is_refused_where_no_single_rule_answers(few_labels: Any) -> None:
-    X, y = few_labels
-    model = SSLART(0.9, mapping="evidence", random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"no single rule answers.*mapping='one-to-many'"):
-        model.rules(simplify=(X, y))
+def test_models_without_rules_are_refused(blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = blobs
+    for model in CLASSIFIERS:
+        with pytest.raises(NotFittedError):
+            rules_of(clone(model))
+    with pytest.raises(NotFittedError, match="No labelled sample"):
+        rules_of(SSLART().partial_fit(X))
+    with pytest.raises(TypeError, match="got a FuzzyART"):
+        rules_of(FuzzyART().fit(X))
+    with pytest.raises(TypeError, match=r"pipeline\[-1\]"):
+        rules_of(make_pipeline(SSLART()).fit(X, y))
+    model = SSLART().fit(X, y)
+    with pytest.raises(ValueError, match="no labelled sample"):
+        rules_of(model, simplify=(X, np.full(len(X), -1)))
+    with pytest.raises(ValueError, match="2 features"):
+        rules_of(model).predict(X[:, :2])

@@ -6,8 +6,8 @@ from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
     from sslart.rules._extract import rules_of
+    from sslart.rules._rule import Rule, RuleCondition
     from sslart.rules._rule_set import RuleSet
-    from sslart.rules._scales import Rule, RuleCondition
 
 __all__ = [
     "Rule",
@@ -21,7 +21,7 @@ __getattr__ = lazy_names(
     {
         "rules_of": "sslart.rules._extract",
         "RuleSet": "sslart.rules._rule_set",
-        "RuleCondition": "sslart.rules._scales",
-        "Rule": "sslart.rules._scales",
+        "RuleCondition": "sslart.rules._rule",
+        "Rule": "sslart.rules._rule",
     },
 )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from math import floor, isnan, log10, nan
 from typing import Any
 
 from sslart._data.classes import Label
-from sslart.rules._scales import Rule, RuleCondition, Scale
+from sslart._utils.tables import Cell, html_table, markdown_table
+from sslart.rules._domain import Domain
+from sslart.rules._rule import Rule, RuleCondition
+from sslart.rules._scales import Scale
 
 ANY = "any"
+NUMBER = "No."
 
 
-def cell(condition: RuleCondition) -> str:
+def level_text(condition: RuleCondition) -> str:
     """Return a condition as in the paper's table: "1", "2-3", categories, or "any"."""
     if condition.full_range:
         return ANY
@@ -24,7 +27,7 @@ def cell(condition: RuleCondition) -> str:
     return f"{condition.low_level}-{condition.high_level}"
 
 
-def phrase(condition: RuleCondition, scale: Scale) -> str:
+def condition_text(condition: RuleCondition, scale: Scale) -> str:
     """Return a condition in words, with the range in the user's units behind it."""
     if condition.categories is not None:
         return f"{condition.feature} is {' or '.join(f'“{term}”' for term in condition.terms)}"
@@ -45,22 +48,22 @@ def _share(value: float) -> str:
     return str(round(value, 3))
 
 
-def rule_text(number: int, rule: Rule, scales: Sequence[Scale], n_members: int, *, is_last: bool) -> str:
-    """Return one rule in the paper's form; the last of several that asks nothing is for what the others leave."""
-    phrases = [
-        phrase(condition, scale)
-        for condition, scale in zip(rule.conditions, scales, strict=True)
+def rule_text(number: int, rule: Rule, domain: Domain, *, is_last: bool) -> str:
+    """Return one rule in the paper's form; "Otherwise" is for the last of several, if it has no condition."""
+    conditions = [
+        condition_text(condition, scale)
+        for condition, scale in zip(rule.conditions, domain.scales, strict=True)
         if not condition.full_range
     ]
     others = [f"{label} {_share(share)}" for label, share in rule.confidences.items() if share and label != rule.label]
     remarks = [
         *([f"else {', '.join(others)}"] if others else []),
         f"support {rule.support}, {rule.n_labelled} of them labelled",
-        *([f"in {rule.n_members} of {n_members} members"] if n_members > 1 else []),
+        *([f"in {rule.n_members} of {domain.n_members} members"] if domain.n_members > 1 else []),
         *([f"evidence {_evidence(rule.evidence)}"] if rule.evidence else []),
     ]
-    antecedent = ", AND\n   ".join(phrases) or "anything"
-    antecedent = "Otherwise" if is_last and number > 1 and not phrases else f"If {antecedent}"
+    antecedent = ", AND\n   ".join(conditions) or "anything"
+    antecedent = "Otherwise" if is_last and number > 1 and not conditions else f"If {antecedent}"
     return (
         f"Rule {number}: {antecedent}\n"
         f"Then {rule.label} with confidence estimate={_share(rule.confidence)}.\n"
@@ -68,13 +71,15 @@ def rule_text(number: int, rule: Rule, scales: Sequence[Scale], n_members: int, 
     )
 
 
-def _evidence(said: Mapping[Label, float]) -> str:
-    """Return what a box says for each class, the most first."""
-    return ", ".join(f"{label} {amount:+.3f}" for label, amount in sorted(said.items(), key=lambda one: -one[1]))
+def _evidence(contributions: Mapping[Label, float]) -> str:
+    """Return what a box adds to the score of each class, the highest first."""
+    highest_first = sorted(contributions.items(), key=lambda item: -item[1])
+    return ", ".join(f"{label} {amount:+.3f}" for label, amount in highest_first)
 
 
-def columns(scales: Sequence[Scale], classes: Sequence[Label], *, evidence: bool = False) -> list[str]:
-    """Return the head of the rule table; a feature called like a column of the table's own has "feature " before it."""
+def columns(domain: Domain) -> list[str]:
+    """Return the head of the rule table; a feature called like another column has "feature " before its name."""
+    classes = domain.classes.tolist()
     own = [
         "label",
         *(f"confidence {label}" for label in classes),
@@ -82,13 +87,13 @@ def columns(scales: Sequence[Scale], classes: Sequence[Label], *, evidence: bool
         "n_labelled",
         "n_members",
         "confidence_factor",
-        *(f"evidence {label}" for label in classes if evidence),
+        *(f"evidence {label}" for label in classes if domain.uses_evidence),
     ]
-    names = [scale.feature for scale in scales]
-    taken = {"No.", *own, *names}
+    names = [scale.feature for scale in domain.scales]
+    taken = {NUMBER, *own, *names}
     features = []
     for name in names:
-        if name in ("No.", *own):
+        if name in (NUMBER, *own):
             while name in taken:
                 name = f"feature {name}"
             taken.add(name)
@@ -96,77 +101,52 @@ def columns(scales: Sequence[Scale], classes: Sequence[Label], *, evidence: bool
     return [*features, *own]
 
 
-def row(rule: Rule, *, evidence: bool = False) -> list[Any]:
-    """Return one row of the rule table; NaN where a box says nothing."""
-    said = rule.evidence or dict.fromkeys(rule.counts, nan)
+def row(rule: Rule, domain: Domain) -> list[Any]:
+    """Return one row of the rule table; NaN as the evidence of a box without a weight."""
+    evidence = rule.evidence or dict.fromkeys(rule.counts, nan)
     return [
-        *(cell(condition) for condition in rule.conditions),
+        *(level_text(condition) for condition in rule.conditions),
         rule.label,
         *rule.confidences.values(),
         rule.support,
         rule.n_labelled,
         rule.n_members,
         rule.confidence_factor,
-        *(said.values() if evidence else ()),
+        *(evidence.values() if domain.uses_evidence else ()),
     ]
 
 
-def _shown(value: Any) -> str:
+def _cells(rule: Rule, domain: Domain) -> list[str]:
+    """Return one row of the rule table as text; empty where a value is NaN."""
+    return [_cell(value) for value in row(rule, domain)]
+
+
+def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if isnan(value) else _share(value)
     return str(value)
 
 
-def markdown(
-    rules: Sequence[Rule],
-    numbers: Sequence[int],
-    scales: Sequence[Scale],
-    classes: Sequence[Label],
-    *,
-    evidence: bool,
-) -> str:
+def rules_markdown(rules: Sequence[Rule], numbers: Sequence[int], domain: Domain) -> str:
     """Return the rule table in Markdown."""
-    head = ["No.", *columns(scales, classes, evidence=evidence)]
-    body = [
-        [str(number), *map(_shown, row(rule, evidence=evidence))] for number, rule in zip(numbers, rules, strict=True)
+    body = [[str(number), *_cells(rule, domain)] for number, rule in zip(numbers, rules, strict=True)]
+    return markdown_table([NUMBER, *columns(domain)], body) + "\n"
+
+
+def rules_html(rules: Sequence[Rule], numbers: Sequence[int], domain: Domain, caption: str) -> str:
+    """Return the rule table in HTML; a cell shows its terms and range while the mouse pointer is over it."""
+    body = [[str(number), *_html_cells(rule, domain)] for number, rule in zip(numbers, rules, strict=True)]
+    return html_table([NUMBER, *columns(domain)], body, caption=caption, css_class="sslart-rules", row_headers=True)
+
+
+def _html_cells(rule: Rule, domain: Domain) -> list[str | Cell]:
+    titles = [
+        "" if condition.full_range else condition_text(condition, scale)
+        for condition, scale in zip(rule.conditions, domain.scales, strict=True)
     ]
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(_escaped(text) for text in line) + " |" for line in lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
-
-
-def page(
-    rules: Sequence[Rule],
-    numbers: Sequence[int],
-    scales: Sequence[Scale],
-    classes: Sequence[Label],
-    caption: str,
-    *,
-    evidence: bool,
-) -> str:
-    """Return the rule table in HTML; a cell shows its terms and range when pointed at."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in ["No.", *columns(scales, classes, evidence=evidence)])
-    body = "".join(
-        f"<tr><th>{number}</th>{''.join(_cells(rule, scales, evidence))}</tr>"
-        for number, rule in zip(numbers, rules, strict=True)
-    )
-    return (
-        f'<table class="sslart-rules"><caption>{html.escape(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
-def _cells(rule: Rule, scales: Sequence[Scale], evidence: bool) -> list[str]:
-    values = row(rule, evidence=evidence)
-    hints = [
-        f' title="{html.escape(phrase(condition, scale))}"' if not condition.full_range else ""
-        for condition, scale in zip(rule.conditions, scales, strict=True)
-    ]
-    hints += [""] * (len(values) - len(hints))
-    return [f"<td{hint}>{html.escape(_shown(value))}</td>" for hint, value in zip(hints, values, strict=True)]
+    texts = _cells(rule, domain)
+    of_features = [Cell(text, title=title) for text, title in zip(texts, titles, strict=False)]
+    return [*of_features, *texts[len(titles) :]]
 
 
 def rule_values(rule: Rule) -> dict[str, Any]:

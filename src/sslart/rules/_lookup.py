@@ -1,4 +1,4 @@
-"""The number of the rule behind each answer, as `sslart rules` numbers them."""
+"""The number of the rule behind each prediction, as the rule set of the model numbers them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from sslart._mapping.evidence.packed_boxes import Speakers
+from sslart._data.classes import Label
+from sslart._mapping.evidence.packed_boxes import PackedBoxes
+from sslart._mapping.view import view_of
 from sslart._utils.arrays import IntArray
+from sslart.rules._extract import rules_of
 
 NO_RULE = 0
-ROWS_PER_PIECE = 2048
+ROWS_PER_PART = 2048
 
 
 class RuleNumbers:
-    """Rules of a model, ready to be looked up.
+    """Numbers of the rules of a model, computed once and then looked up.
 
-    Where one box answers, its rule is meant. Where many do, in an ensemble or with evidence mapping, it is the rule
-    nearest to the sample among those that name the answer.
+    Where one box decides a prediction, its rule is meant. Where many do, in an ensemble or with evidence mapping, it is
+    the nearest rule of the predicted class.
 
     Parameters
     ----------
@@ -26,30 +29,38 @@ class RuleNumbers:
     """
 
     def __init__(self, model: Any) -> None:
-        self.model, rules = model, model.rules()
-        self.domain = rules._domain
-        self.one_box_answers = not (hasattr(model, "estimators_") or self.domain.has_evidence)
-        self.of_node = np.zeros(int(model.n_nodes_), dtype=np.int64)
+        self._view = view_of(model)
+        rules = rules_of(model)
+        self._domain = rules._domain
+        self._of_node = np.full(sum(member.n_nodes for member in self._view.members), NO_RULE)
         for number, rule in enumerate(rules, start=1):
-            self.of_node[list(rule.nodes)] = number
-        lower, upper = self.domain.boxes(rules)
+            self._of_node[list(rule.nodes)] = number
+        lower, upper = self._domain.boxes(rules)
         labels = [rule.label for rule in rules]
-        self.of_class: dict[Any, tuple[IntArray, Speakers]] = {}
+        self._of_class: dict[Label, tuple[IntArray, PackedBoxes]] = {}
         for label in set(labels):
-            places = np.flatnonzero([one == label for one in labels])
-            self.of_class[label] = places + 1, Speakers.of(lower[places], upper[places])
+            own = np.flatnonzero([one == label for one in labels])
+            self._of_class[label] = own + 1, PackedBoxes.of(lower[own], upper[own])
 
-    def __call__(self, samples: Any, answers: Sequence[Any]) -> IntArray:
-        """Return the number for each answer; 0 where there is none."""
-        answered = np.array([answer is not None for answer in answers])
-        if self.one_box_answers:
-            return np.where(answered, self.of_node[self.model.apply(samples)], NO_RULE)
-        coded = self.domain.code(self.domain.encoder.matrix(self.domain.read(samples)))
-        numbers = np.full(len(answers), NO_RULE)
-        for label, (own, speakers) in self.of_class.items():
-            rows = np.flatnonzero([answer == label for answer in answers])
-            for start in range(0, len(rows), ROWS_PER_PIECE):
-                piece = rows[start : start + ROWS_PER_PIECE]
-                distances = speakers.distances(coded[piece], np.zeros(1, dtype=np.uint8))
-                numbers[piece] = own[distances.argmin(axis=1)]
+    def __call__(self, X: Any, labels: Sequence[Label | None]) -> IntArray:
+        """Return the number of the rule for each sample and its predicted label; 0 where the label is None.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        labels : sequence of class or None
+            What the model predicts for each sample, None where it abstains.
+        """
+        if self._view.decides_by_one_box:
+            (member,) = self._view.members
+            nodes = member.first_labelled(member.encode(self._view.read(X)), self._view.search_depth)
+            predicted = np.array([label is not None for label in labels])
+            return np.where(predicted, self._of_node[nodes], NO_RULE)
+        coded = self._domain.encode(X)
+        numbers = np.full(len(labels), NO_RULE)
+        for label, (own, boxes) in self._of_class.items():
+            rows = np.flatnonzero([one == label for one in labels])
+            for start in range(0, len(rows), ROWS_PER_PART):
+                part = rows[start : start + ROWS_PER_PART]
+                numbers[part] = own[boxes.distances(coded[part]).argmin(axis=1)]
         return numbers

@@ -1,8 +1,7 @@
-"""A set of rules: read, filtered, exported and asked."""
+"""A set of rules: a sequence to read, filter and export, which can also predict."""
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,15 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._data.classes import Label
+from sslart._utils.optional import optional
 from sslart._utils.params import check_number
-from sslart.rules._format import columns, markdown, page, row, rule_text, rule_values, scale_values
-from sslart.rules._scales import Rule, known
-from sslart.rules._simplify import Domain
+from sslart._utils.text import plural
+from sslart.rules._domain import Domain
+from sslart.rules._format import columns, row, rule_text, rule_values, rules_html, rules_markdown, scale_values
+from sslart.rules._rule import Rule
+from sslart.rules._scales import Scale, known_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleSet(Sequence[Rule]):
-    """Rules in an immutable sequence, the best first, that can be read, filtered, exported and asked.
+    """An immutable sequence of rules, the best first, to read, filter, export and predict with.
 
     Made by `rules_of`, not by hand. Slices and filters are rule sets again.
 
@@ -47,7 +49,7 @@ class RuleSet(Sequence[Rule]):
        (else versicolor 0.059; support 51, 51 of them labelled)
     >>> list(rules.to_frame()["petal length (cm)"])
     ['3', '1-3', '3-5', '4-5', '1']
-    >>> rules.answer(data.data[::100])
+    >>> rules.predict(data.data[::100])
     array(['setosa', 'virginica'], dtype='<U10')
     """
 
@@ -77,21 +79,25 @@ class RuleSet(Sequence[Rule]):
         return self._rules[place]
 
     def __repr__(self) -> str:
-        plural = "" if len(self) == 1 else "s"
         return (
-            f"RuleSet of {len(self)} rule{plural} for {len(self.classes)} classes over "
+            f"RuleSet of {plural(len(self), 'rule')} for {len(self.classes)} classes over "
             f"{len(self.feature_names)} features"
         )
 
     @property
     def classes(self) -> tuple[Label, ...]:
         """The classes of the model, sorted."""
-        return tuple(self._domain.classes.classes.tolist())
+        return tuple(self._domain.classes.tolist())
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The features that the conditions of each rule are about, in their order."""
-        return tuple(scale.feature for scale in self._domain.scales)
+        return tuple(scale.feature for scale in self.scales)
+
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        """The scale of each feature: levels with their cut points and terms, or categories."""
+        return self._domain.scales
 
     def filter(
         self,
@@ -106,13 +112,13 @@ class RuleSet(Sequence[Rule]):
         Parameters
         ----------
         label : class, default=None
-            Only rules that name this class.
+            Only rules that predict this class.
         min_confidence : float, default=0
             Only rules whose class has at least this share of their labelled samples.
         min_support : float, default=0
             Only rules with at least so many samples, labelled and unlabelled.
         feature : str, default=None
-            Only rules that ask something of this feature.
+            Only rules with a condition on this feature.
 
         Returns
         -------
@@ -121,9 +127,9 @@ class RuleSet(Sequence[Rule]):
         confidence = check_number("filter", "min_confidence", min_confidence, 0, 1)
         support = check_number("filter", "min_support", min_support, 0)
         if label is not None and label not in self.classes:
-            raise ValueError(f"The model has no class {label!r}. {known(self.classes, 'classes')}")
+            raise ValueError(f"The model has no class {label!r}. {known_names(self.classes, 'classes')}")
         if feature is not None and feature not in self.feature_names:
-            raise ValueError(f"The model has no feature {feature!r}. {known(self.feature_names)}")
+            raise ValueError(f"The model has no feature {feature!r}. {known_names(self.feature_names)}")
         place = None if feature is None else self.feature_names.index(feature)
         kept = [
             (rule, number)
@@ -136,13 +142,14 @@ class RuleSet(Sequence[Rule]):
         rules, numbers = zip(*kept, strict=True) if kept else ((), ())
         return RuleSet(rules, self._domain, self.dropped, numbers)
 
-    def answer(self, X: Any) -> NDArray[Any]:
-        """Name the class of each sample by the rules alone: that of the nearest rule.
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each sample by the rules alone: that of the nearest rule.
 
-        Nearest is the box of least L1 distance, in features scaled to [0, 1], over the features that the rule asks
-        something of and the sample has; on ties the rule with the higher confidence factor, then the first. The
-        model's own `predict` also weighs the size of the boxes, asks the members of an ensemble one by one, and with
-        evidence mapping hears all boxes, so that it may say otherwise.
+        Nearest is the rule whose box has the smallest L1 distance to the sample, in features scaled to [0, 1]; features
+        without a condition and missing values add nothing. On ties the rule with the higher confidence factor counts,
+        then the first. The model's own `predict` also takes the size of the boxes into account, has each member of an
+        ensemble vote, and with evidence mapping adds up the contributions of all boxes, so that it may predict another
+        class.
 
         Parameters
         ----------
@@ -154,20 +161,18 @@ class RuleSet(Sequence[Rule]):
         array of shape (n_samples,)
         """
         if not self._rules:
-            raise ValueError("There is no rule to answer with: lower min_confidence or min_support, or filter less.")
-        samples = self._domain.code(self._domain.encoder.matrix(self._domain.read(X)))
-        labels = np.array([self.classes.index(rule.label) for rule in self])
-        return np.asarray(self._domain.classes.classes[labels[self._domain.winners(self, samples)]])
+            raise ValueError("There is no rule to predict with: lower min_confidence or min_support, or filter less.")
+        indices = np.array([self.classes.index(rule.label) for rule in self])
+        return np.asarray(self._domain.classes[indices[self._domain.nearest(self, self._domain.encode(X))]])
 
     def to_text(self) -> str:
         """Return the rules in words, as the paper prints them, with ranges in the user's units in brackets.
 
-        Features of which a rule asks nothing are left out. A rule that asks nothing at all reads "If anything"; as
-        the last of several it gets the samples that lie in no other rule, and reads "Otherwise".
+        Features without a condition are left out. A rule without any condition reads "If anything"; as the last of
+        several it is for the samples that lie in no other rule, and reads "Otherwise".
         """
-        scales, n_members = self._domain.scales, self._domain.n_members
         texts = (
-            rule_text(number, rule, scales, n_members, is_last=rule is self._rules[-1])
+            rule_text(number, rule, self._domain, is_last=rule is self._rules[-1])
             for number, rule in zip(self.numbers, self, strict=True)
         )
         return "\n\n".join(texts)
@@ -176,30 +181,21 @@ class RuleSet(Sequence[Rule]):
         """Return the paper's rule table as a pandas DataFrame, numbered from 1.
 
         A cell holds the level of a feature ("1"), its first and last level ("2-3"), its categories ("blue|red"), or
-        "any". Behind the features stand the label, the confidence of each class, support, how many of it were
-        labelled, the number of members that hold the rule, and the confidence factor; with evidence mapping also what
-        its box says for each class, NaN where it is silent. A feature called like one of
-        these columns, such as "label", stands as "feature label"; so it does in Markdown and HTML.
+        "any". After the features come the label, the confidence of each class, support, how many of these samples were
+        labelled, the number of members that have the rule, and the confidence factor; with evidence mapping also the
+        evidence of its box for each class, NaN for a box without a weight. A feature called like one of these columns,
+        such as "label", is called "feature label"; so it is in Markdown and HTML.
         """
-        try:
-            pd = importlib.import_module("pandas")
-        except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas: pip install pandas. to_dict, to_markdown and to_text do without."
-            ) from error
+        pd = optional("pandas", "data")
         index = pd.Index(self.numbers, name="No.", dtype="int64")
-        return pd.DataFrame(
-            [row(rule, evidence=self._domain.has_evidence) for rule in self],
-            index=index,
-            columns=columns(self._domain.scales, self.classes, evidence=self._domain.has_evidence),
-        )
+        return pd.DataFrame([row(rule, self._domain) for rule in self], index=index, columns=columns(self._domain))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values: classes, features with their terms and cut points, rules, `dropped`."""
         return {
             "classes": list(self.classes),
             "n_members": self._domain.n_members,
-            "features": [scale_values(scale) for scale in self._domain.scales],
+            "features": [scale_values(scale) for scale in self.scales],
             "rules": [{"number": number, **rule_values(rule)} for number, rule in zip(self.numbers, self, strict=True)],
             "dropped": list(self.dropped),
         }
@@ -210,15 +206,13 @@ class RuleSet(Sequence[Rule]):
         Parameters
         ----------
         indent : int, default=None
-            How far to indent; None: all in one line.
+            Width of an indentation; None: all in one line.
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_markdown(self) -> str:
         """Return the table of `to_frame` in Markdown."""
-        return markdown(self, self.numbers, self._domain.scales, self.classes, evidence=self._domain.has_evidence)
+        return rules_markdown(self, self.numbers, self._domain)
 
     def _repr_html_(self) -> str:
-        return page(
-            self, self.numbers, self._domain.scales, self.classes, repr(self), evidence=self._domain.has_evidence
-        )
+        return rules_html(self, self.numbers, self._domain, repr(self))

@@ -1,19 +1,21 @@
-"""What rules are said in: scales with their levels, cut points and terms; conditions on them; rules made of these."""
+"""Scales of features: levels with their cut points and terms, or categories."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from sslart._data.classes import Label
 from sslart._data.encoder import GRID, Encoder
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.text import list_text
+from sslart.rules._rule import Category, RuleCondition
 
-Category = str | bool | int | float | None
+MAX_NAMES = 12
+DEFAULT_LEVELS = 5
 
 TERMS = {
     2: ("Small", "Large"),
@@ -25,108 +27,9 @@ TERMS = {
 }
 
 
-@dataclass(frozen=True)
-class RuleCondition:
-    """What a rule asks of one feature.
-
-    Attributes
-    ----------
-    feature : str
-        Name of the feature.
-    low_level, high_level : int or None
-        First and last level that the box reaches, counted from 1; None for a categorical feature.
-    low_value, high_value : float
-        Sides of the box in the user's units; NaN for a categorical feature, and where no sample has reached the box.
-    terms : tuple of str
-        The term of each level from the first to the last, or the name of each category.
-    full_range : bool
-        Whether the condition asks nothing: the box spans all levels, categories or values, or has met no value here.
-    categories : tuple or None
-        The categories that the box allows; None for a numeric feature.
-    """
-
-    feature: str
-    low_level: int | None
-    high_level: int | None
-    low_value: float
-    high_value: float
-    terms: tuple[str, ...]
-    full_range: bool
-    categories: tuple[Category, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One box with a label: if all conditions hold, then the label.
-
-    Attributes
-    ----------
-    label : int, bool or str
-        The class that the rule names.
-    conditions : tuple of RuleCondition
-        One per feature, in the order of the features.
-    counts : dict from class to int
-        How many labelled samples of each class resonated with the box.
-    support : int
-        How many samples resonated with it, labelled and unlabelled.
-    confidence_factor : float
-        Usage and accuracy of the rule among those of its class, from 0 to 1: see `sslart.rules.rules_of`.
-    nodes : tuple of int
-        The nodes that are the rule: rows of the model's `lower_`, `upper_` and `counts_`.
-    members : tuple of int
-        The members of the ensemble that hold it: places in `estimators_`; (0,) for a single model.
-    evidence : dict from class to float, or None
-        With evidence mapping, what the box says for each class of a sample inside it; in an ensemble, the mean over
-        these members. None for other mappings, and for a box that is silent.
-    """
-
-    label: Label
-    conditions: tuple[RuleCondition, ...]
-    counts: Mapping[Label, int] = field(hash=False)
-    support: int
-    confidence_factor: float
-    nodes: tuple[int, ...]
-    members: tuple[int, ...] = (0,)
-    evidence: Mapping[Label, float] | None = field(default=None, hash=False)
-
-    @property
-    def n_labelled(self) -> int:
-        """How many labelled samples resonated with the box."""
-        return sum(self.counts.values())
-
-    @property
-    def n_members(self) -> int:
-        """How many members of an ensemble hold the rule; 1 for a single model."""
-        return len(self.members)
-
-    @property
-    def confidences(self) -> dict[Label, float]:
-        """The share of each class among the labelled samples of the box."""
-        total = self.n_labelled
-        return {label: count / total for label, count in self.counts.items()}
-
-    @property
-    def confidence(self) -> float:
-        """The share of the rule's own class."""
-        return self.confidences[self.label]
-
-
-def joined(rules: Sequence[Rule], conditions: tuple[RuleCondition, ...]) -> Rule:
-    """Return several rules of one class as one: counts and supports added, the better confidence factor."""
-    return Rule(
-        rules[0].label,
-        conditions,
-        {label: sum(rule.counts[label] for rule in rules) for label in rules[0].counts},
-        sum(rule.support for rule in rules),
-        max(rule.confidence_factor for rule in rules),
-        tuple(sorted(node for rule in rules for node in rule.nodes)),
-        tuple(sorted({member for rule in rules for member in rule.members})),
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """How one feature is put into words: levels between cut points, or categories.
+    """How the values of one feature become words: levels between cut points, or categories.
 
     Attributes
     ----------
@@ -156,7 +59,7 @@ class Scale:
         return np.searchsorted(self.edges, coded, side="left") + 1
 
     def spans(self, lower: FloatArray, upper: FloatArray) -> BoolArray:
-        """Tell for each box, given by the coded sides of this feature, whether it asks nothing of the feature."""
+        """Tell for each box, given by the coded sides of this feature, whether every value meets its condition."""
         unreached = np.asarray((lower > upper).all(axis=1))
         if self.categories is not None:
             return unreached | (upper > 0).all(axis=1)
@@ -192,10 +95,19 @@ class Scale:
         )
 
     def whole(self) -> RuleCondition:
-        """Return the condition that asks nothing."""
+        """Return the condition that every value meets."""
         if self.categories is not None:
             return self._of_categories([True] * len(self.categories), True)
         return self._of_levels(1, len(self.terms), self.low, self.high, True)
+
+    def excluded_share(self, condition: RuleCondition) -> float:
+        """Return the share of the range, or of the categories, that does not meet a condition."""
+        if condition.full_range:
+            return 0.0
+        if self.categories is not None:
+            return 1 - len(condition.categories or ()) / len(self.categories)
+        span = self.high - self.low
+        return 1 - (condition.high_value - condition.low_value) / span if span > 0 else 0.0
 
     def _of_levels(self, low: int, high: int, low_value: float, high_value: float, full: bool) -> RuleCondition:
         return RuleCondition(self.feature, low, high, low_value, high_value, self.terms[low - 1 : high], full)
@@ -208,7 +120,7 @@ class Scale:
 
 
 def scales_of(encoder: Encoder, names: Sequence[str], levels: Any, terms: Any) -> tuple[Scale, ...]:
-    """Return the scale of each column, as the user wants levels and terms.
+    """Return the scale of each column, with the levels and terms that the user chose.
 
     Parameters
     ----------
@@ -236,38 +148,39 @@ def scales_of(encoder: Encoder, names: Sequence[str], levels: Any, terms: Any) -
         low, high = float(encoder.lower[places[0]]), float(encoder.upper[places[0]])
         if low > high:
             low = high = np.nan
-        wish = levels.get(name, 5) if isinstance(levels, Mapping) else levels
-        cuts, edges = _cut_points(name, wish, low, high)
+        chosen = levels.get(name, DEFAULT_LEVELS) if isinstance(levels, Mapping) else levels
+        cuts, edges = _cut_points(name, chosen, low, high)
         words = terms.get(name) if isinstance(terms, Mapping) else terms
         scales.append(Scale(name, places, low, high, cuts, edges, _read_terms(name, words, len(cuts) + 1)))
     return tuple(scales)
 
 
-def _check_features(argument: str, wishes: Mapping[Any, Any], names: Sequence[str], numeric: Sequence[str]) -> None:
-    for name in wishes:
+def _check_features(argument: str, chosen: Mapping[Any, Any], names: Sequence[str], numeric: Sequence[str]) -> None:
+    for name in chosen:
         if name not in names:
-            raise ValueError(f"{argument} names the feature {name!r}, which the model does not have. {known(names)}")
+            raise ValueError(
+                f"{argument} names the feature {name!r}, which the model does not have. {known_names(names)}"
+            )
         if name not in numeric:
             raise ValueError(
-                f"{argument} names the feature {name!r}, which is categorical: its categories stand for themselves. "
+                f"{argument} names the feature {name!r}, which is categorical and has no levels. "
                 f"Leave it out of {argument}."
             )
 
 
-def known(names: Iterable[Any], what: str = "features") -> str:
-    """Return a sentence that says which names there are."""
-    shown = [repr(name) for name in names]
-    return f"Its {what} are {', '.join(shown[:12])}{', ...' if len(shown) > 12 else ''}."
+def known_names(names: Iterable[Any], what: str = "features") -> str:
+    """Return a sentence that lists the names that the model has, for messages."""
+    return f"Its {what} are {list_text([repr(name) for name in names], MAX_NAMES)}."
 
 
-def _cut_points(name: str, wish: Any, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+def _cut_points(name: str, chosen: Any, low: float, high: float) -> tuple[FloatArray, FloatArray]:
     """Return the cut points of a feature in the user's units and coded, from a number of levels or an expert's cuts."""
-    if isinstance(wish, Integral) and not isinstance(wish, bool):
-        if wish < 2:
-            raise ValueError(f"levels must be 2 or more, got {wish} for the feature {name!r}: one level says nothing.")
-        edges = (np.arange(int(wish) - 1) + 0.5) / (int(wish) - 1)  # midway between V_q = (q - 1) / (Q - 1)
+    if isinstance(chosen, Integral) and not isinstance(chosen, bool):
+        if chosen < 2:
+            raise ValueError(f"levels must be 2 or more, got {chosen} for the feature {name!r}.")
+        edges = (np.arange(int(chosen) - 1) + 0.5) / (int(chosen) - 1)  # midway between V_q = (q - 1) / (Q - 1)
         return low + edges * (high - low), edges
-    cuts = _read_cuts(name, wish)
+    cuts = _read_cuts(name, chosen)
     if not low <= high:
         return cuts, np.zeros(len(cuts))
     if low == high:
@@ -275,22 +188,22 @@ def _cut_points(name: str, wish: Any, low: float, high: float) -> tuple[FloatArr
     return cuts, np.rint((cuts - low) / (high - low) * GRID) / GRID  # as a sample with this value would be coded
 
 
-def _read_cuts(name: str, wish: Any) -> FloatArray:
+def _read_cuts(name: str, chosen: Any) -> FloatArray:
     cure = (
         f"levels of the feature {name!r} must be a whole number from 2 up, or cut points in the units of the feature, "
         "such as [120, 140]"
     )
     try:
-        values = list(wish)
+        values = list(chosen)
     except TypeError:
-        raise ValueError(f"{cure}. Got {wish!r}.") from None
-    if isinstance(wish, str) or not all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
-        raise ValueError(f"{cure}. Got {wish!r}.")
+        raise ValueError(f"{cure}. Got {chosen!r}.") from None
+    if isinstance(chosen, str) or not all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
+        raise ValueError(f"{cure}. Got {chosen!r}.")
     cuts = np.array(values, dtype=np.float64)
     if len(cuts) == 0 or not np.isfinite(cuts).all():
-        raise ValueError(f"{cure}: at least one, and all finite. Got {wish!r}.")
+        raise ValueError(f"{cure}: at least one, and all finite. Got {chosen!r}.")
     if (np.diff(cuts) <= 0).any():
-        raise ValueError(f"The cut points of the feature {name!r} must increase. Sort them, each once: got {wish!r}.")
+        raise ValueError(f"The cut points of the feature {name!r} must increase. Sort them, each once: got {chosen!r}.")
     return cuts
 
 

@@ -1,0 +1,44 @@
+"""The number of the rule behind a prediction: that of the box that decides, or the nearest of the predicted class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart.rules import rules_of
+from sslart.rules._lookup import RuleNumbers
+
+
+@pytest.mark.parametrize("model", [FuzzyARTMAP(vigilance=0.8), SSLART(0.8, search_depth=1, random_state=0)])
+def test_where_one_box_decides_its_rule_is_meant(model: Any, few_labels: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = few_labels
+    known = y != -1 if isinstance(model, FuzzyARTMAP) else slice(None)
+    model.fit(X[known], y[known])
+    rules, nodes = rules_of(model), model.apply(X)
+    labels = [None if label == -1 else label for label in model.predict(X).tolist()]
+    numbers = RuleNumbers(model)(X, labels)
+    for number, label, node in zip(numbers.tolist(), labels, nodes.tolist(), strict=True):
+        assert number == 0 if label is None else node in rules[number - 1].nodes
+
+
+@pytest.mark.parametrize(
+    "model", [WESSLART(3, vigilance=0.8, random_state=0), AutoSSLART(random_state=0)], ids=["ensemble", "evidence"]
+)
+def test_where_many_boxes_decide_the_nearest_rule_of_the_class_is_meant(model: Any) -> None:
+    X = np.array([[0.0], [0.1], [0.4], [0.6], [0.9], [1.0]])
+    model.fit(X, ["a", "a", "b", "b", "a", "a"])
+    rules = rules_of(model)
+    samples = np.linspace(0, 1, 21)[:, None]
+    for label in ("a", "b"):
+        numbers = RuleNumbers(model)(samples, [label] * len(samples))
+        for number, (value,) in zip(numbers.tolist(), samples, strict=True):
+            gaps = {}
+            for other, rule in enumerate(rules, start=1):
+                (condition,) = rule.conditions
+                if rule.label == label:
+                    gaps[other] = max(condition.low_value - value, value - condition.high_value, 0.0)
+            assert gaps[number] == pytest.approx(min(gaps.values()), abs=1e-6)
+    assert RuleNumbers(model)(samples[:1], [None]).tolist() == [0]
