@@ -1,4 +1,4 @@
-"""Files of skops: a model that is loaded from one answers and learns on as the model that was dumped."""
+"""Files of skops: a model that is loaded from one predicts and learns on as the model that was dumped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from test_stream import fingerprint
 from conftest import ALL, EVIDENCE, name_of
 from sslart import WESSLART, AutoSSLART, FuzzyARTMAP
 
-SMALL = {"families": ["box", "linear"], "width": 0.25, "ridge": 0.01, "rank_weight": 0.5}
+SMALL = {"families": ["box", "linear"], "bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5}
 MODELS = [*ALL, EVIDENCE[1], WESSLART(2, mapping="evidence", random_state=0, **SMALL)]
 METHODS = ("predict", "predict_proba", "score_samples", "apply")
 
@@ -51,7 +51,7 @@ def assert_alike(model: Any, twin: Any, samples: Any) -> None:
 @pytest.mark.parametrize("samples", [X, MIXED], ids=["numbers", "mixed"])
 @pytest.mark.parametrize("learn", ["fit", "partial_fit"])
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_loaded_model_answers_and_learns_on_as_before(model: Any, learn: str, samples: Any) -> None:
+def test_loaded_model_predicts_and_learns_on_as_before(model: Any, learn: str, samples: Any) -> None:
     y = labels_for(model)
     model = getattr(clone(model), learn)(samples[:100], y[:100])
     twin = through_skops(model)
@@ -80,7 +80,7 @@ def test_pipeline_comes_back_with_its_model(model: Any) -> None:
     assert fingerprint(twin[-1]) == fingerprint(pipeline[-1])
 
 
-def test_file_keeps_the_reasons(tmp_path: Any) -> None:
+def test_file_keeps_explanations_and_rules(tmp_path: Any) -> None:
     model = AutoSSLART(random_state=0).fit(MIXED, labels_for(None))
     skops.io.dump(model, tmp_path / "model.skops")
     types = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
@@ -101,5 +101,6 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         "sslart._data.classes.ClassTable",
         "sslart._data.encoder.Encoder",
         "sslart._data.encoder.Feature",
+        "sslart._mapping.counts.CountsMapping",
         "sslart.estimators._fuzzy_artmap.FuzzyARTMAP",
     ]

@@ -5,7 +5,7 @@ Every coded value is a multiple of 2⁻³², so that all sums the model decides 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -79,6 +79,32 @@ class Encoder:
             lower = np.where(from_table, shown.lower[known], lower)
             upper = np.where(from_table, shown.upper[known], upper)
         return start._with_range(lower, upper)
+
+    def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
+        """Return the encoder with further columns of which nothing is known but the user's limits.
+
+        Parameters
+        ----------
+        is_category : sequence of bool
+            Whether each new column is categorical.
+        bounds : (lower, upper) or None
+            Limits of all columns, new ones included; NaN where they are not known.
+        """
+        first = len({feature.column for feature in self.features} | self.categorical)
+        numeric = [first + place for place, category in enumerate(is_category) if not category]
+        categorical = {first + place for place, category in enumerate(is_category) if category}
+        lower, upper = np.full(len(numeric), np.inf), np.full(len(numeric), -np.inf)
+        if bounds is not None:
+            lower, upper = (
+                np.where(np.isnan(side[numeric]), unknown, side[numeric])
+                for side, unknown in zip(bounds, (lower, upper), strict=True)
+            )
+        return Encoder(
+            self.features + tuple(Feature(column) for column in numeric),
+            self.categorical | categorical,
+            np.concatenate([self.lower, lower]),
+            np.concatenate([self.upper, upper]),
+        )
 
     def covering(self, table: Table) -> Encoder:
         """Return the encoder widened to all values and categories of a table."""

@@ -43,5 +43,8 @@ class Mapping(Protocol):
     ) -> Mapping:
         """Return the mapping after its network has learnt samples."""
 
+    def with_columns(self, network: Network, n_columns: int) -> Mapping:
+        """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
+
     def to_state(self) -> dict[str, Any] | None:
         """Return what must be saved beside the network; None: nothing."""

@@ -34,6 +34,10 @@ class CountsMapping:
         """Return the mapping itself: the network has counted."""
         return self
 
+    def with_columns(self, network: Network, n_columns: int) -> CountsMapping:
+        """Return the mapping itself: the network keeps the counts."""
+        return self
+
     def to_state(self) -> dict[str, Any] | None:
         """Return nothing: the counts are saved with the network."""
         return None

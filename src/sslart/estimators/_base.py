@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -70,13 +70,13 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _get_state(self) -> dict[str, Any]:
-        """Return what `sslart.save` writes of a fitted estimator beside its parameters."""
+    def __sslart_state__(self) -> dict[str, Any]:
+        """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays."""
         names = getattr(self, "feature_names_in_", None)
         return {"n_features_in": self.n_features_in_, "feature_names_in": None if names is None else list(names)}
 
-    def _set_state(self, state: dict[str, Any]) -> None:
-        """Take over what `_get_state` returned, after checking it."""
+    def __sslart_restore__(self, state: dict[str, Any]) -> None:
+        """Take over what `__sslart_state__` of a fitted estimator returned, after checking it."""
         n_features, names = state["n_features_in"], state["feature_names_in"]
         if not isinstance(n_features, int) or n_features < 1:
             raise ValueError("the number of features of the model is none")
@@ -163,15 +163,29 @@ class ARTEstimator(RawSamplesEstimator):
         check_is_fitted(self)
         return self._network.encoder.names(self._reader().feature_names)
 
+    def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
+        """Add columns to a fitted estimator, as if their values had been missing in all samples learnt so far.
+
+        For streams in which features appear late. Samples must have come without feature names.
+
+        Parameters
+        ----------
+        is_category : sequence of bool
+            Whether each new column is categorical.
+        """
+        n_columns = self.n_features_in_ + len(is_category)
+        self._network = self._network.with_columns(is_category, check_bounds(self._name, self.bounds, n_columns))
+        self.n_features_in_ = n_columns
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_network")
 
     def _categorical_columns(self) -> frozenset[int]:
         return self._network.encoder.categorical
 
-    def _get_state(self) -> dict[str, Any]:
-        return {**super()._get_state(), "network": self._network.to_state()}
+    def __sslart_state__(self) -> dict[str, Any]:
+        return {**super().__sslart_state__(), "network": self._network.to_state()}
 
-    def _set_state(self, state: dict[str, Any]) -> None:
-        super()._set_state(state)
+    def __sslart_restore__(self, state: dict[str, Any]) -> None:
+        super().__sslart_restore__(state)
         self._network = Network.from_state(state["network"], self.n_features_in_)

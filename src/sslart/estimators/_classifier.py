@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -308,11 +309,15 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         check_is_fitted(self)
         return self._network.nodes.n_nodes_stage1
 
-    def _get_state(self) -> dict[str, Any]:
-        return {**super()._get_state(), **self._class_table.to_state()}
+    def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
+        super().__sslart_add_columns__(is_category)
+        self._mapping = self._mapping.with_columns(self._network, len(is_category))
 
-    def _set_state(self, state: dict[str, Any]) -> None:
-        super()._set_state(state)
+    def __sslart_state__(self) -> dict[str, Any]:
+        return {**super().__sslart_state__(), **self._class_table.to_state()}
+
+    def __sslart_restore__(self, state: dict[str, Any]) -> None:
+        super().__sslart_restore__(state)
         self._class_table = ClassTable.from_state(state)
         if len(self._class_table.seen) != self._network.nodes.n_classes:
             raise ValueError("the classes of the model do not fit its counts")

@@ -139,6 +139,10 @@ class FuzzyARTMAP(ARTClassifier):
         _refuse_gaps(labels)
         return super()._partial_fit_table(table, labels, *args, **kwargs)
 
+    def __sslart_restore__(self, state: dict[str, Any]) -> None:
+        super().__sslart_restore__(state)
+        self._mapping = self._new_mapping()
+
 
 def _refuse_gaps(labels: Labels) -> None:
     n_unlabelled = int((~labels.known).sum())

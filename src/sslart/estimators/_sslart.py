@@ -220,12 +220,12 @@ class SSLART(ARTClassifier):
         check_is_fitted(self)
         return mapping_in_use(self._name, EVIDENCE, self._mapping)  # type: ignore[return-value]
 
-    def _get_state(self) -> dict[str, Any]:
+    def __sslart_state__(self) -> dict[str, Any]:
         own = self._mapping.to_state()
-        return super()._get_state() if own is None else {**super()._get_state(), EVIDENCE: own}
+        return super().__sslart_state__() if own is None else {**super().__sslart_state__(), EVIDENCE: own}
 
-    def _set_state(self, state: dict[str, Any]) -> None:
-        super()._set_state(state)
+    def __sslart_restore__(self, state: dict[str, Any]) -> None:
+        super().__sslart_restore__(state)
         self._mapping = CountsMapping(self.mapping == "one-to-one")
         if EVIDENCE in state:
             settings = self._evidence_settings(0)

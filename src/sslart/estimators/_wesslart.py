@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -303,23 +304,30 @@ class WESSLART(Ensemble):
             raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")
         return table[labels.known], labels[labels.known]
 
-    def _get_state(self) -> dict[str, Any]:
+    def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
+        """Add columns to all members: see `ARTEstimator`."""
+        self._follow()
+        for member in self.estimators_:
+            member.__sslart_add_columns__(is_category)
+        self.n_features_in_ += len(is_category)
+
+    def __sslart_state__(self) -> dict[str, Any]:
         return {
-            **super()._get_state(),
-            "members": [{"seed": member.random_state, **member._get_state()} for member in self.estimators_],
+            **super().__sslart_state__(),
+            "members": [{"seed": member.random_state, **member.__sslart_state__()} for member in self.estimators_],
             "successes": self._record.successes,
             "trials": self._record.trials,
             **self._class_table.to_state(),
         }
 
-    def _set_state(self, state: dict[str, Any]) -> None:
-        super()._set_state(state)
+    def __sslart_restore__(self, state: dict[str, Any]) -> None:
+        super().__sslart_restore__(state)
         self._class_table = ClassTable.from_state(state)
         self._record = VotingRecord(state["successes"], state["trials"])
         self._record.check(len(state["members"]), len(self._class_table.seen))
         members = [self._new_member(member_state["seed"]) for member_state in state["members"]]
         for member, member_state in zip(members, state["members"], strict=True):
-            member._set_state(member_state)
+            member.__sslart_restore__(member_state)
             if (
                 set(member._class_table.seen) != set(self._class_table.seen)
                 or set(member._class_table.declared) != set(self._class_table.declared)

@@ -12,8 +12,8 @@ header                JSON: the estimator, its parameters, its state, and the
 arrays                one after the other
 ====================  =======================================================
 
-The checksum finds damage. It does not prove who wrote the file; but whoever wrote it, a file can only become a model
-whose arrays fit together, or an error.
+The checksum finds damage. It does not prove who wrote the file, but loading any file gives either a model whose arrays
+fit together or an error.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import json
 import math
 import os
 import struct
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -53,11 +54,11 @@ def write_file(path: Path, described: dict[str, Any], arrays: list[NDArray[Any]]
 
 
 def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict[str, Any]]:
-    """Return the protocol and the header, both checked; nothing is sized by what the file claims."""
+    """Return the protocol and the header, both checked; no memory is taken by sizes that the file claims."""
     name = os.fspath(path)
     prefix = file.read(_PREFIX.size)
     if not prefix.startswith(_MAGIC):
-        raise ValueError(f"{name} is not a sslart model: it does not start as one. Was it written by sslart.save?")
+        raise ValueError(f"{name} is not a sslart model: its first bytes are wrong. Was it written by sslart.save?")
     digest = file.read(_DIGEST_SIZE)
     truncated = ValueError(f"{name} is damaged: it ends too early. Save the model again, or restore a backup.")
     if len(prefix) < _PREFIX.size or len(digest) < _DIGEST_SIZE:
@@ -65,7 +66,8 @@ def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict
     _, protocol, length = _PREFIX.unpack(prefix)
     if protocol > PROTOCOL:
         raise ValueError(
-            f"{name} has protocol {protocol}, this sslart reads up to {PROTOCOL}: upgrade sslart to read it."
+            f"{name} was written by a newer sslart: it has protocol {protocol}, and sslart {version('sslart')} reads "
+            f"protocols up to {PROTOCOL}. Upgrade sslart to read it."
         )
     start = file.tell()
     if length > os.fstat(file.fileno()).st_size - start:

@@ -44,7 +44,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     described: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]
-        "state": to_plain(model._get_state(), arrays) if model.__sklearn_is_fitted__() else None,
+        "state": to_plain(model.__sslart_state__(), arrays) if model.__sklearn_is_fitted__() else None,
     }
     write_file(Path(path), described, arrays)
 
@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> Model:
             cls = _ESTIMATORS[header["estimator"]]
             model: Model = cls(**from_plain(header["parameters"], arrays))
             if header["state"] is not None:
-                model._set_state(from_plain(header["state"], arrays))
+                model.__sslart_restore__(from_plain(header["state"], arrays))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-            raise ValueError(f"{os.fspath(path)} is not a sslart model that makes sense: {error}.") from error
+            raise ValueError(f"{os.fspath(path)} is not a valid sslart model: {error}.") from error
     return model

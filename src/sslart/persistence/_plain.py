@@ -22,7 +22,7 @@ def to_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
     if isinstance(value, np.random.RandomState):
         return {"$random_state": to_plain(value.get_state(legacy=False), arrays)}
     if hasattr(value, "__array__"):
-        return _arrayto_plain(np.asarray(value), arrays)
+        return _array_to_plain(np.asarray(value), arrays)
     if isinstance(value, float) and not math.isfinite(value):
         return {"$float": repr(value)}
     if value is None or isinstance(value, str | bool | int | float):
@@ -30,7 +30,7 @@ def to_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
     raise TypeError(f"sslart.save cannot write a {type(value).__name__}: {value!r}.")
 
 
-def _arrayto_plain(array: NDArray[Any], arrays: list[NDArray[Any]]) -> Any:
+def _array_to_plain(array: NDArray[Any], arrays: list[NDArray[Any]]) -> Any:
     if array.ndim == 0:
         return to_plain(array.item(), arrays)
     stored = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -62,7 +62,7 @@ def _random_state(state: dict[str, Any]) -> np.random.RandomState:
     key, position = state["state"]["key"], state["state"]["pos"]
     # numpy takes any position and reads beyond the key
     if key.shape != (624,) or key.dtype != np.uint32 or not (type(position) is int and 0 <= position <= 624):
-        raise ValueError("the random state of the model is none")
+        raise ValueError("the random state of the model is not valid")
     random_state = np.random.RandomState()
     random_state.set_state(state)
     return random_state

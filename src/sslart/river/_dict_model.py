@@ -12,28 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
-from sslart._data.samples import Table, is_missing
-from sslart._mapping.evidence.reservoir import Chunk, LabelMemory
+from sslart._data.samples import is_missing
 from sslart._utils.arrays import FloatArray
-from sslart._utils.params import check_bounds
 
 Sample = Mapping[Hashable, Any]
 Label = bool | str | int
 
 
-class DictStream:
-    """What learns from dicts: a model, the columns that features have in it, and how often it has learnt each class.
+class DictModel:
+    """A model that learns from dicts: the column of each feature, and how often each class has been learnt.
 
     Parameters
     ----------
     estimator : estimator or None
-        What the user gave.
+        As the user gave it.
     default : estimator
-        What takes its place if that is None.
+        Takes its place if that is None.
     kinds : tuple of classes
-        What the user may give.
+        Estimators that the user may give.
+
+    Attributes
+    ----------
+    model : estimator
+        What learns.
+    is_category : dict from key to bool
+        The features in the order of the columns, and whether each is a category.
+    label_counts : dict from class to int
     """
 
     def __init__(self, estimator: Any, default: Any, kinds: tuple[type, ...]) -> None:
@@ -55,7 +60,7 @@ class DictStream:
         return classes, counts / counts.sum()
 
     def learn(self, samples: Iterable[Sample], labels: Iterable[Label | None]) -> None:
-        """Learn samples in their order, as many at once as know the same features; all of them, or none."""
+        """Learn samples in their order, those without a new feature together; all of them, or none."""
         together = list(zip(samples, labels, strict=True))
         if len(together) < 2:
             self._learn(together)
@@ -81,10 +86,10 @@ class DictStream:
         self._learn_rows(rows, known)
 
     def read(self, samples: list[Sample]) -> tuple[list[int], Any]:
-        """Return which samples have a value in a feature that the model knows, and these as it reads them."""
+        """Return which samples have a value in a feature that the model knows, and these as the model takes them."""
         rows = [self._row(x) for x in samples]
-        places = [place for place, row in enumerate(rows) if _has_value(row)]
-        return places, self._class_table([rows[place] for place in places]) if places else None
+        known = [index for index, row in enumerate(rows) if _has_value(row)]
+        return known, self._as_samples([rows[index] for index in known]) if known else None
 
     def named_copy(self) -> Any:
         """Return a copy of the model with the names of the features."""
@@ -104,11 +109,11 @@ class DictStream:
             return sorted(new, key=repr)
 
     def _learn_with_new_keys(self, x: Sample, label: Label | None, new: list[Hashable]) -> None:
-        """Learn a sample that brings new features, or fail and leave no trace."""
+        """Learn a sample with new features; a call that fails changes nothing."""
         with self._unchanged_on_failure():
             kinds = [isinstance(x[key], str | bool | np.bool_) for key in new]
             if self.is_category:
-                _add_columns(self.model, kinds)
+                self.model.__sslart_add_columns__(kinds)
             self.is_category.update(zip(new, kinds, strict=True))
             self._learn_rows([self._row(x)], [label])
 
@@ -125,9 +130,9 @@ class DictStream:
         if not rows:
             return
         if UNLABELLED in labels and UNLABELLED not in self.label_counts:
-            self.model.partial_fit(self._class_table(rows), labels, classes=[UNLABELLED])
+            self.model.partial_fit(self._as_samples(rows), labels, classes=[UNLABELLED])
         else:
-            self.model.partial_fit(self._class_table(rows), labels)
+            self.model.partial_fit(self._as_samples(rows), labels)
         for label in labels:
             if label is not None:
                 self.label_counts[label] = self.label_counts.get(label, 0) + 1
@@ -139,7 +144,7 @@ class DictStream:
             for key, is_category in self.is_category.items()
         ]
 
-    def _class_table(self, rows: list[list[Any]]) -> Any:
+    def _as_samples(self, rows: list[list[Any]]) -> Any:
         if not any(self.is_category.values()):
             return np.array(rows, dtype=np.float64)
         kinds = [object if is_category else np.float64 for is_category in self.is_category.values()]
@@ -149,7 +154,7 @@ class DictStream:
 
 
 class _Frame:
-    """Columns in as much of the form of a data frame as sslart looks at; pandas is slow to make one of a single row."""
+    """As much of a data frame as sslart reads: to make one of a single row takes pandas long."""
 
     def __init__(self, columns: list[NDArray[Any]]) -> None:
         self._columns = columns
@@ -160,8 +165,8 @@ class _Frame:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, place: int) -> NDArray[Any]:
-        return self._columns[place]
+    def __getitem__(self, column: int) -> NDArray[Any]:
+        return self._columns[column]
 
 
 def _has_value(row: list[Any]) -> bool:
@@ -190,52 +195,3 @@ def _category(key: Hashable, value: Any) -> str | bool | int | float | None:
     if not isinstance(plain, str | bool | int | float):
         raise ValueError(f"Feature {key!r} is a category and has the value {value!r}: give a string or a boolean.")
     return plain
-
-
-def _add_columns(model: Any, is_category: list[bool]) -> None:
-    """Let a model know further columns, as if their values had been missing in all that it has learnt."""
-    members = getattr(model, "estimators_", [model])
-    first, n_columns = model.n_features_in_, model.n_features_in_ + len(is_category)
-    for member in members:
-        encoder = member._network.encoder
-        wider = _with_columns(encoder, first, is_category, check_bounds(type(model).__name__, model.bounds, n_columns))
-        member._network.nodes.recode(encoder, wider)
-        member._network.encoder = wider
-        if hasattr(member, "_memory"):
-            member._memory = _padded(member._memory, len(is_category))
-            member._learnt, member._turn = None, member._turn + 1
-    for one in {id(one): one for one in (model, *members)}.values():
-        one.n_features_in_ = n_columns
-
-
-def _with_columns(
-    encoder: Encoder, first: int, is_category: list[bool], bounds: tuple[FloatArray, FloatArray] | None
-) -> Encoder:
-    numeric = [first + place for place, category in enumerate(is_category) if not category]
-    categorical = {first + place for place, category in enumerate(is_category) if category}
-    lower, upper = np.full(len(numeric), np.inf), np.full(len(numeric), -np.inf)
-    if bounds is not None:
-        lower, upper = (
-            np.where(np.isnan(side[numeric]), none, side[numeric])
-            for side, none in zip(bounds, (lower, upper), strict=True)
-        )
-    return Encoder(
-        encoder.features + tuple(Feature(column) for column in numeric),
-        encoder.categorical | categorical,
-        np.concatenate([encoder.lower, lower]),
-        np.concatenate([encoder.upper, upper]),
-    )
-
-
-def _padded(memory: LabelMemory, n_columns: int) -> LabelMemory:
-    """Return the labelled samples with further columns, in which they have no value."""
-    chunks = [
-        Chunk(
-            Table(np.pad(table.values, ((0, 0), (0, n_columns)), constant_values=np.nan), table.categories),
-            chunk.codes,
-            chunk.numbers,
-        )
-        for chunk in memory.chunks
-        for table in [chunk.table]
-    ]
-    return LabelMemory(tuple(chunks), memory.n_seen)

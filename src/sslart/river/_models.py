@@ -12,31 +12,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sslart._utils.arrays import FloatArray
+from sslart._utils.optional import optional
 from sslart.estimators._auto import AutoSSLART
 from sslart.estimators._fuzzy_art import FuzzyART
 from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
 from sslart.estimators._sslart import SSLART
 from sslart.estimators._wesslart import WESSLART
-from sslart.river._dict_model import DictStream, Label, Sample
-
-try:
-    from river import base
-except ImportError as error:
-    raise ImportError('sslart.river needs river: pip install "sslart[river]"') from error
-
-try:
-    from river.base import AnomalyDetector
-except ImportError:  # before river 0.26
-    from river.anomaly.base import AnomalyDetector  # type: ignore[import-not-found, no-redef]
+from sslart.river._dict_model import DictModel, Label, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
-
+    from river.base import AnomalyDetector, MiniBatchClassifier
+else:
+    MiniBatchClassifier = optional("river.base", "river").MiniBatchClassifier
+    before_0_26 = not hasattr(optional("river.base", "river"), "AnomalyDetector")
+    AnomalyDetector = optional("river.anomaly.base" if before_0_26 else "river.base", "river").AnomalyDetector
 
 Classifier = FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
 
 
-class StreamClassifier(base.MiniBatchClassifier):
+class StreamClassifier(MiniBatchClassifier):
     """A sslart classifier that learns from a river stream, with labels for all samples or for some.
 
     The features of a sample are numbers, or categories given as strings or booleans. A key that is not there, None and
@@ -52,14 +47,14 @@ class StreamClassifier(base.MiniBatchClassifier):
     Notes
     -----
     A label of None means unlabelled, and here nothing else does: -1 is a class. `predict_one` is None before the first
-    label and where the estimator abstains. A sample without any value is not learnt, and its answer is the shares of
-    the classes among the labels so far.
+    label and where the estimator abstains. A sample without any value is not learnt; its probabilities are the shares
+    of the classes among the labels so far.
 
     Without `bounds` the range of the features grows with the stream, and the first boxes are small. Give `bounds` where
     the range is known.
 
-    AutoSSLART works out its evidence anew when it is asked after it has learnt. That suits streams where labels are
-    rare, or mini-batches. All members of WESSLART see the same stream, and make the same boxes.
+    AutoSSLART fits its regression again at the first prediction after it has learnt. That suits streams where labels
+    are rare, or mini-batches. All members of WESSLART learn the same stream, and make the same boxes.
 
     Examples
     --------
@@ -79,7 +74,7 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def __init__(self, estimator: Classifier | None = None) -> None:
         self.estimator = estimator
-        self._stream = DictStream(estimator, SSLART(mapping="one-to-one"), (FuzzyARTMAP, SSLART, WESSLART))
+        self._dicts = DictModel(estimator, SSLART(mapping="one-to-one"), (FuzzyARTMAP, SSLART, WESSLART))
 
     @property
     def _multiclass(self) -> bool:
@@ -95,7 +90,7 @@ class StreamClassifier(base.MiniBatchClassifier):
         y : bool, str, int or None
             The class; None where it is not known.
         """
-        self._stream.learn([x], [y])
+        self._dicts.learn([x], [y])
 
     def learn_many(self, X: pd.DataFrame, y: Iterable[Label | None] | None = None) -> None:
         """Learn the rows of a frame in their order: quicker than one by one, and the same.
@@ -107,7 +102,7 @@ class StreamClassifier(base.MiniBatchClassifier):
             Classes; None or NaN where they are not known. None: no label at all.
         """
         samples = X.to_dict("records")
-        self._stream.learn(samples, [None] * len(samples) if y is None else y)
+        self._dicts.learn(samples, [None] * len(samples) if y is None else y)
 
     def predict_proba_one(self, x: Sample, **kwargs: Any) -> dict[Label, float]:
         """Return the probability of each class; none before the first label.
@@ -130,7 +125,7 @@ class StreamClassifier(base.MiniBatchClassifier):
         **kwargs
             Not used.
         """
-        return self._answers([x])[0]
+        return self._predictions([x])[0]
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the probability of each class, a row for each of X and a column for each class.
@@ -139,10 +134,8 @@ class StreamClassifier(base.MiniBatchClassifier):
         ----------
         X : pandas.DataFrame
         """
-        import pandas as pd
-
         classes, shares = self._probabilities(X.to_dict("records"))
-        return pd.DataFrame(shares, index=X.index, columns=classes)
+        return optional("pandas", "river").DataFrame(shares, index=X.index, columns=classes)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         """Return the class of each row of X; None before the first label and where the estimator abstains.
@@ -151,41 +144,39 @@ class StreamClassifier(base.MiniBatchClassifier):
         ----------
         X : pandas.DataFrame
         """
-        import pandas as pd
-
-        answers = self._answers(X.to_dict("records"))
-        return pd.Series(answers, index=X.index, dtype=object if None in answers else None)
+        found = self._predictions(X.to_dict("records"))
+        return optional("pandas", "river").Series(found, index=X.index, dtype=object if None in found else None)
 
     def to_sklearn(self) -> Classifier:
         """Return a copy of what was learnt, with the names of the features: to explain, to save, to fit on.
 
         Its features are in the order of `feature_names_in_`.
         """
-        model: Classifier = self._stream.named_copy()
+        model: Classifier = self._dicts.named_copy()
         return model
 
     def _probabilities(self, samples: list[Sample]) -> tuple[list[Label], FloatArray]:
-        classes, shares = self._stream.class_shares()
+        classes, shares = self._dicts.class_shares()
         probabilities = np.tile(shares, (len(samples), 1))
-        rows, asked = self._stream.read(samples)
+        rows, known = self._dicts.read(samples)
         if classes and rows:
-            probabilities[rows] = self._stream.model.predict_proba(asked)
+            probabilities[rows] = self._dicts.model.predict_proba(known)
         return classes, probabilities
 
-    def _answers(self, samples: list[Sample]) -> list[Label | None]:
-        classes, shares = self._stream.class_shares()
+    def _predictions(self, samples: list[Sample]) -> list[Label | None]:
+        classes, shares = self._dicts.class_shares()
         if not classes:
             return [None] * len(samples)
-        answers: list[Label | None] = [classes[int(shares.argmax())]] * len(samples)
-        rows, asked = self._stream.read(samples)
+        predictions: list[Label | None] = [classes[int(shares.argmax())]] * len(samples)
+        rows, known = self._dicts.read(samples)
         if rows:
-            for row, answer in zip(rows, self._stream.model.predict(asked).tolist(), strict=True):
-                answers[row] = answer if answer in classes else None
-        return answers
+            for row, label in zip(rows, self._dicts.model.predict(known).tolist(), strict=True):
+                predictions[row] = label if label in classes else None
+        return predictions
 
 
 class NoveltyDetector(AnomalyDetector):
-    """Tells which samples of a river stream are novel: unlike all boxes of fuzzy ART, or like a box seldom met.
+    """Scores how novel the samples of a river stream are: unlike all boxes of fuzzy ART, or like a rare box.
 
     Features are those of `StreamClassifier`: numbers and categories, missing or new at any time.
 
@@ -204,7 +195,7 @@ class NoveltyDetector(AnomalyDetector):
 
     def __init__(self, estimator: FuzzyART | None = None) -> None:
         self.estimator = estimator
-        self._stream = DictStream(estimator, FuzzyART(), (FuzzyART,))
+        self._dicts = DictModel(estimator, FuzzyART(), (FuzzyART,))
 
     def learn_one(self, x: Sample) -> None:
         """Learn a sample.
@@ -213,7 +204,7 @@ class NoveltyDetector(AnomalyDetector):
         ----------
         x : dict
         """
-        self._stream.learn([x], [None])
+        self._dicts.learn([x], [None])
 
     def score_one(self, x: Sample) -> float:
         """Return how novel a sample is, from 0 to 1; 0 while there is nothing to compare it with.
@@ -225,15 +216,15 @@ class NoveltyDetector(AnomalyDetector):
         ----------
         x : dict
         """
-        rows, asked = self._stream.read([x])
+        rows, known = self._dicts.read([x])
         if not rows:
             return 0.0
-        model = self._stream.model
+        model = self._dicts.model
         support = model.support_
-        met = math.log1p(support[model.predict(asked)[0]]) / math.log1p(support.sum())
-        return 1.0 - float(model.score_samples(asked)[0]) * met
+        frequency = math.log1p(support[model.predict(known)[0]]) / math.log1p(support.sum())
+        return 1.0 - float(model.score_samples(known)[0]) * frequency
 
     def to_sklearn(self) -> FuzzyART:
         """Return a copy of what was learnt, with the names of the features, which are in that order."""
-        model: FuzzyART = self._stream.named_copy()
+        model: FuzzyART = self._dicts.named_copy()
         return model
