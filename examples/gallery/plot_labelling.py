@@ -23,7 +23,7 @@ SEEDS, N_ANSWERS = range(4), np.arange(1, 11)
 def model_asks(model, samples):
     """Yield the rows that the model asks about; it has learnt each answer before it asks on."""
     shortlist = QueryPool(model)
-    shortlist.look_at(samples)
+    shortlist.add(samples)
     while questions := shortlist.best():
         shortlist.done(questions[0])
         yield questions[0].row

@@ -50,6 +50,6 @@ plt.show()
 short = model.rules(simplify=(X_train, few))
 for name, some in {"as learnt": rules, "simplified": short}.items():
     asked = sum(not condition.full_range for rule in some for condition in rule.conditions)
-    right = np.mean(some.answer(X_test) == y_test)
+    right = np.mean(some.predict(X_test) == y_test)
     print(f"{name}: {len(some)} rules, {asked} conditions, right on {right:.0%} of the test samples")
 print(short[:2].to_text())

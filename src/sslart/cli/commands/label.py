@@ -91,7 +91,7 @@ def _shortlist(model: Any, data: str, label: str | None, id_column: str | None) 
         _tables.check_columns(frame.columns, [label, id_column], data)
         samples = _tables.samples_for(model, frame.drop(columns=label or []), data)
         known = None if label is None else [one is not None for one in _cells.labels(frame[label])]
-        shortlist.look_at(samples, known)
+        shortlist.add(samples, known)
         if id_column is not None:
             called = _cells.names(frame[id_column])
             start = int(frame.index[0])
