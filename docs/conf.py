@@ -59,7 +59,7 @@ def _is_here(module: str, name: str) -> bool:
     return True
 
 
-# what needs an extra that is not installed is left out, so that the build says nothing of it
+# what needs an extra that is not installed is left out, so that the build gives no warning about it
 if not _is_here("sslart.river", "StreamClassifier"):
     exclude_patterns.append("reference/river.rst")
 if not _is_here("sslart", "to_onnx"):
@@ -139,7 +139,7 @@ def skip_what_is_not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, 
 def hide_private_signatures(
     app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str, str | None] | None:
-    """Show no signature of classes that only sslart makes: those that ask for something private."""
+    """Show no signature of classes that only sslart makes: those that take something private."""
     return ("", returns) if what == "class" and re.search(r"[(\s]_\w", signature or "") else None
 
 
