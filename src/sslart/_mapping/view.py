@@ -6,7 +6,7 @@ an estimator. Classes are always given by their index in the sorted `classes`, -
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sslart._art.network import NO_LIMIT, LearningParams, Network
 from sslart._art.novelty import usual_familiarity
-from sslart._data.classes import ClassTable
+from sslart._data.classes import ClassTable, Label
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import SampleReader, Table
@@ -170,7 +170,7 @@ class Prediction:
     indices : array of length n_samples
         Class index, -1 where the model abstains.
     proba : array of shape (n_samples, n_classes) or None
-        Probability of each class, whether the model abstains or not; None where it was not asked for.
+        Probability of each class, whether the model abstains or not; None where it was not wanted.
     """
 
     indices: IntArray
@@ -264,6 +264,12 @@ class ModelView:
         check_has_label(self.class_table)
         return PredictionBatch(self, table).prediction(want_proba=want_proba)
 
+    def predict_at_depths(self, table: Table, depths: Iterable[int]) -> list[IntArray]:
+        """Return the class indices that the model predicts at each depth of search (0: no limit)."""
+        check_has_label(self.class_table)
+        batch = PredictionBatch(self, table)
+        return [batch.prediction(depth=depth).indices for depth in depths]
+
     def predict_proba(self, table: Table) -> FloatArray:
         """Return the probability of each class; the model never abstains here."""
         check_has_label(self.class_table)
@@ -289,6 +295,11 @@ class ModelView:
             labels[~known] = None
         return labels
 
+    def labels_or_none(self, indices: IntArray) -> list[Label | None]:
+        """Return class indices as classes, None where the index is -1."""
+        labels = [*self.classes.tolist(), None]
+        return [labels[index] for index in indices]
+
 
 class PredictionBatch:
     """What a model predicts for one table of samples: nothing is encoded, searched or scored twice.
@@ -305,9 +316,9 @@ class PredictionBatch:
         self._nodes: dict[int, IntArray] = {}
         self._ballots: dict[int, Ballot] = {}
 
-    def prediction(self, *, want_proba: bool = False) -> Prediction:
-        """Return what the model predicts with its own depth of search and its own limit of abstention."""
-        indices, limit = self.indices(self.view.search_depth), self.view.abstain_below
+    def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> Prediction:
+        """Return what the model predicts with its own limit of abstention, and its own depth of search or another."""
+        indices, limit = self.indices(self.view.search_depth if depth is None else depth), self.view.abstain_below
         proba = self.proba() if want_proba or limit is not None else None
         if limit is not None and proba is not None:
             indices = np.where(proba.max(axis=1) < limit, UNLABELLED, indices)

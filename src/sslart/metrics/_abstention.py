@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, is_missing
+from sslart._mapping.view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.params import check_whole
 
 
 def coverage_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> float:
-    """Return the share of samples that got an answer, right or wrong.
+    """Return the share of samples that got a prediction, right or wrong.
 
     Parameters
     ----------
@@ -25,8 +26,8 @@ def coverage_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> 
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     abstained : label or None, default=-1
-        What marks a sample without an answer in `y_pred`. None, NaN and pandas.NA always do; give None here where -1
-        is a class.
+        The value in `y_pred` where the model abstains. None, NaN and pandas.NA always count so; give None here if -1 is
+        a class.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def coverage_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> 
 
 
 def correctness_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> float:
-    """Return the share of right answers among the samples that got one; NaN where none did.
+    """Return the share of right predictions among the samples that got one; NaN where none did.
 
     Parameters
     ----------
@@ -55,12 +56,12 @@ def correctness_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) 
     >>> correctness_score([0, 1], [-1, -1])
     nan
     """
-    truth, answers = _read_pair(y_true, y_pred, abstained)
-    return _share((truth.values == answers.values)[answers.known])
+    truth, predicted = _read_pair(y_true, y_pred, abstained)
+    return _share((truth.values == predicted.values)[predicted.known])
 
 
 def sensitivity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: Any = UNLABELLED) -> float:
-    """Return the share of the samples of a class that were recognised, among those that got an answer.
+    """Return the share of the samples of a class that were predicted as it, among those that got a prediction.
 
     Parameters
     ----------
@@ -68,12 +69,12 @@ def sensitivity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: An
         See `coverage_score`.
     pos_label : label or None
         The class to recognise, all others taken together. None, for more than two classes: the mean over the classes
-        of `y_true`, without those that got no answer.
+        of `y_true`, without those that got no prediction.
 
     Returns
     -------
     float
-        NaN where no sample of the class got an answer.
+        NaN where no sample of the class got a prediction.
 
     Examples
     --------
@@ -85,19 +86,20 @@ def sensitivity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: An
 
 
 def specificity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: Any = UNLABELLED) -> float:
-    """Return the share of the samples outside a class that were not taken for it, among those that got an answer.
+    """Return the share of the samples of other classes not predicted as a class, among those that got a prediction.
 
     Parameters
     ----------
     y_true, y_pred, abstained
         See `coverage_score`.
     pos_label : label or None
-        The class not to be mistaken for. None, for more than two classes: the mean over the classes of `y_true`.
+        The class that samples of other classes must not be predicted as. None, for more than two classes: the mean over
+        the classes of `y_true`.
 
     Returns
     -------
     float
-        NaN where no sample outside the class got an answer.
+        NaN where no sample of another class got a prediction.
 
     Examples
     --------
@@ -109,7 +111,7 @@ def specificity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: An
 
 
 class CoverageCorrectness(NamedTuple):
-    """Coverage and correctness at each search depth; correctness is NaN where no sample got an answer."""
+    """Coverage and correctness at each search depth; correctness is NaN where the model always abstains."""
 
     depths: tuple[int | None, ...]
     coverage: FloatArray
@@ -117,7 +119,7 @@ class CoverageCorrectness(NamedTuple):
 
 
 def coverage_correctness_curve(estimator: Any, X: Any, y: Any, depths: Iterable[int | None]) -> CoverageCorrectness:
-    """Ask a fitted model at several search depths T: how many samples get an answer, and how many of those are right.
+    """Return coverage and correctness of a fitted model at several search depths T.
 
     Nothing is learnt, and the model stays as it is.
 
@@ -129,7 +131,7 @@ def coverage_correctness_curve(estimator: Any, X: Any, y: Any, depths: Iterable[
     y : array-like of shape (n_samples,)
         True classes. Unlabelled samples are left out of account.
     depths : iterable of int or None
-        Values of `search_depth`, from 1 up; None searches until there is an answer.
+        Values of `search_depth`, from 1 up; None searches until a box with a label is found.
 
     Examples
     --------
@@ -152,15 +154,16 @@ def coverage_correctness_curve(estimator: Any, X: Any, y: Any, depths: Iterable[
             f"{name} has no search_depth to vary. Give a fitted SSLART or WESSLART; of a pipeline, its last step and "
             "the transformed X."
         )
-    asked = tuple(check_whole(name, "search_depth", depth, or_none=True) for depth in depths)
-    if not asked:
+    limits = tuple(check_whole(name, "search_depth", depth, or_none=True) for depth in depths)
+    if not limits:
         raise ValueError("depths is empty: give at least one search depth, such as [1, 2, 3, None].")
-    asking = _apart(estimator)
-    pairs = [_labelled_pair(asking.set_params(search_depth=depth), X, y) for depth in asked]
+    view = view_of(estimator)
+    by_depth = view.predict_at_depths(view.read(X), (depth or NO_LIMIT for depth in limits))
+    pairs = [_labelled_pair(y, view.labels_of(indices, may_abstain=True), view.classes) for indices in by_depth]
     return CoverageCorrectness(
-        asked,
-        np.array([answers.known.mean() for _, answers in pairs]),
-        np.array([_share((truth.values == answers.values)[answers.known]) for truth, answers in pairs]),
+        limits,
+        np.array([predicted.known.mean() for _, predicted in pairs]),
+        np.array([_share((truth.values == predicted.values)[predicted.known]) for truth, predicted in pairs]),
     )
 
 
@@ -183,11 +186,11 @@ def coverage_scorer(estimator: Any, X: Any, y: Any) -> float:
     >>> cross_val_score(SSLART(random_state=0), *load_iris(return_X_y=True), scoring=coverage_scorer)
     array([1., 1., 1., 1., 1.])
     """
-    return float(_labelled_pair(estimator, X, y)[1].known.mean())
+    return float(_scored_pair(estimator, X, y)[1].known.mean())
 
 
 def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
-    """Score a fitted model by its correctness, for `scoring=` in scikit-learn; NaN where it answers no sample.
+    """Score a fitted model by its correctness, for `scoring=` in scikit-learn; NaN where it always abstains.
 
     Parameters
     ----------
@@ -196,16 +199,16 @@ def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
     y : array-like of shape (n_samples,)
         True classes. Unlabelled samples are left out of account.
     """
-    truth, answers = _labelled_pair(estimator, X, y)
-    return _share((truth.values == answers.values)[answers.known])
+    truth, predicted = _scored_pair(estimator, X, y)
+    return _share((truth.values == predicted.values)[predicted.known])
 
 
 def _read(y: Any, abstained: Any) -> Labels:
-    """Return classes, known where they are neither missing nor the mark of abstention."""
+    """Return classes, known where they are neither missing nor the value for abstention."""
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
     array = column_or_1d(array, dtype=array.dtype)
-    if array.dtype == object:  # the mark may be of another kind than the classes
-        plain = [None if is_missing(label) or _is_mark(label, abstained) else label for label in array]
+    if array.dtype == object:  # the value for abstention may be of another type than the classes
+        plain = [None if is_missing(label) or _is_same(label, abstained) else label for label in array]
         array = np.array([*plain, None], dtype=object)[:-1]
     labels = read_labels(array, Table(np.empty((len(array), 1)))).with_class_minus_one()
     if is_missing(abstained) or isinstance(abstained, str) != (labels.values.dtype.kind == "U"):
@@ -213,41 +216,46 @@ def _read(y: Any, abstained: Any) -> Labels:
     return Labels(labels.values, labels.known & (labels.values != abstained))
 
 
-def _is_mark(label: Any, abstained: Any) -> bool:
+def _is_same(label: Any, abstained: Any) -> bool:
     return isinstance(label, str) == isinstance(abstained, str) and bool(label == abstained)
 
 
 def _read_pair(y_true: Any, y_pred: Any, abstained: Any) -> tuple[Labels, Labels]:
-    truth, answers = _read(y_true, abstained), _read(y_pred, abstained)
-    check_consistent_length(truth.values, answers.values)
+    truth, predicted = _read(y_true, abstained), _read(y_pred, abstained)
+    check_consistent_length(truth.values, predicted.values)
     if len(truth.known) == 0:
         raise ValueError("y_true and y_pred are empty: give at least one sample.")
     if not truth.known.all():
         cure = "" if is_missing(abstained) else f", or give abstained=None if {abstained!r} is a class here"
         raise ValueError(f"y_true has {(~truth.known).sum()} sample(s) without a class. Leave them out{cure}.")
-    return _of_one_kind(truth, answers)
+    return _of_one_kind(truth, predicted)
 
 
-def _labelled_pair(estimator: Any, X: Any, y: Any) -> tuple[Labels, Labels]:
-    """Return the labels of the labelled samples and the answers of a model to them."""
-    abstained = None if UNLABELLED in np.asarray(getattr(estimator, "classes_", [])).tolist() else UNLABELLED
-    truth, answers = _read(y, abstained), _read(estimator.predict(X), abstained)
-    check_consistent_length(truth.values, answers.values)
+def _scored_pair(estimator: Any, X: Any, y: Any) -> tuple[Labels, Labels]:
+    """Return the labels of the labelled samples, and what any fitted classifier predicts for them."""
+    return _labelled_pair(y, estimator.predict(X), getattr(estimator, "classes_", []))
+
+
+def _labelled_pair(y: Any, y_pred: Any, classes: Any) -> tuple[Labels, Labels]:
+    """Return the labels of the labelled samples and the predictions for them."""
+    abstained = None if UNLABELLED in np.asarray(classes).tolist() else UNLABELLED
+    truth, predicted = _read(y, abstained), _read(y_pred, abstained)
+    check_consistent_length(truth.values, predicted.values)
     if not truth.known.any():
         raise ValueError("y has no labelled sample to score against: give the true classes of some samples.")
-    return _of_one_kind(truth[truth.known], answers[truth.known])
+    return _of_one_kind(truth[truth.known], predicted[truth.known])
 
 
 _KINDS = {"i": "integers", "b": "booleans", "U": "strings"}
 
 
-def _of_one_kind(truth: Labels, answers: Labels) -> tuple[Labels, Labels]:
-    kinds = [_KINDS[labels.values.dtype.kind] for labels in (truth, answers)]
-    if answers.known.any() and kinds[0] != kinds[1]:
+def _of_one_kind(truth: Labels, predicted: Labels) -> tuple[Labels, Labels]:
+    kinds = [_KINDS[labels.values.dtype.kind] for labels in (truth, predicted)]
+    if predicted.known.any() and kinds[0] != kinds[1]:
         raise ValueError(
             f"The true classes are {kinds[0]} and the predicted ones {kinds[1]}: convert one to the kind of the other."
         )
-    return truth, answers
+    return truth, predicted
 
 
 def _share(flags: BoolArray) -> float:
@@ -255,25 +263,17 @@ def _share(flags: BoolArray) -> float:
 
 
 def _mean_over_classes(y_true: Any, y_pred: Any, pos_label: Any, abstained: Any, *, of_others: bool) -> float:
-    truth, answers = _read_pair(y_true, y_pred, abstained)
+    truth, predicted = _read_pair(y_true, y_pred, abstained)
     classes = np.unique(truth.values).tolist()
-    known = sorted({*classes, *answers.values[answers.known].tolist()})
+    known = sorted({*classes, *predicted.values[predicted.known].tolist()})
     if pos_label is None:
         if len(known) < 3:
             raise ValueError(f"Which class is the positive one? Give pos_label, one of {known}.")
     elif pos_label not in known:
         raise ValueError(f"pos_label={pos_label!r} is no class of y_true or y_pred: give one of {known}.")
     shares = [
-        _share(((answers.values == label) != of_others)[answers.known & ((truth.values == label) != of_others)])
+        _share(((predicted.values == label) != of_others)[predicted.known & ((truth.values == label) != of_others)])
         for label in (classes if pos_label is None else [pos_label])
     ]
     defined = [share for share in shares if not np.isnan(share)]
     return float(np.mean(defined)) if defined else float("nan")
-
-
-def _apart(estimator: Any) -> Any:
-    """Return an estimator that shares what was learnt but can be given parameters of its own."""
-    apart = copy.copy(estimator)
-    if hasattr(apart, "estimators_"):  # an ensemble hands its parameters on to its members
-        apart.estimators_ = [copy.copy(member) for member in apart.estimators_]
-    return apart

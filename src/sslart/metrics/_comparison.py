@@ -1,4 +1,4 @@
-"""Methods compared over data sets: who wins how often, and how sure a mean is."""
+"""Methods compared over data sets: wins, ties and losses, and the interval of a mean."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def win_tie_loss(scores: Any, *, tolerance: float = 0.0) -> dict[Any, WinTieLoss
     methods, values = _read_scores(scores)
     tolerance = check_number("win_tie_loss", "tolerance", tolerance, 0)
     left, right = values[:, :, None], values[:, None, :]
-    # two scores a tolerance apart are a tie even if the last bit of their difference says otherwise
+    # two scores a tolerance apart are a tie even if the last bit of their difference is larger
     margin = tolerance + 1e-12 * np.maximum(np.abs(left), np.abs(right))
     compared = ~np.isnan(left - right) & ~np.eye(len(methods), dtype=bool)
     counts = zip(

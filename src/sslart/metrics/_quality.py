@@ -1,4 +1,4 @@
-"""How good the answers of a report are: shares with intervals, per class and in all, as plain data."""
+"""How good predictions are: shares with intervals, per class and in all, as plain data."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class ClassQuality:
     Attributes
     ----------
     label : class
-    n_samples, n_answered : int
-        Samples of this class, and how many of them got an answer.
+    n_samples, n_predicted : int
+        Samples of this class, and how many of them got a prediction.
     sensitivity : Estimate
-        Recognised, among the samples of this class that got an answer.
+        Predicted as this class, among its samples that got a prediction.
     specificity : Estimate
-        Not taken for this class, among the samples of other classes that got an answer.
+        Not predicted as this class, among the samples of other classes that got a prediction.
     precision : Estimate
-        Right, among the samples that were taken for this class.
+        Right, among the samples that were predicted as this class.
     """
 
     label: Label
     n_samples: int
-    n_answered: int
+    n_predicted: int
     sensitivity: Estimate
     specificity: Estimate
     precision: Estimate
@@ -59,22 +59,22 @@ class ClassQuality:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good the answers to labelled samples are.
+    """How good the predictions for labelled samples are.
 
     Attributes
     ----------
     n_samples : int
     accuracy : Estimate
-        Right answers among all samples; no answer is no right answer.
+        Right predictions among all samples; abstention does not count as right.
     coverage : Estimate
-        Samples with an answer.
+        Samples with a prediction.
     correctness : Estimate
-        Right answers among the samples with an answer.
+        Right predictions among the samples with a prediction.
     balanced_accuracy : Estimate
         Mean over the classes of what `accuracy` is within each.
     classes : tuple of ClassQuality
     confusion : tuple of tuple of int
-        A row per true class; columns are the answers, class by class, and last no answer.
+        A row per true class; columns are the predicted classes, and last those where the model abstained.
     """
 
     n_samples: int
@@ -96,7 +96,7 @@ def share(count: int, total: int) -> Estimate:
 
 
 def mean_share(shares: Sequence[Estimate]) -> Estimate:
-    """Return the mean of independent shares, its interval from theirs by squaring and adding (Newcombe 1998)."""
+    """Return the mean of independent shares; its interval comes from theirs by squaring and adding (Newcombe 1998)."""
     known = [(one.value, one.low, one.high) for one in shares if one.value is not None]
     if not known:
         return Estimate(None, None, None)
@@ -106,19 +106,20 @@ def mean_share(shares: Sequence[Estimate]) -> Estimate:
     return Estimate(mean, max(mean - below, 0.0), min(mean + above, 1.0))
 
 
-def quality_of(truth: Sequence[Label], answers: Sequence[Label | None], classes: Sequence[Label]) -> Quality:
-    """Judge answers, None where there is none, by the true classes, all of which are among `classes`."""
-    pairs = Counter(zip(truth, answers, strict=True))
-    rows = {label: sum(pairs[label, answer] for answer in (*classes, None)) for label in classes}
-    columns = {answer: sum(pairs[label, answer] for label in classes) for answer in (*classes, None)}
-    n, n_silent = len(truth), columns[None]
+def quality_of(truth: Sequence[Label], predicted: Sequence[Label | None], classes: Sequence[Label]) -> Quality:
+    """Compare predictions, None where the model abstained, with the true classes, all of which are in `classes`."""
+    pairs = Counter(zip(truth, predicted, strict=True))
+    outcomes = (*classes, None)
+    rows = {label: sum(pairs[label, outcome] for outcome in outcomes) for label in classes}
+    columns = {outcome: sum(pairs[label, outcome] for label in classes) for outcome in outcomes}
+    n, n_abstained = len(truth), columns[None]
     n_right = sum(pairs[label, label] for label in classes)
-    judged = []
+    by_class = []
     for label in classes:
         own = rows[label] - pairs[label, None]
-        others = n - n_silent - own
+        others = n - n_abstained - own
         mistaken = columns[label] - pairs[label, label]
-        judged.append(
+        by_class.append(
             ClassQuality(
                 label,
                 rows[label],
@@ -131,9 +132,9 @@ def quality_of(truth: Sequence[Label], answers: Sequence[Label | None], classes:
     return Quality(
         n,
         share(n_right, n),
-        share(n - n_silent, n),
-        share(n_right, n - n_silent),
+        share(n - n_abstained, n),
+        share(n_right, n - n_abstained),
         mean_share([share(pairs[label, label], rows[label]) for label in classes]),
-        tuple(judged),
-        tuple(tuple(pairs[label, answer] for answer in (*classes, None)) for label in classes),
+        tuple(by_class),
+        tuple(tuple(pairs[label, outcome] for outcome in outcomes) for label in classes),
     )
