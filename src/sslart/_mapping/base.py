@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.samples import Table
-from sslart._utils.arrays import IntArray
+from sslart._utils.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
@@ -34,6 +34,14 @@ class Mapping(Protocol):
     @property
     def readout(self) -> Readout | None:
         """With evidence, the fitted regression."""
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """With evidence, the weight of each family of bases; they sum to one. Empty for others."""
+
+    @property
+    def loo_right(self) -> BoolArray | None:
+        """With evidence, whether each label kept is predicted rightly by the others alone; None for others."""
 
     def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
         """Cut samples of a stream, given by class codes, where the mapping needs to see the network in between."""

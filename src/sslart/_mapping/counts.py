@@ -23,6 +23,12 @@ class CountsMapping:
 
     uses_evidence = False
     readout = None
+    loo_right = None
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """No family has a weight: there is no regression."""
+        return {}
 
     def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
         """Return all samples as one segment."""

@@ -162,14 +162,16 @@ class EvidenceMapping:
     @property
     def loo_accuracy(self) -> float:
         """Share of the labels that are predicted rightly by the others alone."""
-        return float(self._loo_right().mean())
+        return float(self.loo_right.mean())
 
-    def _loo_right(self) -> BoolArray:
+    @property
+    def loo_right(self) -> BoolArray:
+        """Whether each label kept is predicted rightly by the others alone."""
         return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
 
     def loo_recall(self) -> FloatArray:
         """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
-        right, classes = self._loo_right(), self.solution.classes
+        right, classes = self.loo_right, self.solution.classes
         recall = np.full(len(self.class_table.classes), right.mean())
         for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
             own = classes == order
