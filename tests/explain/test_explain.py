@@ -19,8 +19,8 @@ from sklearn.exceptions import NotFittedError
 import sslart
 from conftest import CLASSIFIERS, lattices, name_of
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from sslart._mapping.view import PredictionBatch, view_of
 from sslart.explain import Box, Explanation, explain
-from sslart.explain._search import answers_of
 
 MODELS = [
     FuzzyARTMAP(0.5),
@@ -46,26 +46,28 @@ def check_counterfactuals(model: Any, explanations: list[Explanation]) -> None:
     found = [e for e in explanations if e.counterfactual]
     if found:
         answers = model.predict(rows(explanations)).tolist()
-        assert answers == [e.counterfactual.answer for e in found]
-        assert all(answer != e.answer and answer in model.classes_ for answer, e in zip(answers, found, strict=True))
+        assert answers == [e.counterfactual.prediction for e in found]
+        assert all(
+            answer != e.prediction and answer in model.classes_ for answer, e in zip(answers, found, strict=True)
+        )
         assert all(e.counterfactual.changes for e in found)
 
 
 def check_shares(box: Box) -> None:
-    total = sum(condition.share for condition in box.conditions)
+    total = sum(condition.share for condition in box.feature_matches)
     assert total == pytest.approx(1.0 if box.distance > 0 else 0.0)
-    assert all((condition.share > 0) <= (condition.inside is False) for condition in box.conditions)
+    assert all((condition.share > 0) <= (condition.inside is False) for condition in box.feature_matches)
 
 
-def check_answers(model: Any, X: Any, explanations: list[Explanation]) -> None:
-    assert [e.answer for e in explanations] == model.predict(X).tolist()
+def check_predictions(model: Any, X: Any, explanations: list[Explanation]) -> None:
+    assert [e.prediction for e in explanations] == model.predict(X).tolist()
     shares = model.predict_proba(X)
     for explanation, row in zip(explanations, shares, strict=True):
-        assert explanation.abstained == (explanation.answer not in model.classes_)
+        assert explanation.abstained == (explanation.prediction not in model.classes_)
         if explanation.abstained:
             assert explanation.confidence is None
         else:
-            assert explanation.confidence == row[model.classes_.tolist().index(explanation.answer)]
+            assert explanation.confidence == row[model.classes_.tolist().index(explanation.prediction)]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
@@ -73,14 +75,14 @@ def test_an_explanation_agrees_with_its_model(model: Any, blobs: Any) -> None:
     X, y = blobs
     model = fitted(model, X, y)
     explanations = explain(model, X)
-    check_answers(model, X, explanations)
+    check_predictions(model, X, explanations)
     check_counterfactuals(model, explanations)
     assert sum(e.counterfactual is not None for e in explanations) > 0.8 * len(X)
     for explanation in explanations:
         check_shares(explanation.box)
-        assert explanation.rival is not None
-        check_shares(explanation.rival)
-        assert explanation.rival.label not in (explanation.answer, None)
+        assert explanation.opposing_box is not None
+        check_shares(explanation.opposing_box)
+        assert explanation.opposing_box.label not in (explanation.prediction, None)
 
 
 @settings(max_examples=40)
@@ -99,10 +101,10 @@ def test_whatever_the_samples(samples: np.ndarray, model: Any, seed: int, data: 
     if np.isnan(X).all(axis=0).any():  # a feature that no sample has: others may have nothing else
         samples = X
     explanations = explain(model, samples)
-    check_answers(model, samples, explanations)
+    check_predictions(model, samples, explanations)
     check_counterfactuals(model, explanations)
     for explanation in explanations:
-        for box in (explanation.box, explanation.rival):
+        for box in (explanation.box, explanation.opposing_box):
             if box is not None:
                 check_shares(box)
         json.dumps(explanation.to_dict(), allow_nan=False)
@@ -119,50 +121,54 @@ def test_one_sample_is_explained_as_it_is_among_many(model: Any, blobs: Any) -> 
 
 
 @pytest.mark.parametrize("depth", [None, 1, 3, 1000])
-def test_the_nodes_asked_are_those_of_the_ranking(depth: int | None, few_labels: Any) -> None:
+def test_the_search_path_is_the_start_of_the_ranking(depth: int | None, few_labels: Any) -> None:
     X, y = few_labels
     model = SSLART(0.95, search_depth=depth, random_state=0).fit(X, y)
-    nodes, matches = model._network.rank(model._read(X), model.choice, depth=model.n_nodes_)
+    view = view_of(model)
+    (member,) = view.members
+    nodes, matches = member.rank(member.encode(view.read(X)), depth=model.n_nodes_)
     labels = model.node_labels_
     for row, explanation in enumerate(explain(model, X)):
-        asked = explanation.asked
-        assert [node.node for node in asked] == nodes[row, : len(asked)].tolist()
-        assert [node.match for node in asked] == matches[row, : len(asked)].tolist()
-        choices = [node.choice for node in asked]
+        path = explanation.search_path
+        assert [node.node for node in path] == nodes[row, : len(path)].tolist()
+        assert [node.match for node in path] == matches[row, : len(path)].tolist()
+        choices = [node.choice for node in path]
         assert all(a >= b - 1e-12 for a, b in itertools.pairwise(choices))
-        assert all(node.label is None and node.passed_on == "no label" for node in asked[:-1])
-        assert [-1 if node.label is None else node.label for node in asked] == labels[[n.node for n in asked]].tolist()
+        assert all(node.label is None and node.skipped_because == "no label" for node in path[:-1])
+        assert [-1 if node.label is None else node.label for node in path] == labels[[n.node for n in path]].tolist()
         if explanation.abstained:
-            assert len(asked) == depth
+            assert len(path) == depth
         else:
-            assert (asked[-1].label, asked[-1].passed_on) == (explanation.answer, None)
-            assert explanation.box.node == asked[-1].node == model.apply(X[row : row + 1])[0]
+            assert (path[-1].label, path[-1].skipped_because) == (explanation.prediction, None)
+            assert explanation.box.node == path[-1].node == model.apply(X[row : row + 1])[0]
 
 
-def test_the_rival_is_the_best_node_of_another_class(few_labels: Any) -> None:
+def test_the_opposing_box_is_the_best_node_of_another_class(few_labels: Any) -> None:
     X, y = few_labels
     model = SSLART(0.9, random_state=0).fit(X, y)
-    ranked = model._network.rank(model._read(X), model.choice, depth=model.n_nodes_)[0]
+    view = view_of(model)
+    (member,) = view.members
+    ranked = member.rank(member.encode(view.read(X)), depth=model.n_nodes_)[0]
     labels = model.node_labels_
     for explanation, nodes in zip(explain(model, X), ranked, strict=True):
-        others = [node for node in nodes if labels[node] not in (-1, explanation.answer)]
-        assert explanation.rival is not None
-        assert explanation.rival.node == others[0]
+        others = [node for node in nodes if labels[node] not in (-1, explanation.prediction)]
+        assert explanation.opposing_box is not None
+        assert explanation.opposing_box.node == others[0]
 
 
 def test_conditions_are_the_box_in_the_users_units() -> None:
     model = FuzzyARTMAP().fit([[10.0, 1000.0], [30.0, 2000.0], [90.0, 9000.0], [110.0, 9000.0]], [0, 0, 1, 1])
     (explanation,) = explain(model, [[40.0, 1500.0]])
-    far, near = explanation.box.conditions
+    far, near = explanation.box.feature_matches
     assert (far.feature, far.value, far.inside, far.share) == ("x0", 40.0, False, 1.0)
     assert (far.lower, far.upper, far.outside_by) == pytest.approx((10.0, 30.0, 10.0))
     assert far.width == pytest.approx(0.2)
     assert (near.inside, near.outside_by, near.share) == (True, 0.0, 0.0)
     assert [c.feature for c in explanation.box.outside] == ["x0"]
-    np.testing.assert_allclose([c.lower for c in explanation.box.conditions], model.lower_[explanation.box.node])
-    assert explanation.rival is not None
-    assert [c.outside_by for c in explanation.rival.conditions] == pytest.approx([50.0, 7500.0])
-    assert (explanation.box.support, explanation.box.label, explanation.rival.label) == (2, 0, 1)
+    np.testing.assert_allclose([c.lower for c in explanation.box.feature_matches], model.lower_[explanation.box.node])
+    assert explanation.opposing_box is not None
+    assert [c.outside_by for c in explanation.opposing_box.feature_matches] == pytest.approx([50.0, 7500.0])
+    assert (explanation.box.support, explanation.box.label, explanation.opposing_box.label) == (2, 0, 1)
 
 
 def test_the_smallest_change_is_one_feature_where_one_is_enough() -> None:
@@ -205,25 +211,36 @@ def test_a_counterfactual_is_as_fine_as_the_data(model: Any) -> None:
     assert np.mean(rounds) > 0.6  # the sides of a narrow box may want more decimals
 
 
-def test_the_model_is_asked_a_bounded_number_of_times(blobs: Any, monkeypatch: Any) -> None:
+def test_the_search_for_counterfactuals_predicts_a_bounded_number_of_batches(blobs: Any, monkeypatch: Any) -> None:
     X, y = blobs
     model = fitted(SSLART(0.9, random_state=0), X, y)
     sizes: list[int] = []
 
-    def counted(model: Any, table: Any) -> Any:
-        sizes.append(len(table))
-        return answers_of(model, table)
+    class CountedBatch(PredictionBatch):
+        def __init__(self, view: Any, table: Any) -> None:
+            sizes.append(len(table))
+            super().__init__(view, table)
 
-    monkeypatch.setattr("sslart.explain._explainer.answers_of", counted)
+    monkeypatch.setattr("sslart.explain._explainer.PredictionBatch", CountedBatch)
     explain(model, X)
     assert len(sizes) <= 25
+    assert sizes
     assert max(sizes) <= len(X)
+
+
+def test_one_feature_and_copies_of_a_sample_with_two_labels() -> None:
+    X = np.array([[0.0], [0.0], [0.5], [0.5]])
+    for labels in itertools.product([0, 1], repeat=4):
+        model = FuzzyARTMAP(0.5).fit(X, labels)
+        explanations = explain(model, X)
+        check_predictions(model, X, explanations)
+        check_counterfactuals(model, explanations)
 
 
 def test_no_counterfactual_where_there_is_no_other_class() -> None:
     model = FuzzyARTMAP().fit([[0.0], [1.0]], ["only", "only"])
     (explanation,) = explain(model, [[0.5]])
-    assert (explanation.rival, explanation.counterfactual) == (None, None)
+    assert (explanation.opposing_box, explanation.counterfactual) == (None, None)
     assert "another" not in str(explanation)
 
 
@@ -232,18 +249,18 @@ def test_abstention_explains_itself() -> None:
     y = np.array(["a", None, None, None, None, "b"], dtype=object)
     model = SSLART(0.9, search_depth=1, shuffle=False).fit(X, y)
     (explanation,) = explain(model, [[5.0, 5.0]])
-    assert explanation.answer is None
+    assert explanation.prediction is None
     assert explanation.abstained
     assert explanation.confidence is None
     assert explanation.advice is not None
     assert explanation.advice.support == 3 == model.support_[explanation.advice.node]
     text = str(explanation)
-    assert text.startswith("No answer: the best box does not have a label.")
-    assert f"would name node {explanation.advice.node} that holds 3 samples." in text
+    assert text.startswith("No prediction: the best box does not have a label.")
+    assert f"would label box {explanation.advice.node}, which holds 3 samples." in text
     assert explanation.counterfactual is not None
-    assert explanation.counterfactual.answer in ("a", "b")
+    assert explanation.counterfactual.prediction in ("a", "b")
     with_label = clone(model).fit(np.vstack([X, [[5.0, 5.0]]]), np.append(y, "a"))
-    assert explain(with_label, [[5.0, 5.0]])[0].answer == "a"
+    assert explain(with_label, [[5.0, 5.0]])[0].prediction == "a"
 
 
 def test_the_ensemble_names_the_member_whose_label_would_help_most(few_labels: Any) -> None:
@@ -256,7 +273,7 @@ def test_the_ensemble_names_the_member_whose_label_would_help_most(few_labels: A
         assert advice is not None
         assert advice.member is not None
         assert model.estimators_[advice.member].support_[advice.node] == advice.support
-        assert explanation.answer == -1
+        assert explanation.prediction == -1
         assert all(vote.vote is None and vote.weight == 0 for vote in explanation.votes or ())
         assert "of any member" in str(explanation)
 
@@ -276,7 +293,7 @@ def test_novelty_names_the_feature_pushed_out_of_range(blobs: Any) -> None:
             assert explanation.novelty.threshold == model.novelty_threshold_
             assert ("Novel" in str(explanation)) is explanation.novelty.is_novel
             assert ("box of its own" in str(explanation)) is not explanation.novelty.is_novel
-            assert explanation.box.conditions[1].beyond_range
+            assert explanation.box.feature_matches[1].beyond_range
             assert "because of x1" in str(explanation)
             assert "beyond the learnt range" in str(explanation)
 
@@ -298,8 +315,8 @@ def test_the_votes_add_up_to_the_decision(voting: Any, depth: Any, few_labels: A
         for label, score in scores.items():
             assert score == pytest.approx(sum(vote.weight for vote in votes if vote.vote == label))
         if not explanation.abstained:
-            assert scores[explanation.answer] == max(scores.values())
-            backers = [vote for vote in votes if vote.vote == explanation.answer]
+            assert scores[explanation.prediction] == max(scores.values())
+            backers = [vote for vote in votes if vote.vote == explanation.prediction]
             shown = votes[explanation.box.member]  # type: ignore[index]
             assert shown in backers
             assert shown.weight == max(vote.weight for vote in backers)
@@ -354,10 +371,10 @@ def test_a_missing_value_is_no_evidence(blobs: Any) -> None:
     X[::7, 2] = np.nan
     model = SSLART(0.8, random_state=0).fit(X, y)
     explanations = explain(model, X)
-    check_answers(model, X, explanations)
+    check_predictions(model, X, explanations)
     check_counterfactuals(model, explanations)
     for explanation in explanations[::7]:
-        gap = explanation.box.conditions[2]
+        gap = explanation.box.feature_matches[2]
         assert (gap.value, gap.inside, gap.share, gap.outside_by) == (None, None, 0.0, 0.0)
         assert "No evidence: x2." in str(explanation)
         if explanation.counterfactual:
@@ -368,9 +385,13 @@ def test_a_missing_value_is_no_evidence(blobs: Any) -> None:
 def test_a_side_that_no_sample_reached_is_no_evidence() -> None:
     model = FuzzyARTMAP().fit([[0.0, np.nan], [10.0, 3.0]], [0, 1])
     (explanation,) = explain(model, [[1.0, 3.0]])
-    box = explanation.box if explanation.answer == 0 else explanation.rival
+    box = explanation.box if explanation.prediction == 0 else explanation.opposing_box
     assert box is not None
-    assert (box.conditions[1].lower, box.conditions[1].inside, box.conditions[1].share) == (None, None, 0.0)
+    assert (box.feature_matches[1].lower, box.feature_matches[1].inside, box.feature_matches[1].share) == (
+        None,
+        None,
+        0.0,
+    )
     check_shares(box)
 
 
@@ -387,23 +408,23 @@ def frame() -> pd.DataFrame:
 
 def test_categories_are_conditions_by_column(frame: pd.DataFrame) -> None:
     model = FuzzyARTMAP().fit(frame, ["small"] * 3 + ["large"] * 3)
-    asked = pd.DataFrame({"size": [1.2, 9.0, 1.0], "colour": ["green", "purple", None], "sold": [True, False, True]})
-    explanations = explain(model, asked)
-    check_answers(model, asked, explanations)
+    path = pd.DataFrame({"size": [1.2, 9.0, 1.0], "colour": ["green", "purple", None], "sold": [True, False, True]})
+    explanations = explain(model, path)
+    check_predictions(model, path, explanations)
     other, unknown, missing = explanations
-    size, colour, sold = other.box.conditions
+    size, colour, sold = other.box.feature_matches
     assert [c.feature for c in (size, colour, sold)] == ["size", "colour", "sold"]
     assert (colour.value, colour.categories, colour.inside, colour.lower) == ("green", ("red", "blue"), False, None)
     assert (colour.outside_by, colour.share) == (1.0, 1.0)
     assert (sold.value, sold.categories, sold.inside) == (True, (True,), True)
-    assert "colour is red or blue; it has green" in str(other)
-    assert unknown.box.conditions[1].beyond_range
-    assert unknown.box.conditions[1].inside is False
-    assert missing.box.conditions[1].inside is None
+    assert "colour is red or blue; the sample has green" in str(other)
+    assert unknown.box.feature_matches[1].beyond_range
+    assert unknown.box.feature_matches[1].inside is False
+    assert missing.box.feature_matches[1].inside is None
     flipped = [e.counterfactual for e in explanations if e.counterfactual]
     assert flipped
-    changed = pd.DataFrame([f.sample for f in flipped], columns=asked.columns)
-    assert model.predict(changed).tolist() == [f.answer for f in flipped]
+    changed = pd.DataFrame([f.sample for f in flipped], columns=path.columns)
+    assert model.predict(changed).tolist() == [f.prediction for f in flipped]
     for explanation in explanations:
         check_shares(explanation.box)
         json.dumps(explanation.to_dict(), allow_nan=False)
@@ -414,11 +435,11 @@ def test_members_that_met_the_categories_in_different_orders(frame: pd.DataFrame
     model = WESSLART(3, random_state=0).partial_fit(frame, y)
     model.partial_fit(frame.assign(colour=["pink", "red", "grey", "pink", "green", "blue"]), y)
     explanations = explain(model, frame)
-    check_answers(model, frame, explanations)
+    check_predictions(model, frame, explanations)
     flipped = [e.counterfactual for e in explanations if e.counterfactual]
     assert flipped
     changed = pd.DataFrame([f.sample for f in flipped], columns=frame.columns)
-    assert model.predict(changed).tolist() == [f.answer for f in flipped]
+    assert model.predict(changed).tolist() == [f.prediction for f in flipped]
 
 
 @pytest.mark.parametrize("classes", [[0, 1, 2], ["a", "b", "c"], [-1, 0, 1], [True, False, True]])
@@ -434,8 +455,8 @@ def test_classes_of_every_kind(classes: list[Any], model: Any, blobs: Any) -> No
     else:
         model = clone(model).fit(X, y)
     explanations = explain(model, X[:20])
-    assert [e.answer for e in explanations] == model.predict(X[:20]).tolist()
-    assert {type(e.answer) for e in explanations} == {type(classes[0])}
+    assert [e.prediction for e in explanations] == model.predict(X[:20]).tolist()
+    assert {type(e.prediction) for e in explanations} == {type(classes[0])}
     check_counterfactuals(model, explanations)
     json.dumps([e.to_dict() for e in explanations])
 
@@ -446,11 +467,11 @@ def test_text_dict_and_html_agree(few_labels: Any) -> None:
         for explanation in explain(model.fit(X, y), X):
             text, plain, html = str(explanation), explanation.to_dict(), explanation._repr_html_()
             if explanation.abstained:
-                assert text.startswith("No answer")
-                assert "No answer" in html
-                assert (plain["answer"], plain["confidence"]) == (-1, None)
+                assert text.startswith("No prediction")
+                assert "No prediction" in html
+                assert (plain["prediction"], plain["confidence"]) == (-1, None)
             else:
-                head = f"Answer: {plain['answer']} (confidence {plain['confidence']:.2f})"
+                head = f"Prediction: {plain['prediction']} (confidence {plain['confidence']:.2f})"
                 assert text.startswith(head)
                 assert head in html
             assert html.count("<tr>") == 1 + X.shape[1]
@@ -467,7 +488,7 @@ def test_html_is_escaped() -> None:
 
 def test_features_go_by_their_names(frame: pd.DataFrame) -> None:
     model = FuzzyARTMAP().fit(frame, ["small"] * 3 + ["large"] * 3)
-    assert "size 1 to 2; it has 1: inside" in str(explain(model, frame)[0])
+    assert "size 1 to 2; the sample has 1: inside" in str(explain(model, frame)[0])
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=name_of)
@@ -482,7 +503,7 @@ def test_a_model_without_a_label_is_refused() -> None:
 
 
 def test_a_model_that_is_no_classifier_is_refused() -> None:
-    with pytest.raises(TypeError, match="SSLART, FuzzyARTMAP or WESSLART, got FuzzyART"):
+    with pytest.raises(TypeError, match="SSLART, FuzzyARTMAP or WESSLART, got a FuzzyART"):
         explain(FuzzyART().fit([[0.0]]), [[0.0]])  # type: ignore[arg-type]
 
 

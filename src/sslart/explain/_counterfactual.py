@@ -98,7 +98,7 @@ class Search:
     def _attempt(
         self, rows: IntArray, moved: BoolArray, last: Any = None, ends: Any = None
     ) -> tuple[BoolArray, IntArray]:
-        """Predict rows with some features moved, the last to a given end; keep those that change; return which, and boxes."""
+        """Predict rows with some features moved, the last to an end; keep those that change, return them and boxes."""
         moves = self.moves
         values = np.where(moved & self.is_number, moves.targets[rows], self.table.values[rows])
         if last is not None:

@@ -183,7 +183,7 @@ class Path:
         enough = (gained >= missing[:, None]) & (ranks >= number[:, None] - 1) & (ranks < self.most[rows, None])
         number = np.where(enough.any(axis=1), enough.argmax(axis=1) + 1, 0)
         last = order[each, number - 1]
-        missing = missing - np.where(number > 1, gained[each, number - 2], 0.0)
+        missing = missing - np.where(number > 1, gained[each, np.maximum(number - 2, 0)], 0.0)
         ends = self.moves.targets[rows, last]
         at = np.flatnonzero((self.positions[last] >= 0) & (number > 0))
         place = at, self.positions[last[at]]
@@ -202,7 +202,8 @@ class Path:
         """Return which part of the way in one feature is enough; boxes are given by two sides and their rate."""
         start, end = way[0][:, None], way[1][:, None]
         corners = np.column_stack([*way, *other[:2], *target[:2]])  # between these the gain is straight
-        parts = np.sort(np.clip((corners - start) / (end - start), 0.0, 1.0), axis=1)
+        length = np.where(end != start, end - start, 1.0)  # a step may be shorter than the grid of the encoder
+        parts = np.sort(np.clip((corners - start) / length, 0.0, 1.0), axis=1)
         gain = np.zeros_like(parts)
         for (lower, upper, rate), sign in ((target, 1.0), (other, -1.0)):
             off = gaps(start + parts * (end - start), lower[:, None], upper[:, None])
