@@ -39,7 +39,16 @@ PARAMETERS = {"width": "bandwidth", "rank_share": "rank_weight", "label_memory":
 ATTRIBUTES = {"left_out_accuracy_": "loo_accuracy_", "evidence_weights_": "family_weights_"}
 MODULES = {"sslart.labelling": "sslart.active"}
 NAMES = {"Shortlist": "QueryPool", "Question": "Query", "worth_labelling": "select_queries"}
-PARTS: dict[str, str] = {"look_at": "add"}  # attributes of explanations and rules, and methods of the pool of queries
+PARTS = {  # attributes of explanations and rules, and methods of the pool of queries
+    "look_at": "add",
+    "answer": "prediction",
+    "asked": "search_path",
+    "rival": "opposing_box",
+    "unsure": "low_confidence",
+    "conditions": "feature_matches",
+    "terms": "contributions",
+    "winner": "predicted",
+}
 
 N_EXPLAINED = 8
 SHORT, MANY_NUMBERS = 4000, 4000
