@@ -1,4 +1,4 @@
-"""Which engine is in use, and what is said where there is no compiled one."""
+"""Which backend is in use, and the warning where there is no compiled one."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def test_without_a_kernel_the_reference_runs_and_warns_once() -> None:
 
 
 @needs_kernel
-def test_with_a_kernel_nothing_is_said() -> None:
+def test_with_a_kernel_there_is_no_warning() -> None:
     done = run(hidden=False)
     assert done.stdout.endswith("[]\n"), done.stderr
     assert "kernel: compiled (" in done.stdout
 
 
-def test_engine_can_be_forced() -> None:
+def test_the_backend_can_be_forced() -> None:
     done = run(hidden=False, SSLART_KERNEL="reference")
     assert "kernel: reference (NumPy)" in done.stdout
     assert done.stdout.endswith("[]\n")

@@ -22,45 +22,45 @@ def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> Nodes:
     )
 
 
-def state_of(prototypes: Nodes) -> list[bytes]:
-    used = slice(0, prototypes.n_nodes)
-    arrays = (prototypes.weights, prototypes.norms, prototypes.support, prototypes.counts, prototypes.labels)
-    return [array[used].tobytes() for array in arrays] + [bytes([prototypes.n_nodes_stage1])]
+def state_of(nodes: Nodes) -> list[bytes]:
+    used = slice(0, nodes.n_nodes)
+    arrays = (nodes.weights, nodes.norms, nodes.support, nodes.counts, nodes.labels)
+    return [array[used].tobytes() for array in arrays] + [bytes([nodes.n_nodes_stage1])]
 
 
 def test_growing_and_trimming_keep_the_nodes() -> None:
-    prototypes = filled()
-    before = state_of(prototypes)
-    prototypes.grow(1)
-    assert prototypes.capacity > 5
-    assert state_of(prototypes) == before
-    prototypes.trim()
-    assert prototypes.capacity == 5
-    assert state_of(prototypes) == before
+    nodes = filled()
+    before = state_of(nodes)
+    nodes.grow(1)
+    assert nodes.capacity > 5
+    assert state_of(nodes) == before
+    nodes.trim()
+    assert nodes.capacity == 5
+    assert state_of(nodes) == before
 
 
 def test_growth_is_amortised() -> None:
-    prototypes = Nodes(2)
+    nodes = Nodes(2)
     sizes = set()
     for _ in range(12):
-        prototypes.grow(1)
-        sizes.add(prototypes.capacity)
+        nodes.grow(1)
+        sizes.add(nodes.capacity)
     assert len(sizes) == 12
-    assert prototypes.capacity > 10**5
+    assert nodes.capacity > 10**5
 
 
 def test_room_for_a_batch_is_made_at_once() -> None:
-    prototypes = Nodes(2)
-    prototypes.grow(500)
-    assert prototypes.capacity == 500
-    prototypes.grow(10**6)
-    assert prototypes.capacity == 1024
+    nodes = Nodes(2)
+    nodes.grow(500)
+    assert nodes.capacity == 500
+    nodes.grow(10**6)
+    assert nodes.capacity == 1024
 
 
 def test_norms_and_labels_follow_from_weights_and_counts() -> None:
-    prototypes = filled()
-    np.testing.assert_array_equal(prototypes.norms, prototypes.weights.sum(axis=1))
-    for counts, label in zip(prototypes.counts, prototypes.labels, strict=True):
+    nodes = filled()
+    np.testing.assert_array_equal(nodes.norms, nodes.weights.sum(axis=1))
+    for counts, label in zip(nodes.counts, nodes.labels, strict=True):
         assert label == (counts.argmax() if counts.any() else -1)
 
 
@@ -86,22 +86,22 @@ def test_states_that_cannot_be_are_refused(change: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(("n_samples", "reshapes"), [(3, False), (9, False), (3, True)])
 def test_journal_takes_changes_back(n_samples: int, reshapes: bool) -> None:
-    prototypes = filled()
-    before = state_of(prototypes)
-    journal = Journal(prototypes, n_samples, reshapes)
+    nodes = filled()
+    before = state_of(nodes)
+    journal = Journal(nodes, n_samples, reshapes)
     assert journal.by_sample == (n_samples == 3 and not reshapes)
-    prototypes.grow(3)
+    nodes.grow(3)
     winners = np.array([2, 5, 2, *[-1] * (n_samples - 3)])
     for sample, node in enumerate(winners[winners >= 0]):
         if journal.by_sample:
-            journal.weights[sample] = prototypes.weights[node]
-            journal.support[sample] = prototypes.support[node]
-            journal.counts[sample] = prototypes.counts[node]
-        prototypes.weights[node] = 0.0
-        prototypes.support[node] += 1
-        prototypes.counts[node] += 7
-    prototypes.n_nodes, prototypes.n_nodes_stage1 = 6, 2
+            journal.weights[sample] = nodes.weights[node]
+            journal.support[sample] = nodes.support[node]
+            journal.counts[sample] = nodes.counts[node]
+        nodes.weights[node] = 0.0
+        nodes.support[node] += 1
+        nodes.counts[node] += 7
+    nodes.n_nodes, nodes.n_nodes_stage1 = 6, 2
     if reshapes:
-        prototypes.add_classes(4)
-    journal.take_back(winners)
-    assert state_of(prototypes) == before
+        nodes.add_classes(4)
+    journal.restore(winners)
+    assert state_of(nodes) == before

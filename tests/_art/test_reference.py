@@ -1,4 +1,4 @@
-"""The reference says what the paper says: checked against the paper's search cycle, written out in exact fractions."""
+"""The reference does what the paper does: checked against the paper's search cycle, written out in exact fractions."""
 
 from __future__ import annotations
 
@@ -105,6 +105,6 @@ def test_ties_go_to_the_lowest_node() -> None:
 
 def test_search_depth_counts_the_nodes_asked() -> None:
     choices, labels = np.array([0.9, 0.8, 0.7]), np.array([-1, -1, 4])
-    assert reference.answering_node(choices, labels, 2) == reference.NO_NODE
-    assert reference.answering_node(choices, labels, 3) == 2
-    assert reference.answering_node(choices, labels, 0) == 2
+    assert reference.predicting_node(choices, labels, 2) == reference.NO_NODE
+    assert reference.predicting_node(choices, labels, 3) == 2
+    assert reference.predicting_node(choices, labels, 0) == 2

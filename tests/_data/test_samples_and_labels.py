@@ -59,6 +59,6 @@ def test_limits_spread_over_the_features() -> None:
     assert upper.tolist() == [1, 2, 3]
 
 
-def test_message_says_the_range() -> None:
+def test_the_message_names_the_range() -> None:
     with pytest.raises(ValueError, match=r"rate of Model must be a number in \(0, 1\], got 0"):
         check_number("Model", "rate", 0, 0, 1, open_low=True)

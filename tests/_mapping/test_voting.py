@@ -28,7 +28,7 @@ def test_votes_without_weight_count_one_each() -> None:
     np.testing.assert_allclose(vote_on_labels(votes, votes, weights).scores, [[0, 0.5], [0, 0.5]])
 
 
-def test_weight_is_right_answers_over_samples_of_the_class() -> None:
+def test_weight_is_right_predictions_over_samples_of_the_class() -> None:
     table = ClassTable().learning(labels(5, 2, 9))
     record = VotingRecord.of_votes(np.array([[1, 1, 0, -1], [1, 0, 0, 0]]), table, labels(5, 5, 2, 2))
     # classes sorted: 2, 5, 9; class 9 has no sample, so it gets the share over all

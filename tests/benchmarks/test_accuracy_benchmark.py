@@ -52,7 +52,7 @@ def check_that_no_test_label_is_in_the_task(name: str) -> None:
     assert abs(n_labelled - share * len(task.y)) <= len(np.unique(y))
     assert all(label is None for label in np.delete(task.y, task.labelled))
     assert {label for label in task.y if label is not None} == set(y)
-    # the same rows again, by number: what is trained on and what is asked never overlap
+    # the same rows again, by number: training and test samples never overlap
     by_number, _ = accuracy_sets.task_and_exam(
         np.arange(len(y)),
         y,
@@ -141,8 +141,8 @@ def test_the_page_is_made_of_the_results(tmp_path: Path, cheap_rivals: None) -> 
     assert "results are missing:** AUS." in text
 
 
-def test_calibration_error_is_the_gap_between_said_and_true() -> None:
-    said = np.array([0.9, 0.9, 0.9, 0.9, 1.0, 1.0])
+def test_calibration_error_is_the_gap_between_confidence_and_accuracy() -> None:
+    confidence = np.array([0.9, 0.9, 0.9, 0.9, 1.0, 1.0])
     right = np.array([True, True, True, False, True, False])
     # 0.9 falls into the bin from 13/15 to 14/15, 1.0 into the last one
-    assert accuracy_rivals.calibration_error(said, right) == pytest.approx((4 * 0.15 + 2 * 0.5) / 6)
+    assert accuracy_rivals.calibration_error(confidence, right) == pytest.approx((4 * 0.15 + 2 * 0.5) / 6)

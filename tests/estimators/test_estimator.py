@@ -170,14 +170,14 @@ def test_bad_parameters_are_refused(model: Any, name: str, blobs: Any) -> None:
 @pytest.mark.parametrize(
     "member", ["predict", "score_samples", "lower_", "n_nodes_", "support_", "coded_feature_names_"]
 )
-def test_asking_before_learning_is_refused(model: Any, member: str) -> None:
+def test_use_before_learning_is_refused(model: Any, member: str) -> None:
     model = clone(model)
 
-    def ask() -> None:
+    def use() -> None:
         getattr(model, member)([[1.0]])
 
     with pytest.raises(NotFittedError):
-        ask()
+        use()
     assert not hasattr(model, "lower_")
 
 

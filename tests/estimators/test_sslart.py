@@ -69,13 +69,13 @@ def test_depth_limits_the_search(samples: np.ndarray, seed: int, depth: int) -> 
     model = SSLART(0.9, search_depth=depth, random_state=0).fit(samples, y)
     free = clone(model).set_params(search_depth=None).fit(samples, y)
     nodes, all_nodes = model.apply(samples), free.apply(samples)
-    answered = nodes >= 0
-    np.testing.assert_array_equal(nodes[answered], all_nodes[answered])
-    np.testing.assert_array_equal(model.predict(samples) == -1, ~answered)
+    predicted = nodes >= 0
+    np.testing.assert_array_equal(nodes[predicted], all_nodes[predicted])
+    np.testing.assert_array_equal(model.predict(samples) == -1, ~predicted)
     np.testing.assert_array_equal(model.predict_proba(samples), free.predict_proba(samples))
     ranked = model._network.rank(model._read(samples), 1e-3, depth=depth)[0]
     reachable = [any(n >= 0 and model.node_labels_[n] != -1 for n in row) for row in ranked]
-    np.testing.assert_array_equal(answered, reachable)
+    np.testing.assert_array_equal(predicted, reachable)
 
 
 def test_abstention_is_minus_one_for_integers_and_none_for_others() -> None:
@@ -171,7 +171,7 @@ def test_score_leaves_unlabelled_samples_out() -> None:
         model.score([[0.0]], [-1])
 
 
-def test_probabilities_are_the_counts_of_the_answering_node(few_labels: Any) -> None:
+def test_probabilities_are_the_counts_of_the_node_that_predicts(few_labels: Any) -> None:
     X, y = few_labels
     model = SSLART(0.6, random_state=0).fit(X, y)
     counts = model.counts_[model.apply(X)]

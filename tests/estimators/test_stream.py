@@ -195,7 +195,7 @@ def test_refused_call_loses_nothing(model: Any, X: Any, y: Any, blobs: Any) -> N
 
 
 class Interrupting:
-    """An engine that is interrupted after some samples, in the middle of a sample."""
+    """A backend that is interrupted after some samples, in the middle of a sample."""
 
     def __init__(self, after: int) -> None:
         self.left = after
@@ -261,21 +261,21 @@ def test_predicting_while_another_thread_learns_is_safe() -> None:
     X = random.rand(6000, 4)
     model = SSLART(1.0, bounds=(0, 1)).partial_fit(X[:200], np.arange(200) % 2)
     expected = model.predict(X[:200]).tolist()
-    answers: list[list[int]] = []
+    found: list[list[int]] = []
 
-    def ask() -> None:
-        answers.extend(model.predict(X[:200]).tolist() for _ in range(30))
+    def predict() -> None:
+        found.extend(model.predict(X[:200]).tolist() for _ in range(30))
 
-    asking = threading.Thread(target=ask)
-    asking.start()
+    predicting = threading.Thread(target=predict)
+    predicting.start()
     for start in range(200, 6000, 50):
         model.partial_fit(X[start : start + 50])
-    asking.join()
-    assert answers == [expected] * 30
+    predicting.join()
+    assert found == [expected] * 30
 
 
 @pytest.fixture
-def listening_to_ctrl_c() -> Iterator[None]:
+def handling_ctrl_c() -> Iterator[None]:
     """Handle SIGINT as Python does at a terminal: a process in the background ignores it."""
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -283,7 +283,7 @@ def listening_to_ctrl_c() -> Iterator[None]:
 
 
 @needs_kernel
-@pytest.mark.usefixtures("listening_to_ctrl_c")
+@pytest.mark.usefixtures("handling_ctrl_c")
 @pytest.mark.parametrize("model", [FuzzyART(1.0), SSLART(1.0), WESSLART(2, vigilance=1.0, n_jobs=2)], ids=name_of)
 def test_ctrl_c_stops_a_long_fit_promptly(model: Any) -> None:
     X = np.random.RandomState(0).rand(200_000, 16)  # every sample its own node: minutes of work

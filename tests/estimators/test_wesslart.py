@@ -12,7 +12,7 @@ from test_stream import fingerprint
 
 import sslart
 from sslart import SSLART, WESSLART
-from sslart._mapping.evidence.mapping import EvidenceMapping
+from sslart._mapping.view import view_of
 from sslart._mapping.voting import VotingRecord
 
 
@@ -34,9 +34,9 @@ def test_weights_are_the_success_on_each_class(few_labels: Any) -> None:
     X, y = few_labels
     ensemble = WESSLART(3, vigilance=0.3, random_state=0).fit(X, y)
     for member, weights in zip(ensemble.estimators_, ensemble.class_weights_, strict=True):
-        for place, label in enumerate(ensemble.classes_):
+        for index, label in enumerate(ensemble.classes_):
             rows = y == label
-            assert weights[place] == (member.predict(X[rows]) == label).mean()
+            assert weights[index] == (member.predict(X[rows]) == label).mean()
 
 
 def test_weights_may_come_from_a_validation_set(few_labels: Any, blobs: Any) -> None:
@@ -46,7 +46,7 @@ def test_weights_may_come_from_a_validation_set(few_labels: Any, blobs: Any) -> 
     rows = y_val[:30] == 1
     expected = [(member.predict(X_val[:30][rows]) == 1).mean() for member in ensemble.estimators_]
     assert ensemble.class_weights_[:, 1].tolist() == expected
-    # unlabelled samples and classes no member knows say nothing about a member
+    # unlabelled samples and classes that no member knows do not count
     odd = y_val[:30].copy()
     odd[odd == 2] = -1
     odd[0] = 99
@@ -88,18 +88,18 @@ def test_members_that_abstain_cast_no_vote(few_labels: Any) -> None:
     ensemble = WESSLART(3, vigilance=0.95, search_depth=1, random_state=0).fit(X, y)
     nodes = ensemble.apply(X)
     assert nodes.shape == (len(X), 3)
-    answers = ensemble.predict(X)
-    np.testing.assert_array_equal(answers == -1, (nodes == -1).all(axis=1))
-    assert 0 < (answers == -1).sum() < len(X)
+    predicted = ensemble.predict(X)
+    np.testing.assert_array_equal(predicted == -1, (nodes == -1).all(axis=1))
+    assert 0 < (predicted == -1).sum() < len(X)
     lone = (nodes >= 0).sum(axis=1) == 1
     assert lone.any()
     for i in np.flatnonzero(lone):
         (voter,) = np.flatnonzero(nodes[i] >= 0)
-        assert answers[i] == ensemble.estimators_[voter].predict(X[i : i + 1])[0]
+        assert predicted[i] == ensemble.estimators_[voter].predict(X[i : i + 1])[0]
     np.testing.assert_allclose(ensemble.predict_proba(X).sum(axis=1), 1.0)
 
 
-def test_answer_is_the_class_of_highest_probability(few_labels: Any) -> None:
+def test_the_prediction_is_the_class_of_highest_probability(few_labels: Any) -> None:
     X, y = few_labels
     for voting in ("weighted", "majority"):
         ensemble = WESSLART(7, voting=voting, vigilance=0.3, random_state=0).fit(X, y)
@@ -173,47 +173,37 @@ def test_interrupt_after_learning_takes_the_members_back(monkeypatch: pytest.Mon
     assert (fingerprint(ensemble), ensemble.predict(X).tolist()) == before
 
 
-SPEAKING = {"mapping": "evidence", "families": ["box"], "width": 0.25, "ridge": 0.01, "random_state": 0}
+EVIDENCE = {"mapping": "evidence", "families": ["box"], "bandwidth": 0.25, "ridge": 0.01, "random_state": 0}
 
 
-def test_members_that_speak_add_up_their_probabilities_with_their_weights(few_labels: Any) -> None:
+def test_with_evidence_members_add_up_their_probabilities_with_their_weights(few_labels: Any) -> None:
     X, y = few_labels
-    model = WESSLART(3, **SPEAKING).fit(X, y)
-    said = np.array([member.predict_proba(X) for member in model.estimators_])
-    expected = np.einsum("mnc,mc->nc", said, model.class_weights_)
+    model = WESSLART(3, **EVIDENCE).fit(X, y)
+    probas = np.array([member.predict_proba(X) for member in model.estimators_])
+    expected = np.einsum("mnc,mc->nc", probas, model.class_weights_)
     np.testing.assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True))
     np.testing.assert_array_equal(model.predict(X), model.classes_[expected.argmax(axis=1)])
     model.voting = "majority"
-    np.testing.assert_allclose(model.predict_proba(X), said.mean(axis=0))
+    np.testing.assert_allclose(model.predict_proba(X), probas.mean(axis=0))
 
 
-@pytest.mark.parametrize("ask", ["predict", "predict_proba"])
-def test_members_that_speak_are_heard_once(ask: str, few_labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = few_labels
-    model, heard = WESSLART(3, **SPEAKING).fit(X, y), []
-    monkeypatch.setattr(
-        SSLART, "_probabilities", lambda *given: heard.append(given[0]) or EvidenceMapping._probabilities(*given)
-    )
-    getattr(model, ask)(X)
-    assert heard == model.estimators_
-
-
-def test_weights_of_members_that_speak_are_their_left_out_success_per_class(few_labels: Any) -> None:
+def test_with_evidence_weights_are_the_leave_one_out_success_per_class(few_labels: Any) -> None:
     X, y = few_labels
     noisy = np.where((np.arange(len(y)) % 3 == 0) & (y >= 0), 1 - np.minimum(y, 1), y)
-    model = WESSLART(2, **SPEAKING).fit(X, noisy)
+    model = WESSLART(2, **EVIDENCE).fit(X, noisy)
     for member, weights in zip(model.estimators_, model.class_weights_, strict=True):
-        learnt = member._heard()
-        right = learnt.left_out.argmax(axis=1) == learnt.places
-        codes = member._class_table.sorted_codes()
-        expected = [right[codes[learnt.places] == place].mean() for place in range(len(model.classes_))]
+        view = view_of(member)
+        solution = view.members[0].mapping.solution
+        right = solution.left_out.argmax(axis=1) == solution.classes
+        assert view.classes.tolist() == model.classes_.tolist()
+        expected = [right[solution.classes == index].mean() for index in range(len(model.classes_))]
         np.testing.assert_allclose(weights, expected)
     assert model.class_weights_.min() < 1
 
 
-def test_an_ensemble_that_speaks_streams_saves_and_abstains(few_labels: Any, tmp_path: Path) -> None:
+def test_an_ensemble_with_evidence_streams_saves_and_abstains(few_labels: Any, tmp_path: Path) -> None:
     X, y = few_labels
-    model = WESSLART(2, **SPEAKING).fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
+    model = WESSLART(2, **EVIDENCE).fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
     sslart.save(model, tmp_path / "model")
     again = sslart.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
@@ -226,6 +216,6 @@ def test_an_ensemble_that_speaks_streams_saves_and_abstains(few_labels: Any, tmp
 
 
 @pytest.mark.parametrize("wrong", [{"validation": 0.3}, {"abstain_below": 2}, {"families": ["boxes"]}])
-def test_an_ensemble_that_speaks_refuses_what_makes_no_sense(wrong: dict[str, Any], few_labels: Any) -> None:
+def test_an_ensemble_with_evidence_refuses_what_makes_no_sense(wrong: dict[str, Any], few_labels: Any) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        WESSLART(2, **{**SPEAKING, **wrong}).fit(*few_labels)
+        WESSLART(2, **{**EVIDENCE, **wrong}).fit(*few_labels)

@@ -44,7 +44,7 @@ def distances(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> Floa
 def box_norms(present: BoolArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return |W| = n_features − size of each box over the features that its sample has.
 
-    `present` tells which these are. A side that is not reached counts as W = (1, 1).
+    `present` marks these. A side that is not reached counts as W = (1, 1).
     """
     sides = np.where(lower <= upper, lower + 1.0 - upper, 2.0)
     return np.asarray(np.where(present, sides, 0.0).sum(axis=-1))

@@ -345,5 +345,5 @@ def _refuse_unknown_features(samples: FloatArray) -> None:
     if empty.any():
         raise ValueError(
             f"Row {np.flatnonzero(empty)[0]} has values only in features for which the model has never seen a value: "
-            "nothing can be said about it. Drop such rows, or let the model learn samples with these features first."
+            "nothing can be predicted for it. Drop such rows, or let the model learn samples with these features first."
         )

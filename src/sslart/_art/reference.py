@@ -74,7 +74,7 @@ def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: f
     return np.where(present, np.where(reached, np.rint(blend * GRID) / GRID, A), W_J)
 
 
-def answering_node(choices: FloatArray, labels: IntArray, search_depth: int) -> int:
+def predicting_node(choices: FloatArray, labels: IntArray, search_depth: int) -> int:
     """Return the first node with a label among the T best (0: among all)."""
     for n_passed, J in enumerate(np.argsort(-choices, kind="stable")):
         if search_depth and n_passed == search_depth:
@@ -176,7 +176,7 @@ def learn(
         if J == NO_NODE and n_nodes == len(weights):
             return
         if predicted is not None and target != UNLABELLED:
-            node = answering_node(choices, labels, search_depth)
+            node = predicting_node(choices, labels, search_depth)
             predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
 
         if J == NO_NODE:

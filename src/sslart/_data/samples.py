@@ -147,7 +147,7 @@ def _refuse_empty_rows(table: Table) -> Table:
         rows = np.flatnonzero(empty)
         raise ValueError(
             f"X has {len(rows)} sample(s) without a single value (the first is row {rows[0]}): nothing can be "
-            "learnt from such a sample or said about it. Drop these rows."
+            "learnt from such a sample or predicted for it. Drop these rows."
         )
     return table
 
@@ -198,7 +198,7 @@ def _read_column(name: str, column: Any, categorical: bool | None) -> NDArray[An
 
 
 def plain_value(value: Any) -> Any:
-    """Return a Python scalar, or None for every way to say that a value is missing."""
+    """Return a Python scalar, or None for every value that stands for a missing one."""
     if hasattr(value, "item"):
         value = value.item()
     return None if is_missing(value) else value

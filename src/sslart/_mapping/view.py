@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from sslart._art.network import NO_LIMIT, LearningParams, Network
 from sslart._art.novelty import usual_familiarity
@@ -384,9 +385,12 @@ class PredictionBatch:
         return self.members[0].shares_of(self.all_nodes()[0])
 
 
-def view_of(model: Any, wanted: str = "a fitted classifier of sslart") -> ModelView:
-    """Return the view of a classifier, or raise an error that names the cure."""
-    if not hasattr(model, "__sslart_view__"):
+def view_of(model: Any, wanted: str = "a fitted classifier of sslart", *, any_estimator: bool = False) -> ModelView:
+    """Return the view of a classifier, or raise an error that names the cure.
+
+    With `any_estimator`, also that of a fitted `FuzzyART`, which has boxes but no classes.
+    """
+    if not hasattr(model, "__sslart_view__") or not (any_estimator or is_classifier(model)):
         raise TypeError(
             f"This takes {wanted}, got a {type(model).__name__}. Of a pipeline or a search give the fitted classifier "
             "inside, such as pipeline[-1] or search.best_estimator_, and samples as that step gets them."

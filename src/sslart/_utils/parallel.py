@@ -26,9 +26,9 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
         Takes an item and a stop flag (an array of one uint8) that it must heed while it runs.
     items : sequence
     n_jobs : int or None
-        Number of threads as in scikit-learn: None is 1 unless joblib is told otherwise, -1 is all cores.
+        Number of threads as in scikit-learn: None is 1 unless joblib is set otherwise, -1 is all cores.
 
-    If one piece fails or the user interrupts, all are told to stop and have stopped before the error goes on.
+    If one piece fails or the user interrupts, all are stopped, and have stopped before the error goes on.
     """
     stop = stop_flag()
     n_threads = min(effective_n_jobs(n_jobs), len(items))
@@ -55,9 +55,9 @@ def stop_flag() -> Any:
 
 
 def n_threads(n_jobs: int | None, n_values: int) -> int:
-    """Return how many threads a number of jobs stands for: None is 1 unless joblib is told otherwise, -1 all cores.
+    """Return how many threads a number of jobs stands for: None is 1 unless joblib is set otherwise, -1 all cores.
 
-    `n_values` is how many values the work reads: little work is done by one thread, without asking joblib.
+    `n_values` is how many values the work reads: little work is done by one thread, without a call of joblib.
     """
     return 1 if n_values < MIN_VALUES else int(effective_n_jobs(n_jobs))
 

@@ -13,7 +13,7 @@ from sslart._utils.arrays import FloatArray
 def check_number(
     owner: str, name: str, value: Any, low: float, high: float | None = None, *, open_low: bool = False
 ) -> float:
-    """Return a parameter as a float, or raise a ValueError that says its range."""
+    """Return a parameter as a float, or raise a ValueError that names its range."""
     inside = (
         isinstance(value, Real)
         and not isinstance(value, bool | np.bool_)

@@ -1,4 +1,4 @@
-"""Ridge: leave-one-out is what leaving one out gives, and the primal says what the dual says."""
+"""Ridge: leave-one-out is what leaving one out gives, and the primal gives what the dual gives."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_primal_gives_the_weights_of_the_dual(n: int, n_terms: int, ridge: float
     np.testing.assert_allclose(primal(matrix, penalties, targets, ridge), scaled.T @ fit.coefficients, atol=EXACT)
 
 
-def test_duplicates_and_samples_that_hear_nothing_do_no_harm() -> None:
+def test_duplicates_and_samples_without_activation_do_no_harm() -> None:
     matrix, targets = problem(0)
     matrix[3], matrix[5:8] = 0.0, matrix[5]
     (fit,) = dual(matrix @ matrix.T, targets, [1e-3])
     assert np.isfinite(fit.left_out).all()
-    np.testing.assert_allclose(fit.left_out[3], 0.0, atol=EXACT)  # nobody else says anything about it
+    np.testing.assert_allclose(fit.left_out[3], 0.0, atol=EXACT)  # no other sample contributes to it

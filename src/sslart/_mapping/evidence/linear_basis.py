@@ -46,7 +46,7 @@ class LinearTerm(Term):
 
 
 class LinearBasis(Basis):
-    """The features, centred; standardised where the spec asks for it."""
+    """The features, centred; standardised where the spec wants it."""
 
     def __init__(self, spec: BasisSpec, samples: FloatArray) -> None:
         centre = feature_means(samples)

@@ -85,7 +85,7 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
     trial = _Trial(subset, nodes)
     tried: list[Mixture] = []
     fits: list[Fit] = []
-    boxes_only = fixed._replace(families=("box",))  # where none of the families asked for applies
+    boxes_only = fixed._replace(families=("box",))  # where none of the wanted families applies
     for specs in candidates(trial.design, fixed) or candidates(trial.design, boxes_only):
         for fit in trial.fits(specs, fixed.ridges):
             tried.append(Mixture(specs, fit.ridge))
