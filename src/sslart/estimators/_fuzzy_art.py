@@ -7,10 +7,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.network import Network, Undo
+from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table, read_samples
+from sslart._mapping.counts import CountsMapping
+from sslart._mapping.view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
 from sslart.estimators._base import ARTEstimator, unchanged_on_failure
 
@@ -145,3 +149,10 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """
         table = self._read(X)
         return self._network.rank(table, self._learning_params().choice, n_jobs=self.n_jobs)[0][:, 0]
+
+    def __sslart_view__(self) -> ModelView:
+        """Return the fitted boxes as everything that only reads them sees them: a model without classes."""
+        check_is_fitted(self)
+        table = ClassTable()
+        member = MemberView(None, self._network, table, self._learning_params(), CountsMapping(), self.n_jobs)
+        return ModelView(self._name, (member,), None, table, self._reader())
