@@ -1,4 +1,4 @@
-"""The tour: breast-cancer data with one label in twenty, from the fit to a page that explains every answer."""
+"""The tour: breast-cancer data with one label in twenty, from the fit to a page that explains every prediction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def split(seed: int):
 
 
 def compare() -> None:
-    """Print how many test samples each model gets right; all have the same splits."""
+    """Print the accuracy of each model on test samples; all have the same splits."""
     rows: dict[str, list[float]] = {}
 
     def note(name: str, value: float) -> None:
@@ -57,25 +57,25 @@ def compare() -> None:
         note("decision tree, with all labels", tree.score(X_test, y_test))
 
     print(f"1. {len(known)} training samples, {known.sum()} of them labelled; {len(y_test)} test samples.")
-    print(f"   Right answers in per cent, mean of {len(SEEDS)} splits (standard deviation):\n")
+    print(f"   Accuracy in per cent, mean of {len(SEEDS)} splits (standard deviation):\n")
     for name, values in rows.items():
         print(f"   {name:36s} {np.mean(values):5.1f}  ({np.std(values):.1f})")
 
 
 def abstain(model: AutoSSLART, X_test, y_test) -> None:
-    print("\n2. It can say that it does not know (first split):\n")
+    print("\n2. It can abstain where it is not sure (first split):\n")
     for least in (None, 0.8, 0.9, 0.95):
-        answers = model.set_params(abstain_below=least).predict(X_test)
-        answered = np.array([answer is not None for answer in answers])
-        right = (answers == y_test)[answered].mean()
-        asked = "always answers" if least is None else f"abstain_below={least}"
-        print(f"   {asked:20s} answers {100 * answered.mean():5.1f} %, and {100 * right:5.1f} % of these are right")
+        predicted = model.set_params(abstain_below=least).predict(X_test)
+        covered = np.array([label is not None for label in predicted])
+        right = (predicted == y_test)[covered].mean()
+        setting = "never abstains" if least is None else f"abstain_below={least}"
+        print(f"   {setting:20s} predicts {100 * covered.mean():5.1f} %, and {100 * right:5.1f} % of these are right")
     model.set_params(abstain_below=None)
 
 
 def show_rules(model: AutoSSLART) -> None:
     rules = model.rules()
-    print(f"\n3. What it has learnt are {model.n_nodes_} boxes. {len(rules)} of them have met a label, and are rules.")
+    print(f"\n3. It has learnt {model.n_nodes_} boxes. {len(rules)} of them have a label, and are rules.")
     lines = rules[:1].to_text().splitlines()
     conditions = [line for line in lines if not line.lstrip().startswith(("Then", "("))]
     print("   The first begins:\n")
@@ -84,7 +84,7 @@ def show_rules(model: AutoSSLART) -> None:
 
 
 def explain(model: AutoSSLART, X_test, y_test) -> None:
-    print(f"\n4. Why the sixth test sample gets its answer (in truth it is {y_test[5]}):\n")
+    print(f"\n4. The explanation of one prediction, for the sixth test sample (in truth it is {y_test[5]}):\n")
     (explanation,) = model.explain(X_test.iloc[[5]])
     for line in str(explanation).splitlines():
         print("   " + line)

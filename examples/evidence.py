@@ -1,4 +1,4 @@
-"""Why a model answers as it does where all boxes speak: `python examples/evidence.py`."""
+"""The explanation of a prediction to which all boxes contribute: `python examples/evidence.py`."""
 
 from sklearn.datasets import load_breast_cancer
 
@@ -9,7 +9,8 @@ X = data.data[["mean radius", "mean texture", "mean concavity"]]
 y = data.target_names[data.target].astype(object)
 y[[i for i in range(len(y)) if i % 10]] = None  # keep one label in ten
 
-settings = {"families": ["box", "feature"], "width": 0.125, "ridge": 0.1, "rank_weight": 0.5}  # AutoSSLART chooses them
+# AutoSSLART would choose these
+settings = {"families": ["box", "feature"], "bandwidth": 0.125, "ridge": 0.1, "rank_weight": 0.5}
 model = SSLART(vigilance=0.8, mapping="evidence", random_state=0, **settings).fit(X, y)
 print(model.explain(X.iloc[[8]])[0])
 print()

@@ -1,4 +1,4 @@
-"""The rules of a model, and why it answers as it does: `python examples/explanations.py`."""
+"""The rules of a model, and the explanation of a prediction: `python examples/explanations.py`."""
 
 from sklearn.datasets import load_breast_cancer
 

@@ -48,9 +48,9 @@ def load():
         for name, words in HEART_CATEGORIES.items():
             X[name] = X[name].map(words).astype("category")
         y = np.where(np.asarray(data.target) == "presence", "heart disease", "no heart disease")
-        return X.rename(columns=HEART_NAMES), y, "Heart disease: what the model has learnt, and how well it answers"
+        return X.rename(columns=HEART_NAMES), y, "Heart disease: what the model has learnt, and how well it predicts"
     data = load_breast_cancer(as_frame=True)
-    title = "Breast cancer: what the model has learnt, and how well it answers"
+    title = "Breast cancer: what the model has learnt, and how well it predicts"
     return data.data, data.target_names[data.target], title
 
 

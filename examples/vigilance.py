@@ -24,7 +24,7 @@ truth = data.target_names[data.target]
 
 
 def draw_boxes() -> None:
-    """One picture per vigilance, of models that know two features and one label in ten."""
+    """One picture per vigilance, of models that learn two features and one label in ten."""
     X = data.data[["mean radius", "mean concavity"]]
     y = np.where(np.arange(len(truth)) % 10 == 0, truth, None)
     figure, axes = plt.subplots(3, 2, figsize=(8.4, 10), sharex=True, sharey=True, layout="constrained")

@@ -4,7 +4,7 @@ Is the plant still running as usual?
 
 The Tennessee Eastman process is a simulated chemical plant with 52 measured variables and 21 kinds of fault. A
 :class:`~sslart.FuzzyART` learns what normal operation looks like, without a single example of a fault, and
-``score_samples`` tells how well a new sample fits. The data is not part of scikit-learn:
+``score_samples`` measures how well a new sample fits. The data is not part of scikit-learn:
 :func:`sslart.datasets.load_tep` finds or downloads it.
 """
 
@@ -48,8 +48,9 @@ axes[-1].set_xlabel("time, hours")
 plt.show()
 
 # %%
-# What to see: fault 1 is seen soon after it begins and never leaves. Fault 5 is seen at first, and then the control
-# loops make up for it. Fault 3 is hardly seen at all: single samples look much the same with it as without.
+# What to see: fault 1 is detected soon after it begins, and in nearly all samples from then on. Fault 5 is detected at
+# first, and then the control loops compensate for it. Fault 3 is hardly detected at all: single samples are much the
+# same with it as without.
 #
 # All 21 faults: the share of samples after the fault began that raise an alarm.
 NUMBERS = np.arange(1, 22)
@@ -67,5 +68,5 @@ plt.show()
 print(f"Alarms before a fault began: {false_alarms:.1%} of the samples; after: {np.mean(detected):.0%}")
 
 # %%
-# What to see: some faults are seen all the time, some only in part, and some never. Where a fault shows only in how a
-# variable moves and not in where it is, give the model windows of the series instead of single samples.
+# What to see: some faults are detected all the time, some only in part, and some never. Where a fault changes only how
+# a variable moves and not its values, give the model windows of the series instead of single samples.

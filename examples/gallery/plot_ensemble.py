@@ -2,9 +2,9 @@
 Members and their votes
 =======================
 
-What one SSL-ART learns depends on the order of the samples. :class:`~sslart.WESSLART` asks several members, each of
-which met the same samples in another order, and weighs each vote for a class by how often the member was right about
-that class.
+What one SSL-ART learns depends on the order of the samples. :class:`~sslart.WESSLART` has several members, each of
+which learnt the same samples in another order, and weights each vote for a class by the recall of the member for that
+class.
 """
 
 import matplotlib.pyplot as plt
@@ -41,8 +41,8 @@ VotesDisplay.from_estimator(model, X_test[hardest], ax=axes[1])
 plt.show()
 
 # %%
-# What to see: each block is one member, numbered, and as wide as its vote counts. A member that often got a class right
-# says so with more weight.
+# What to see: each block is one member, numbered, and as wide as the weight of its vote. A member with a high recall
+# for a class has more weight there.
 #
 # Over four splits: one member on the average, the weighted vote, and the vote in which all count the same.
 SIZES, SEEDS = [1, 3, 7, 15], range(4)
@@ -70,6 +70,6 @@ for name, values in accuracy.items():
     print(f"{name:14s}" + "".join(f"{100 * mean:7.1f}" for mean in values.mean(axis=0)))
 
 # %%
-# What to see: members that are weak alone are strong together. Weights measured on ten labels per class are rough, and
-# here they do no better than plain counting. At the default vigilance members are better and more alike, and an
-# ensemble adds less.
+# What to see: the vote of several members is more accurate than one member alone. Weights measured on ten labels per
+# class are rough, and here they do no better than equal weights. At the default vigilance members are better and more
+# alike, and an ensemble adds less.

@@ -1,10 +1,10 @@
 """
-Who speaks: families of evidence
-================================
+Families of evidence
+====================
 
-:class:`~sslart.AutoSSLART` lets several families speak about a sample: boxes over all features, features by themselves,
-trends, boxes over a few features, labels that travel from box to box. Leave-one-out on the labels decides how much each
-family counts, and ``family_weights_`` tells.
+A prediction of :class:`~sslart.AutoSSLART` is a sum over several families of basis functions: boxes over all features,
+features by themselves, trends, boxes over a few features, labels propagated between boxes. Leave-one-out on the labels
+decides the weight of each family, which is in ``family_weights_``.
 """
 
 import matplotlib.pyplot as plt
@@ -43,11 +43,11 @@ colours = ["#0072b2", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#e69f00"]
 hatches = ["", "///", "", "\\\\\\", "", "..."]
 fig, ax = plt.subplots(figsize=(8.4, 3.4), layout="constrained")
 start = np.zeros(len(SETS))
-for (family, said), colour, hatch in zip(FAMILIES.items(), colours, hatches, strict=True):
+for (family, text), colour, hatch in zip(FAMILIES.items(), colours, hatches, strict=True):
     shares = 100 * np.array([weights[name].get(family, 0) for name in SETS])
-    bars = ax.barh(list(SETS), shares, left=start, color=colour, hatch=hatch, edgecolor="white", label=said)
+    bars = ax.barh(list(SETS), shares, left=start, color=colour, hatch=hatch, edgecolor="white", label=text)
     named = ax.bar_label(bars, [family if share > 12 else "" for share in shares], label_type="center", fontsize=8)
-    plt.setp([text for text in named if text.get_text()], bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5})
+    plt.setp([one for one in named if one.get_text()], bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5})
     start += shares
 ax.invert_yaxis()
 ax.set_xlim(0, 100)
@@ -57,12 +57,11 @@ ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=
 plt.show()
 
 # %%
-# What to see: each data set is heard in its own way. Flowers and tumours are told by regions and by single
-# measurements. Images of digits are clusters: labels that travel from box to box say most. No family is best
-# everywhere, which is why all are asked.
+# What to see: each data set has its own mixture. Flowers and tumours are distinguished by regions and by single
+# measurements. Images of digits are clusters: labels propagated between boxes have most of the weight. No family is
+# best everywhere, which is why all are tried.
 #
-# ``loo_accuracy_`` needs no test samples: it is the share of the labels that the others alone predict. The same
-# labels chose the weights, so it is a little too good by nature; with so few labels it is also rough, as the digits
-# show.
+# ``loo_accuracy_`` needs no test samples: it is the share of the labels that the others alone predict. The same labels
+# chose the weights, so it is slightly optimistic; with so few labels it is also rough, as the digits show.
 for name in SETS:
     print(f"{name:14s} left-out labels {left_out[name]:6.1%}, test samples {tested[name]:6.1%}")

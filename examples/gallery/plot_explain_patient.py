@@ -2,9 +2,9 @@
 Why this patient?
 =================
 
-A model that names a disease has to say why. Here :class:`~sslart.AutoSSLART` learns from the Heart Cleveland data, in
-which one training patient in three has a diagnosis, and explains what it says of one patient that it has not met. The
-data is not part of scikit-learn: :func:`sslart.datasets.load_heart_cleveland` finds or downloads it.
+A model that predicts a disease needs an explanation. Here :class:`~sslart.AutoSSLART` learns from the Heart Cleveland
+data, in which one training patient in three has a diagnosis, and explains its prediction for a patient of the test set.
+The data is not part of scikit-learn: :func:`sslart.datasets.load_heart_cleveland` finds or downloads it.
 """
 
 import matplotlib.pyplot as plt
@@ -41,22 +41,23 @@ model = AutoSSLART(random_state=0).fit(X_train, few)
 print(f"right on {model.score(X_test, y_test):.0%} of {len(y_test)} test patients")
 
 # %%
-# The first patient of the test set. The text says what counted, in the units of the clinic, and what would change the
-# answer.
+# The first patient of the test set. The text lists the contributions, in the units of the clinic, and what would change
+# the prediction.
 patient = X_test.iloc[[0]]
 why = model.explain(patient)[0]
 print(why)
 
 # %%
-# The same as a picture. The answer is a sum: what single features say, what boxes of training patients say, the nearest
-# the loudest, and a constant. Bars to the right speak for the answer, bars to the left against it.
-terms = sorted(why.evidence.terms, key=lambda term: -abs(term.amount))
-features = [term for term in terms if term.kind == "feature"]
-said = [term.value if isinstance(term.value, str) else f"{term.value:g}" for term in features]
-bars = [(f"{term.feature}: {value}", term.amount) for term, value in zip(features, said, strict=True)]
-bars.append(("boxes of patients", sum(term.amount for term in terms if "box" in term.kind)))
-bars.append(("constant", sum(term.amount for term in terms if term.kind == "bias")))
-bars.append((f"sum, for {why.evidence.winner}", why.evidence.margin))
+# The same as a picture. The score is a sum: the contributions of single features, those of boxes of training patients,
+# near boxes more than distant ones, and a constant. Bars to the right are for the predicted class, bars to the left
+# against it.
+parts = sorted(why.evidence.contributions, key=lambda part: -abs(part.amount))
+features = [part for part in parts if part.kind == "feature"]
+values = [part.value if isinstance(part.value, str) else f"{part.value:g}" for part in features]
+bars = [(f"{part.feature}: {value}", part.amount) for part, value in zip(features, values, strict=True)]
+bars.append(("boxes of patients", sum(part.amount for part in parts if "box" in part.kind)))
+bars.append(("constant", sum(part.amount for part in parts if part.kind == "bias")))
+bars.append((f"sum, for {why.evidence.predicted}", why.evidence.margin))
 
 fig, ax = plt.subplots(figsize=(7.2, 4.4), layout="constrained")
 names, amounts = zip(*bars, strict=True)
@@ -66,16 +67,16 @@ ax.bar_label(drawn, fmt="%+.2f", padding=3, fontsize=8)
 ax.axvline(0, color="#333333", linewidth=0.8)
 ax.margins(x=0.14)
 ax.invert_yaxis()
-ax.set_xlabel(f"evidence for {why.evidence.winner} against {why.evidence.runner_up} (score)")
+ax.set_xlabel(f"contribution to {why.evidence.predicted} against {why.evidence.runner_up} (score)")
 plt.show()
 
 # %%
-# What to see: which findings carry the answer, and which speak against it. This is what the model has learnt from a few
-# dozen diagnoses, not medicine: a physician may well find a bar that points the wrong way, and that is what the picture
-# is for.
+# What to see: which findings contribute to the prediction, and which are against it. This is what the model has learnt
+# from a few dozen diagnoses, not medicine: a physician may well find a bar that points the wrong way, and that is what
+# the picture is for.
 #
-# The last line of the text names a small change that gets the other answer. It was checked by asking the model. Here
-# all else stays, and that finding takes each of its values in the training data.
+# The last line of the text gives a small change that leads to the other prediction. It was checked by predicting it.
+# Here all else stays, and that finding takes each of its values in the training data.
 (change, *others) = why.counterfactual.changes
 values = np.sort(X_train[change.feature].dropna().unique())
 variants = patient.loc[patient.index.repeat(len(values))].assign(**{change.feature: values})

@@ -6,8 +6,8 @@ Pictures of handwritten digits are cheap, and somebody has to look at each to la
 to learn from, and only a few of them keep their label; 500 others are the test.
 
 Two of the models learn from the unlabelled pictures too: :class:`~sslart.AutoSSLART` and label spreading. The other two
-see only the labelled ones. All keep their default settings, but for the neighbours of label spreading: with fewer, some
-pictures have no path to a label.
+learn from the labelled ones only. All keep their default settings, but for the neighbours of label spreading: with
+fewer, some pictures have no path to a label.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +35,7 @@ supervised = {
 }
 
 # %%
-# Every class keeps its share of the labels. A model never sees a test sample or its label before it is scored.
+# Every class keeps its share of the labels. Test samples and their labels are used for the score only.
 accuracy = {name: np.empty((len(SEEDS), len(N_LABELS))) for name in [*semi_supervised, *supervised]}
 for row, seed in enumerate(SEEDS):
     X_train, X_test, y_train, y_test = train_test_split(
@@ -57,9 +57,9 @@ for name, values in accuracy.items():
 
 # %%
 # What to see: the two models that use the unlabelled pictures lie well above the other two while labels are few, and
-# the gap closes as labels come in. Both make use of it that pictures of one digit lie close together; where classes are
-# no clusters, unlabelled samples help less. Small marks are the single splits: with 20 and 40 labels those of the two
-# overlap, so which of them is ahead there says little.
+# the gap closes as labels come in. Both rely on pictures of one digit being close together; where classes are no
+# clusters, unlabelled samples help less. Small marks are the single splits: with 20 and 40 labels those of the two
+# overlap, so the difference between them means little there.
 looks = {
     "AutoSSLART": ("#0072b2", "o-"),
     "label spreading": ("#009e73", "^-."),

@@ -2,10 +2,10 @@
 Which samples to label first
 ============================
 
-Somebody is ready to label a few samples. Which? One can pick at random. Or one can let the model ask:
-:class:`~sslart.active.QueryPool` names the sample in the middle of a box that has no label yet, holds many samples,
-and leaves the model unsure, so that one answer says something about all of them. ``sslart label`` does the same on the
-command line.
+An expert is ready to label a few samples. Which? One can draw them at random. Or one can select them by active
+learning: :class:`~sslart.active.QueryPool` returns the sample in the middle of a box that has no label yet, holds many
+samples, and gets low probabilities, so that one label is informative for all of them. ``sslart label`` does the same on
+the command line.
 """
 
 import matplotlib.pyplot as plt
@@ -17,22 +17,22 @@ from sslart import AutoSSLART
 from sslart.active import QueryPool
 
 X, y = load_wine(return_X_y=True)
-SEEDS, N_ANSWERS = range(4), np.arange(1, 11)
+SEEDS, N_LABELS = range(4), np.arange(1, 11)
 
 
-def model_asks(model, samples):
-    """Yield the rows that the model asks about; it has learnt each answer before it asks on."""
-    shortlist = QueryPool(model)
-    shortlist.add(samples)
-    while questions := shortlist.best():
-        shortlist.done(questions[0])
-        yield questions[0].row
+def selected(model, samples):
+    """Yield the rows to label; the model learns each label before the next row is selected."""
+    pool = QueryPool(model)
+    pool.add(samples)
+    while queries := pool.best():
+        pool.done(queries[0])
+        yield queries[0].row
 
 
 # %%
-# Two wines have a label at the start. The answers come from the true classes of the training samples, one at a time;
-# the test samples only score. Four splits.
-accuracy = {"the model asks": [], "at random": []}
+# Two wines have a label at the start. The labels come from the true classes of the training samples, one at a time; the
+# test samples only score. Four splits.
+accuracy = {"selected": [], "at random": []}
 for seed in SEEDS:
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
     start, *drawn = np.split(np.random.RandomState(seed).permutation(len(y_train)), [2])
@@ -40,26 +40,26 @@ for seed in SEEDS:
     few[start] = y_train[start]
     for name in accuracy:
         model = AutoSSLART(random_state=seed).fit(X_train, few)
-        plan = model_asks(model, X_train) if name == "the model asks" else iter(drawn[0])
-        for _ in N_ANSWERS:
-            row = next(plan)
+        rows = selected(model, X_train) if name == "selected" else iter(drawn[0])
+        for _ in N_LABELS:
+            row = next(rows)
             model.partial_fit(X_train[[row]], y_train[[row]])
             accuracy[name].append(model.score(X_test, y_test))
 
 # %%
-looks = {"the model asks": ("#0072b2", "o-"), "at random": ("#d55e00", "s--")}
+looks = {"selected": ("#0072b2", "o-"), "at random": ("#d55e00", "s--")}
 fig, ax = plt.subplots(figsize=(6.6, 4.2), layout="constrained")
 for name, (colour, form) in looks.items():
-    table = 100 * np.reshape(accuracy[name], (len(SEEDS), len(N_ANSWERS)))
-    ax.fill_between(N_ANSWERS, *np.quantile(table, [0.1, 0.9], axis=0), color=colour, alpha=0.15, linewidth=0)
-    ax.plot(N_ANSWERS, table.mean(axis=0), form, color=colour, label=name)
+    table = 100 * np.reshape(accuracy[name], (len(SEEDS), len(N_LABELS)))
+    ax.fill_between(N_LABELS, *np.quantile(table, [0.1, 0.9], axis=0), color=colour, alpha=0.15, linewidth=0)
+    ax.plot(N_LABELS, table.mean(axis=0), form, color=colour, label=name)
     print(f"{name}: " + ", ".join(f"{table[:, n - 1].mean():.1f} % with {n}" for n in (4, 7, 10)))
-ax.set_xlabel("answers given")
+ax.set_xlabel("labels added")
 ax.set_ylabel("accuracy on test samples, %")
 ax.legend(loc="lower right")
 ax.grid(alpha=0.3)
 plt.show()
 
 # %%
-# What to see: the same number of answers gives more accuracy if the model chooses the questions, most of all at the
-# start, and its worst splits are better. Bands go from the tenth to the ninetieth per cent of the splits.
+# What to see: the same number of labels gives more accuracy if the samples are selected, most of all at the start, and
+# the worst splits are better. Bands go from the tenth to the ninetieth per cent of the splits.

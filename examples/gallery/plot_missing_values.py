@@ -2,10 +2,10 @@
 Missing values and categories
 =============================
 
-Records of patients have gaps, and not all of their columns are numbers. sslart takes both as they are: a category is
-one of several, and a missing value is no evidence for or against a box. Here more and more values of the Heart
-Cleveland data are taken away, in training and test alike, and logistic regression, which needs its gaps filled, is
-asked for comparison. The data is not part of scikit-learn: :func:`sslart.datasets.load_heart_cleveland` finds or
+Records of patients have missing values, and not all of their columns are numbers. sslart needs no preparation of
+either: a category is one of several, and a missing value is no evidence for or against a box. Here more and more values
+of the Heart Cleveland data are removed, in training and test alike. Logistic regression, which needs its missing values
+filled, is the comparison. The data is not part of scikit-learn: :func:`sslart.datasets.load_heart_cleveland` finds or
 downloads it.
 """
 
@@ -50,16 +50,16 @@ for row, seed in enumerate(SEEDS):
     for column, share in enumerate(SHARES):
         gappy = X.mask(drawn < share)
         X_train, X_test, y_train, y_test = train_test_split(gappy, y, test_size=0.4, stratify=y, random_state=seed)
-        some = X_train.notna().any(axis=1).to_numpy()  # a sample without a single value says nothing
+        some = X_train.notna().any(axis=1).to_numpy()  # a sample without a single value has no information
         X_train, y_train = X_train[some], y_train[some]
         known = np.arange(len(y_train)) % 3 == 0
-        asked = X_test.notna().any(axis=1).to_numpy()
+        tested = X_test.notna().any(axis=1).to_numpy()
         for name, model in models.items():
             if name == "AutoSSLART":
                 model.fit(X_train, np.where(known, y_train, None))
             else:
                 model.fit(X_train[known], y_train[known])
-            accuracy[name][row, column] = model.score(X_test[asked], y_test[asked])
+            accuracy[name][row, column] = model.score(X_test[tested], y_test[tested])
 
 looks = {
     "AutoSSLART": ("#0072b2", "o-"),
@@ -71,7 +71,7 @@ for name, (colour, form) in looks.items():
     ax.fill_between(100 * np.array(SHARES), mean - spread, mean + spread, color=colour, alpha=0.12, linewidth=0)
     ax.plot(100 * np.array(SHARES), mean, form, color=colour, label=name)
 ax.set_xticks(100 * np.array(SHARES))
-ax.set_xlabel("values taken away, % of the table")
+ax.set_xlabel("values removed, % of the table")
 ax.set_ylabel("accuracy on test patients, %")
 ax.grid(alpha=0.3)
 ax.legend()
@@ -80,6 +80,6 @@ for name, values in accuracy.items():
     print(f"{name:33s}" + "".join(f"{100 * mean:7.1f}" for mean in values.mean(axis=0)))
 
 # %%
-# What to see: both lose slowly as values go. AutoSSLART keeps up with no pipeline before it; with more than half of the
-# table gone, logistic regression is ahead, so filling gaps is a fair way, too. Bands are one standard deviation over
-# the splits: where they overlap, differences say little.
+# What to see: the accuracy of both decreases slowly as values are removed. AutoSSLART needs no pipeline before it; with
+# more than half of the table removed, logistic regression is ahead, so filling missing values is a good way, too. Bands
+# are one standard deviation over the splits: where they overlap, differences mean little.

@@ -20,8 +20,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratif
 few = np.where(np.arange(len(y_train)) % 5 == 0, y_train, -1)  # -1: no label
 
 # %%
-# Every fold has its share of each class and of unlabelled samples. ``score`` leaves samples without a label out of
-# account, so the search needs nothing special. The test samples take no part in it.
+# Every fold has its share of each class and of unlabelled samples. ``score`` ignores samples without a label, so the
+# search needs nothing special. The test samples take no part in it.
 grid = {"reduce__n_components": [5, 10, 20, 30], "classify__vigilance": [0.6, 0.7, 0.8, 0.9, 0.95, 0.98]}
 pipeline = Pipeline([("reduce", PCA(random_state=0)), ("classify", SSLART(random_state=0))])
 search = GridSearchCV(pipeline, grid, cv=StratifiedKFold(4, shuffle=True, random_state=0)).fit(X_train, few)
@@ -48,6 +48,6 @@ fig.colorbar(image, label="accuracy on held-out labels, %")
 plt.show()
 
 # %%
-# What to see: more components want a higher vigilance. With many of them a box of a given vigilance may be wide in the
-# few that matter, and lies across classes. The best cell is one of several that are nearly as good, so its score in the
-# search is a little too good; the test score is the honest one.
+# What to see: more components need a higher vigilance. With many of them a box of a given vigilance may be wide in the
+# few that matter, and contain several classes. The best cell is one of several that are nearly as good, so its score in
+# the search is slightly optimistic; the test score is not.

@@ -4,7 +4,7 @@ What was learnt, as rules
 
 A box is a rule: if each value lies between two bounds, then this class. A model of few boxes can be read from end to
 end. Here it learns three cultivars of wine from five measurements, with half of the labels, and is tested on samples
-that it has not met.
+that it has not learnt.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ print(f"{len(rules)} rules; right on {model.score(X_test, y_test):.0%} of {len(y
 print(rules[:2].to_text())
 
 # %%
-# All of them as a table. Levels go from 1, very small, to 5, very large; “any” asks nothing.
+# All of them as a table. Levels go from 1, very small, to 5, very large; “any” is no condition.
 rules.to_frame()
 
 # %%
@@ -39,17 +39,17 @@ RuleHeatmapDisplay.from_rules(rules)
 plt.show()
 
 # %%
-# What to see: follow one column down. Where the coloured parts of one cultivar stand left and those of another right,
-# that measurement tells them apart. The bars below show the four largest rules over the range of each feature.
+# What to see: follow one column down. Where the coloured parts of one cultivar are left and those of another right,
+# that measurement separates them. The bars below show the four largest rules over the range of each feature.
 RuleParallelDisplay.from_rules(rules, max_rules=4)
 plt.show()
 
 # %%
-# Rules can be made shorter: ``simplify`` drops conditions and merges boxes as long as no sample that it is given
-# changes its answer. It is given the training samples; the test samples then show what that cost.
+# Rules can be made shorter: ``simplify`` drops conditions and merges boxes as long as no prediction for the samples
+# that it is given changes. It is given the training samples; the test samples then show what that cost.
 short = model.rules(simplify=(X_train, few))
 for name, some in {"as learnt": rules, "simplified": short}.items():
-    asked = sum(not condition.full_range for rule in some for condition in rule.conditions)
+    n_conditions = sum(not condition.full_range for rule in some for condition in rule.conditions)
     right = np.mean(some.predict(X_test) == y_test)
-    print(f"{name}: {len(some)} rules, {asked} conditions, right on {right:.0%} of the test samples")
+    print(f"{name}: {len(some)} rules, {n_conditions} conditions, right on {right:.0%} of the test samples")
 print(short[:2].to_text())

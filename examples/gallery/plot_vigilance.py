@@ -2,8 +2,8 @@
 What vigilance does
 ===================
 
-Vigilance, ρ, is the setting of SSL-ART that most changes what a model looks like. It says how alike the samples of one
-box must be: a box may grow only as long as its sides, added up and divided by the number of features, stay within 1 − ρ
+Vigilance, ρ, is the parameter of SSL-ART with the largest effect on a model. It sets how similar the samples of one box
+must be: a box may grow only as long as its sides, added up and divided by the number of features, stay within 1 − ρ
 of the learnt range.
 """
 
@@ -16,8 +16,8 @@ from sslart import SSLART
 from sslart.plotting import BoxesDisplay
 
 # %%
-# Boxes that can be seen whole: iris with two features, one label in five. Grey dots are samples without a label, dotted
-# boxes have not met one.
+# Boxes in two dimensions: iris with two features, one label in five. Grey dots are samples without a label, dotted
+# boxes have none.
 iris = load_iris(as_frame=True)
 X = iris.data[["petal length (cm)", "petal width (cm)"]]
 names = iris.target_names[iris.target]
@@ -36,8 +36,8 @@ fig.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
 plt.show()
 
 # %%
-# What to see: a low ρ gives few, large boxes that lie across classes; a high ρ gives many small ones, some of which
-# have met no label.
+# What to see: a low ρ gives few, large boxes that contain several classes; a high ρ gives many small ones, some of
+# which have no label.
 #
 # The same in numbers, on wine: all features, half of the samples to learn from with 20 labels, the other half to test
 # on. Lines are means over ten splits, bands hold the middle eight of them.
@@ -55,21 +55,21 @@ for row, seed in enumerate(SEEDS):
         accuracy[row, column] = 100 * model.score(X_test, y_test)
 
 fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.6), layout="constrained")
-for ax, values, colour, said in [
+for ax, values, colour, text in [
     (axes[0], boxes, "#0072b2", f"boxes, from {len(y_train)} samples"),
     (axes[1], accuracy, "#d55e00", "accuracy on test samples, %"),
 ]:
     ax.fill_between(VIGILANCES, *np.quantile(values, [0.1, 0.9], axis=0), color=colour, alpha=0.2, linewidth=0)
     ax.plot(VIGILANCES, values.mean(axis=0), "o-", color=colour, markersize=4)
     ax.set_xlabel("vigilance ρ")
-    ax.set_ylabel(said)
+    ax.set_ylabel(text)
     ax.grid(alpha=0.3)
 plt.show()
 
 # %%
-# What to see: accuracy climbs until boxes no longer lie across classes. Then it is nearly level, while the number of
-# boxes climbs ever more steeply: past the bend ρ buys more rules to read rather than more right answers.
-# :class:`~sslart.AutoSSLART` keeps ρ high and lets all boxes speak.
+# What to see: accuracy rises until boxes no longer contain several classes. Then it is nearly constant, while the
+# number of boxes rises ever faster: there a higher ρ gives more rules to read rather than more right predictions.
+# :class:`~sslart.AutoSSLART` has a high ρ, and all boxes contribute to its predictions.
 for vigilance in VIGILANCES[[0, 5, 10, 14]]:
     column = list(VIGILANCES).index(vigilance)
     print(f"ρ = {vigilance:.2f}: {boxes[:, column].mean():5.1f} boxes, accuracy {accuracy[:, column].mean():.1f} %")

@@ -1,4 +1,4 @@
-"""The documentation tells the truth: examples print what pages show, links lead somewhere, and nothing is left out."""
+"""The documentation is correct: examples print what pages show, links lead somewhere, and nothing is left out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES = sorted(
     path for path in DOCS.rglob("*") if path.suffix in (".md", ".rst") and path.relative_to(DOCS).parts[0] not in MADE
 )
 MARKDOWN = [path for path in SOURCES if path.suffix == ".md"]
-# run by test_interoperability.py and test_onnx.py
+# run by test_interoperability.py and export/test_onnx.py
 NOT_RUN_HERE = {DOCS / "interoperability.md", DOCS / "onnx.md"}
 WITH_EXAMPLES = [
     path for path in MARKDOWN if examples_of(path.read_text(encoding="utf-8")) and path not in NOT_RUN_HERE

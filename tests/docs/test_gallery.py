@@ -1,4 +1,4 @@
-"""Every example of the gallery runs without a warning, draws, prints, and shows what its prose says."""
+"""Every example of the gallery runs without a warning, draws, prints, and shows what its prose states."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
 OUR_DATA = {"plot_anomaly": "tep", "plot_explain_patient": "heart_cleveland", "plot_missing_values": "heart_cleveland"}
 
-# what the reader is told to look for in the text below an example
+# what the text below an example refers to
 PRINTED = {
-    "plot_abstention": r"abstain_below=0\.9: +[\d.]+ % answered, [\d.]+ % of the answers right",
+    "plot_abstention": r"abstain_below=0\.9: +[\d.]+ % predicted, [\d.]+ % of these right",
     "plot_anomaly": r"Alarms before a fault began: [\d.]+% of the samples; after: \d+%",
     "plot_calibration": r"digits, 60 labels, AutoSSLART: .* calibration error [\d.]+%",
     "plot_ensemble": r"weighted( +[\d.]+){4}\nmajority( +[\d.]+){4}",
     "plot_evidence": r"digits +left-out labels +[\d.]+%, test samples +[\d.]+%",
-    "plot_explain_patient": r"Answer: .*\n(.*\n)+It would be ",
+    "plot_explain_patient": r"Prediction: .*\n(.*\n)+The prediction would be ",
     "plot_few_labels": r"AutoSSLART( +[\d.]+){3}\nlabel spreading( +[\d.]+){3}",
     "plot_labelling": r"at random: [\d.]+ % with 4,",
     "plot_missing_values": r"AutoSSLART( +[\d.]+){3}",
     "plot_pipeline_search": r"chosen: .*\nin the search [\d.]+%, on test samples [\d.]+%",
     "plot_rules": r"simplified: \d+ rules, \d+ conditions",
-    "plot_stream": r"goes on learning: \d+% of the last 200 answers are right",
+    "plot_stream": r"continues learning: \d+% of the last 200 predictions are right",
     "plot_vigilance": r"ρ = 0\.00: +1\.0 boxes",
 }
 
@@ -51,9 +51,9 @@ def no_window(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     plt.close("all")
 
 
-@needs_kernel  # the reference gives the same answers, but some examples take it a minute
+@needs_kernel  # the reference gives the same results, but some examples take it a minute
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
-def test_an_example_draws_prints_and_shows_what_it_says(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_draws_prints_and_shows_what_it_states(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ours = OUR_DATA.get(script.stem)
     if ours and datasets.where(ours).found_in is None:
         pytest.skip(f"the data set {ours} is not on this machine")
@@ -103,7 +103,7 @@ def test_only_three_examples_need_data_that_scikit_learn_does_not_ship() -> None
     assert loading == set(OUR_DATA)
 
 
-# What the prose says, looked up in what the script computed.
+# What the prose states, looked up in what the script computed.
 
 
 def unlabelled_samples_help_while_labels_are_few(names: dict[str, Any]) -> None:
@@ -118,48 +118,48 @@ def boxes_grow_in_number_and_accuracy_is_level_in_the_end(names: dict[str, Any])
     assert np.ptp(accuracy[-4:]) < 5 < accuracy[-1] - accuracy[0]
 
 
-def fewer_answers_are_better_answers(names: dict[str, Any]) -> None:
+def fewer_predictions_are_better_predictions(names: dict[str, Any]) -> None:
     assert (np.diff(names["coverage"].mean(axis=0)) < 0).all()
     assert (np.diff(names["correctness"].mean(axis=0)) > 0).all()
 
 
 def old_classes_stay_and_new_ones_are_learnt(names: dict[str, Any]) -> None:
     y = names["y"][-200:]
-    goes_on, stops = (said[-200:] for said in names["answers"].values())
-    assert np.mean((goes_on == y)[y < 8]) >= np.mean((stops == y)[y < 8]) - 0.02
-    assert np.mean((goes_on == y)[y >= 8]) > 0.7
+    continues, stops = (classes[-200:] for classes in names["predicted"].values())
+    assert np.mean((continues == y)[y < 8]) >= np.mean((stops == y)[y < 8]) - 0.02
+    assert np.mean((continues == y)[y >= 8]) > 0.7
     assert not (stops >= 8).any()
 
 
-def alarms_are_rare_before_faults_and_some_faults_are_never_seen(names: dict[str, Any]) -> None:
+def alarms_are_rare_before_faults_and_some_faults_are_never_detected(names: dict[str, Any]) -> None:
     assert names["false_alarms"] < 0.02
     assert max(names["detected"]) > 0.95
     assert min(names["detected"]) < 0.05
 
 
-def members_are_stronger_together_and_weights_change_little(names: dict[str, Any]) -> None:
+def the_vote_is_more_accurate_than_a_member_and_weights_change_little(names: dict[str, Any]) -> None:
     last = {name: values.mean(axis=0)[-1] for name, values in names["accuracy"].items()}
     assert last["weighted"] > last["single member"] + 0.1
     assert abs(last["weighted"] - last["majority"]) < 0.03
 
 
-def labels_that_travel_say_most_of_digits(names: dict[str, Any]) -> None:
+def propagated_labels_have_most_of_the_weight_on_digits(names: dict[str, Any]) -> None:
     digits = names["weights"]["digits"]
     assert max(digits, key=digits.get) == "propagated"
     assert sum(digits.values()) == pytest.approx(1)
 
 
-def boxes_ask_better_questions_than_chance(names: dict[str, Any]) -> None:
-    shape = len(names["SEEDS"]), len(names["N_ANSWERS"])
-    boxes, chance = (np.reshape(values, shape).mean(axis=0) for values in names["accuracy"].values())
-    assert (boxes > chance).all()
+def selected_samples_help_more_than_random_ones(names: dict[str, Any]) -> None:
+    shape = len(names["SEEDS"]), len(names["N_LABELS"])
+    selected, chance = (np.reshape(values, shape).mean(axis=0) for values in names["accuracy"].values())
+    assert (selected > chance).all()
 
 
-def the_change_named_gets_the_other_answer(names: dict[str, Any]) -> None:
+def the_change_leads_to_the_other_prediction(names: dict[str, Any]) -> None:
     why, here = names["why"], names["values"] == names["change"].after
     assert not names["others"]
-    assert why.counterfactual.answer != why.answer
-    assert ((names["risk"][here] > 0.5) == (why.counterfactual.answer == "disease")).all()
+    assert why.counterfactual.prediction != why.prediction
+    assert ((names["risk"][here] > 0.5) == (why.counterfactual.prediction == "disease")).all()
 
 
 def rules_get_shorter(names: dict[str, Any]) -> None:
@@ -167,13 +167,13 @@ def rules_get_shorter(names: dict[str, Any]) -> None:
 
 
 CLAIMS = {
-    "plot_abstention": fewer_answers_are_better_answers,
-    "plot_anomaly": alarms_are_rare_before_faults_and_some_faults_are_never_seen,
-    "plot_ensemble": members_are_stronger_together_and_weights_change_little,
-    "plot_evidence": labels_that_travel_say_most_of_digits,
-    "plot_explain_patient": the_change_named_gets_the_other_answer,
+    "plot_abstention": fewer_predictions_are_better_predictions,
+    "plot_anomaly": alarms_are_rare_before_faults_and_some_faults_are_never_detected,
+    "plot_ensemble": the_vote_is_more_accurate_than_a_member_and_weights_change_little,
+    "plot_evidence": propagated_labels_have_most_of_the_weight_on_digits,
+    "plot_explain_patient": the_change_leads_to_the_other_prediction,
     "plot_few_labels": unlabelled_samples_help_while_labels_are_few,
-    "plot_labelling": boxes_ask_better_questions_than_chance,
+    "plot_labelling": selected_samples_help_more_than_random_ones,
     "plot_rules": rules_get_shorter,
     "plot_stream": old_classes_stay_and_new_ones_are_learnt,
     "plot_vigilance": boxes_grow_in_number_and_accuracy_is_level_in_the_end,

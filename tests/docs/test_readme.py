@@ -1,4 +1,4 @@
-"""The README tells the truth: its example prints what it says."""
+"""The example of the README prints what the README shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 
 
-def test_example_prints_what_the_readme_says() -> None:
+def test_example_prints_what_the_readme_shows() -> None:
     (example,) = examples_of(README.read_text())
     assert len([line for line in example.code.splitlines() if line]) <= 10
     assert printed_by(example, {}, "README.md") == example.shown
