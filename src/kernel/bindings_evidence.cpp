@@ -9,10 +9,9 @@
 
 #include "bindings.hpp"
 #include "evidence/centres.hpp"
-#include "runtime/dispatch.hpp"
-#include "runtime/parallel.hpp"
 #include "evidence/rbf.hpp"
 #include "evidence/scorer.hpp"
+#include "runtime/dispatch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,48 +34,25 @@ PackedBoxes packed_boxes(const Array<const float, 3>& lower, const Array<const f
 }
 
 void measure_batch(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper,
-                   Array<float, 2> distances, StopFlag stop, Index n_threads) {
+                   Array<float, 2> distances, StopFlag stop) {
     const PackedBoxes boxes = packed_boxes(lower, upper, samples.shape(1));
     require(distances.shape(0) == samples.shape(0) && distances.shape(1) == lower.shape(0) * kWidth,
             "distances must have the shape (n_samples, n_blocks * 16)");
     const EvidenceLoops& loops = chosen_instructions().load()->loops;
+    const Index n_samples = static_cast<Index>(samples.shape(0));
     const Index n_features = boxes.n_features, n_boxes = boxes.n_boxes();
     run_interruptible(stop, [&](Interrupt& interrupt) {
-        parallel_for(static_cast<Index>(samples.shape(0)), n_threads, interrupt, [&] {
-            return [&](Index first, Index last, Interrupt& own) {
-                for (; first < last; first += 2) {
-                    const Index n = std::min<Index>(2, last - first);
-                    if (!own.may_continue(n * n_boxes * n_features)) return false;
-                    measure(loops, boxes, samples.data() + first * n_features, n, distances.data() + first * n_boxes);
-                }
-                return true;
-            };
-        });
-    });
-}
-
-void hear(Array<const float, 2> samples, Array<const float, 3> lower, Array<const float, 3> upper, float rate,
-          Array<const float, 3> weights, Array<double, 2> scores, StopFlag stop) {
-    const PackedBoxes boxes = packed_boxes(lower, upper, samples.shape(1));
-    require(weights.shape(2) == lower.shape(0) * kWidth && weights.shape(1) == scores.shape(1) &&
-                scores.shape(0) == samples.shape(0) && rate > 0.0f,
-            "arrays of unlike lengths");
-    const Index n_samples = static_cast<Index>(samples.shape(0));
-    const Index n_levels = static_cast<Index>(weights.shape(0)), n_classes = static_cast<Index>(weights.shape(1));
-    const EvidenceLoops& loops = chosen_instructions().load()->loops;
-    run_interruptible(stop, [&](Interrupt& interrupt) {
-        std::vector<float> activations;
-        for (Index i = 0; i < n_samples; i += 2) {
-            const Index n = std::min<Index>(2, n_samples - i);
-            if (!interrupt.may_continue(n * boxes.n_boxes() * (boxes.n_features + n_levels * n_classes))) return;
-            add_box_scores(loops, boxes, samples.data() + i * boxes.n_features, n, rate,
-                           {weights.data(), n_levels, n_classes}, scores.data() + i * n_classes, activations);
+        for (Index first = 0; first < n_samples; first += 2) {
+            const Index n = std::min<Index>(2, n_samples - first);
+            if (!interrupt.may_continue(n * n_boxes * n_features)) return;
+            measure(loops, boxes, samples.data() + first * n_features, n, distances.data() + first * n_boxes);
         }
     });
 }
 
 void nearest_centres(Array<const double, 2> samples, Array<const double, 2> centres, Array<const double, 1> missing,
-                     Array<Index, 1> nearest, Index n_threads, StopFlag stop) {
+                     Array<Index, 1> nearest, StopFlag stop) {
+    const Index n_samples = static_cast<Index>(samples.shape(0));
     const Index n_features = static_cast<Index>(samples.shape(1));
     require(centres.shape(0) > 0 && centres.shape(1) == samples.shape(1) && missing.shape(0) == samples.shape(1),
             "centres must have the shape (n_centres, n_features), missing the length n_features");
@@ -85,16 +61,12 @@ void nearest_centres(Array<const double, 2> samples, Array<const double, 2> cent
     run_interruptible(stop, [&](Interrupt& interrupt) {
         constexpr Index kTile = 32;
         const Centres packed(centres.data(), static_cast<Index>(centres.shape(0)), missing.data(), n_features);
-        parallel_for(static_cast<Index>(samples.shape(0)), n_threads, interrupt, [&] {
-            return [&, scratch = Centres::Scratch{}](Index first, Index last, Interrupt& own) mutable {
-                for (; first < last; first += kTile) {
-                    const Index n = std::min(kTile, last - first);
-                    if (!own.may_continue(n * packed.size())) return false;
-                    packed.nearest(loops, samples.data() + first * n_features, n, nearest.data() + first, scratch);
-                }
-                return true;
-            };
-        });
+        Centres::Scratch scratch;
+        for (Index first = 0; first < n_samples; first += kTile) {
+            const Index n = std::min(kTile, n_samples - first);
+            if (!interrupt.may_continue(n * packed.size())) return;
+            packed.nearest(loops, samples.data() + first * n_features, n, nearest.data() + first, scratch);
+        }
     });
 }
 
@@ -224,11 +196,9 @@ private:
 
 void bind_evidence(nb::module_& module) {
     module.def("measure", &measure_batch, "samples"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
-               "distances"_a.noconvert(), "stop"_a.noconvert(), "n_threads"_a = 1);
-    module.def("hear", &hear, "samples"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "rate"_a,
-               "weights"_a.noconvert(), "scores"_a.noconvert(), "stop"_a.noconvert());
+               "distances"_a.noconvert(), "stop"_a.noconvert());
     module.def("nearest_centres", &nearest_centres, "samples"_a.noconvert(), "centres"_a.noconvert(),
-               "missing"_a.noconvert(), "nearest"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());
+               "missing"_a.noconvert(), "nearest"_a.noconvert(), "stop"_a.noconvert());
     nb::class_<CheckedScorer>(module, "Scorer")
         .def(nb::init<Array<const double, 1>>(), "bias"_a.noconvert())
         .def("set_ranks", &CheckedScorer::set_ranks, "offsets"_a.noconvert(), "values"_a.noconvert(),

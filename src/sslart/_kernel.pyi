@@ -51,24 +51,10 @@ def rank(
     stop: Flags,
 ) -> None: ...
 def measure(
-    samples: SingleArray,
-    lower: SingleArray,
-    upper: SingleArray,
-    distances: SingleArray,
-    stop: Flags,
-    n_threads: int = 1,
-) -> None: ...
-def hear(
-    samples: SingleArray,
-    lower: SingleArray,
-    upper: SingleArray,
-    rate: float,
-    weights: SingleArray,
-    scores: FloatArray,
-    stop: Flags,
+    samples: SingleArray, lower: SingleArray, upper: SingleArray, distances: SingleArray, stop: Flags
 ) -> None: ...
 def nearest_centres(
-    samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, n_threads: int, stop: Flags
+    samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, stop: Flags
 ) -> None: ...
 
 class Scorer:

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "art/encode.hpp"
-#include "runtime/interrupt.hpp"
 #include "art/model.hpp"
 #include "art/sample.hpp"
+#include "runtime/interrupt.hpp"
 #include "search/search.hpp"
 
 namespace sslart {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/interrupt.hpp"
 #include "art/model.hpp"
+#include "runtime/interrupt.hpp"
 #include "runtime/parallel.hpp"
 #include "search/search.hpp"
 

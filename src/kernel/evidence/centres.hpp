@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "evidence/loops.hpp"
 #include "art/model.hpp"
+#include "evidence/loops.hpp"
 
 namespace sslart {
 

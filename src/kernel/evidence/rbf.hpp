@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "evidence/loops.hpp"
 #include "art/model.hpp"
+#include "evidence/loops.hpp"
 
 namespace sslart {
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/interrupt.hpp"
 #include "art/model.hpp"
-#include "runtime/parallel.hpp"
 #include "evidence/rank_tables.hpp"
 #include "evidence/terms.hpp"
+#include "runtime/interrupt.hpp"
+#include "runtime/parallel.hpp"
 
 namespace sslart {
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "evidence/centres.hpp"
-#include "runtime/dispatch.hpp"
 #include "art/model.hpp"
+#include "evidence/centres.hpp"
 #include "evidence/rbf.hpp"
+#include "runtime/dispatch.hpp"
 
 namespace sslart {
 

@@ -14,8 +14,8 @@
 #include <system_error>
 #include <thread>
 
-#include "runtime/interrupt.hpp"
 #include "art/model.hpp"
+#include "runtime/interrupt.hpp"
 
 namespace sslart {
 

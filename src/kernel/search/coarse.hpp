@@ -15,10 +15,10 @@
 #include <malloc.h>
 #endif
 
-#include "search/blocks.hpp"
 #include "art/model.hpp"
 #include "art/sample.hpp"
 #include "runtime/simd.hpp"
+#include "search/blocks.hpp"
 #include "search/tree.hpp"
 
 namespace sslart {

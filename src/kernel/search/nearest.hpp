@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "runtime/simd.hpp"
 #include "search/blocks.hpp"
 #include "search/coarse.hpp"
-#include "runtime/simd.hpp"
 
 namespace sslart {
 

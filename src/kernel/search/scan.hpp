@@ -10,9 +10,9 @@
 #include <intrin.h>
 #endif
 
+#include "runtime/simd.hpp"
 #include "search/blocks.hpp"
 #include "search/coarse.hpp"
-#include "runtime/simd.hpp"
 
 namespace sslart {
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "search/coarse.hpp"
-#include "runtime/dispatch.hpp"
 #include "art/model.hpp"
 #include "art/sample.hpp"
+#include "runtime/dispatch.hpp"
+#include "search/coarse.hpp"
 
 namespace sslart {
 

@@ -245,14 +245,7 @@ def rank(
         matches[i, :depth] = node_matches[best]
 
 
-def measure(
-    samples: SingleArray,
-    lower: SingleArray,
-    upper: SingleArray,
-    distances: SingleArray,
-    stop: Flags,
-    n_threads: int = 1,
-) -> None:
+def measure(samples: SingleArray, lower: SingleArray, upper: SingleArray, distances: SingleArray, stop: Flags) -> None:
     """Measure the L1 distance of each sample to each box, over the features that the sample has.
 
     Parameters
@@ -265,8 +258,6 @@ def measure(
         Filled with the distances.
     stop : array of length 1
         Not zero once another thread wants this one to stop.
-    n_threads : int
-        For the compiled kernel.
     """
     distances[:] = 0.0
     for feature in range(samples.shape[1]):
@@ -277,37 +268,8 @@ def measure(
         distances += np.fmax(gaps, np.float32(0.0))
 
 
-def hear(
-    samples: SingleArray,
-    lower: SingleArray,
-    upper: SingleArray,
-    rate: float,
-    weights: SingleArray,
-    scores: FloatArray,
-    stop: Flags,
-) -> None:
-    """Add to the scores Σ exp(−rate · d)^(2^level) · weight over boxes and levels, for each sample.
-
-    Parameters
-    ----------
-    samples, lower, upper, stop
-        As in `measure`.
-    rate : float
-        How fast a basis function falls off with the distance d, at level 0.
-    weights : array of shape (n_levels, n_classes, n_boxes)
-    scores : array of shape (n_samples, n_classes)
-        The sums are added here.
-    """
-    activations = np.empty((len(samples), weights.shape[2]), dtype=np.float32)
-    measure(samples, lower, upper, activations, stop)
-    np.exp(activations * np.float32(-rate), out=activations)
-    for level in weights:
-        scores += activations @ level.T
-        np.multiply(activations, activations, out=activations)
-
-
 def nearest_centres(
-    samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, n_threads: int, stop: Flags
+    samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, stop: Flags
 ) -> None:
     """Find the centre nearest to each sample, the one of lowest index on ties.
 
@@ -320,8 +282,6 @@ def nearest_centres(
         Replaces a missing value, and is the origin of the distances.
     nearest : array of length n_samples
         Filled with the indices.
-    n_threads : int
-        For the compiled kernel.
     stop : array of length 1
         Not zero once another thread wants this one to stop.
     """
@@ -417,7 +377,12 @@ class Scorer:
 
         def term(samples: FloatArray, scores: FloatArray, stop: Flags) -> None:
             values = np.ascontiguousarray(samples[:, view[0]] * view[1], dtype=np.float32)
-            hear(values, *sides, rate, weights, scores, stop)
+            activations = np.empty((len(samples), weights.shape[2]), dtype=np.float32)
+            measure(values, *sides, activations, stop)
+            np.exp(activations * np.float32(-rate), out=activations)
+            for level in weights:
+                scores += activations @ level.T
+                np.multiply(activations, activations, out=activations)
 
         self._add(rank_weight, term, None, int(features.max(initial=-1)) + 1)
 
@@ -441,7 +406,7 @@ class Scorer:
 
         def term(samples: FloatArray, scores: FloatArray, stop: Flags) -> None:
             nearest = np.zeros(len(samples), dtype=np.int64)
-            nearest_centres(samples, arrays[0], arrays[1], nearest, 1, stop)
+            nearest_centres(samples, arrays[0], arrays[1], nearest, stop)
             scores += arrays[2][nearest]
 
         self._add(rank_weight, term, centres.shape[1], 0)

@@ -221,16 +221,16 @@ def test_nearest_centre_is_the_nearest_and_the_first_on_ties(module: Any) -> Non
     samples[::3, 2] = np.nan
     missing = random.rand(7)
     nearest = np.empty(len(samples), dtype=np.int64)
-    module.nearest_centres(samples, centres, missing, nearest, 2, no_stop())
+    module.nearest_centres(samples, centres, missing, nearest, no_stop())
     full = np.where(np.isnan(samples), missing, samples)
     distances = ((full[:, None] - centres[:50]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(nearest, distances.argmin(axis=1))
     with pytest.raises(ValueError, match="nearest"):
-        module.nearest_centres(samples, centres, missing, nearest[1:], 1, no_stop())
+        module.nearest_centres(samples, centres, missing, nearest[1:], no_stop())
     with pytest.raises(ValueError, match="centres"):
-        module.nearest_centres(samples, centres[:0], missing, nearest, 1, no_stop())
+        module.nearest_centres(samples, centres[:0], missing, nearest, no_stop())
     with pytest.raises(ValueError, match="centres"):
-        module.nearest_centres(samples, centres, missing[1:], nearest, 1, no_stop())
+        module.nearest_centres(samples, centres, missing[1:], nearest, no_stop())
 
 
 @needs_kernel
@@ -245,15 +245,15 @@ def test_nearest_centre_is_that_of_the_reference_alone_and_on_every_instruction_
     centres, samples = random.rand(n_centres, n_features), random.rand(37, n_features)
     samples[random.rand(*samples.shape) < 0.1] = np.nan
     nearest = np.empty(len(samples), dtype=np.int64)
-    sslart._art.reference.nearest_centres(samples, centres, centres.mean(axis=0), nearest, 1, no_stop())
+    sslart._art.reference.nearest_centres(samples, centres, centres.mean(axis=0), nearest, no_stop())
     found = {nearest.tobytes()}
     for name in every_instruction_set():
         with using(name):
             nearest, alone = np.empty((2, len(samples)), dtype=np.int64)
-            kernel().nearest_centres(samples, centres, centres.mean(axis=0), nearest, 1, no_stop())
+            kernel().nearest_centres(samples, centres, centres.mean(axis=0), nearest, no_stop())
             for i in range(len(samples)):
                 row = slice(i, i + 1)
-                kernel().nearest_centres(samples[row], centres, centres.mean(axis=0), alone[row], 1, no_stop())
+                kernel().nearest_centres(samples[row], centres, centres.mean(axis=0), alone[row], no_stop())
             found |= {nearest.tobytes(), alone.tobytes()}
     assert len(found) == 1
 

@@ -71,7 +71,7 @@ class GraphTerm(Term):
         nearest = np.empty(len(samples), dtype=np.int64)
         centres = np.ascontiguousarray(self.centres)
         samples = np.ascontiguousarray(samples)
-        backend().nearest_centres(samples, centres, self.missing_values, nearest, 1, stop_flag())
+        backend().nearest_centres(samples, centres, self.missing_values, nearest, stop_flag())
         return nearest
 
     def activations(self, nearest: IntArray) -> FloatArray:
