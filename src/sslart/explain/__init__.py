@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
-    from sslart.explain._changes import Change, Counterfactual
     from sslart.explain._contributions import Contribution, Evidence
+    from sslart.explain._counterfactuals.changes import Change, Counterfactual
     from sslart.explain._explainer import explain
     from sslart.explain._explanation import Advice, Explanation, Novelty, Vote
     from sslart.explain._match import Box, FeatureMatch
@@ -30,8 +30,8 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "Change": "sslart.explain._changes",
-        "Counterfactual": "sslart.explain._changes",
+        "Change": "sslart.explain._counterfactuals.changes",
+        "Counterfactual": "sslart.explain._counterfactuals.changes",
         "Evidence": "sslart.explain._contributions",
         "Contribution": "sslart.explain._contributions",
         "explain": "sslart.explain._explainer",

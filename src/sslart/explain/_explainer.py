@@ -13,13 +13,13 @@ from sslart._mapping.view import ModelView, PredictionBatch, view_of
 from sslart._mapping.voting import Ballot
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._attribution import attribute, predictions_at_centres
-from sslart.explain._changes import CounterfactualTable
-from sslart.explain._counterfactual import AIMS, Search
+from sslart.explain._counterfactuals.changes import CounterfactualTable
+from sslart.explain._counterfactuals.moves import Path, moves_towards
+from sslart.explain._counterfactuals.rounding import decimals_of
+from sslart.explain._counterfactuals.search import AIMS, Search
 from sslart.explain._explanation import Explanation, MemberFindings, ModelFindings
 from sslart.explain._match import NO_NODE
-from sslart.explain._moves import Path, moves_towards
 from sslart.explain._probe import MemberProbe
-from sslart.explain._rounding import decimals_of
 from sslart.explain._search_path import SearchPaths
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.voting import Ballot
 from sslart._utils.arrays import FloatArray
-from sslart.explain import _format
-from sslart.explain._changes import Counterfactual, CounterfactualTable
 from sslart.explain._contributions import Evidence, EvidenceTable
+from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
 from sslart.explain._match import NO_NODE, Box, Class, MatchedBoxes
 from sslart.explain._search_path import SearchPaths, SearchStep
+from sslart.explain._text import explanation as text
 
 
 @dataclass(frozen=True)
@@ -267,14 +267,14 @@ class Explanation:
         return dict(zip(classes, ballot.scores[row].tolist(), strict=True))
 
     def __str__(self) -> str:
-        return _format.as_text(self)
+        return text.as_text(self)
 
     def __repr__(self) -> str:
-        return f"<Explanation: {_format.headline(self)}>"
+        return f"<Explanation: {text.headline(self)}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values that JSON knows."""
-        return _format.as_dict(self)
+        return text.as_dict(self)
 
     def _repr_html_(self) -> str:
-        return _format.as_html(self)
+        return text.as_html(self)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sslart._utils.tables import html_table
 from sslart._utils.text import SHOWN, list_text, number_text, plural
-from sslart.explain._format_boxes import box_text, comparison_lines, position_text, side_text
-from sslart.explain._format_evidence import amount_text, evidence_dict, evidence_html, evidence_lines
+from sslart.explain._text.boxes import box_text, comparison_lines, position_text, side_text
+from sslart.explain._text.evidence import amount_text, evidence_dict, evidence_html, evidence_lines
 
 if TYPE_CHECKING:
-    from sslart.explain._changes import Counterfactual
+    from sslart.explain._counterfactuals.changes import Counterfactual
     from sslart.explain._explanation import Explanation, Novelty
     from sslart.explain._match import Box, FeatureMatch
 

@@ -7,8 +7,8 @@ from typing import Any
 from sslart._utils.tables import html_table
 from sslart._utils.text import SHOWN, list_text, number_text
 from sslart.explain._contributions import BIAS, BOX, FEATURE, OTHERS, Contribution, Evidence
-from sslart.explain._format_boxes import box_text, side_text
 from sslart.explain._match import FeatureMatch
+from sslart.explain._text.boxes import box_text, side_text
 
 SHOWN_SIDES = 3
 

@@ -1,0 +1,1 @@
+"""Explanations, evidence and boxes as words, plain values and small tables."""
