@@ -44,7 +44,7 @@ def check_sum(evidence: Evidence | None) -> Evidence:
     amounts = [term.amount for term in evidence.contributions]
     scale = max(abs(evidence.margin), 1e-3 * sum(map(abs, amounts)))
     assert sum(amounts) == pytest.approx(
-        evidence.margin, abs=max(1e-4 * scale, 1e-14)
+        evidence.margin, abs=max(1e-4 * scale, 1e-12)
     )  # scores of order one are rounded
     assert [abs(amount) for amount in amounts] == sorted(map(abs, amounts), reverse=True)
     return evidence
