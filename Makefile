@@ -78,7 +78,7 @@ accuracy: $(VENV)/accuracy
 # the paper's experiments on the data in SSLART_DATA, or downloaded; the report is reproduction/*/report.html
 reproduce: $(VENV)/experiments
 	$(BIN)/sslart reproduce --all --jobs 2 --out reproduction/full
-	cp reproduction/full/verdicts.md docs/reproduction.md
+	cp reproduction/full/summary.md docs/reproduction.md
 
 reproduce-quick: $(VENV)/experiments
 	$(BIN)/sslart reproduce --all --quick --jobs 2 --out reproduction/quick

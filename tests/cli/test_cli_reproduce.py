@@ -27,9 +27,9 @@ def test_wrong_usage_is_told(arguments: list[str], capsys: pytest.CaptureFixture
 @needs_data
 def test_one_experiment_from_start_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "rules", "--repeats", "1", "--out", str(tmp_path), "--json"]) == 0
-    verdicts = json.loads(capsys.readouterr().out)
-    assert set(verdicts) == {"rules"}
-    assert verdicts["rules"]["statements"]
+    outcomes = json.loads(capsys.readouterr().out)
+    assert set(outcomes) == {"rules"}
+    assert outcomes["rules"]["statements"]
     for name in ("report.html", "report.md", "results.csv", "results.json"):
         assert (tmp_path / name).stat().st_size > 100
     assert main(["reproduce", "rules", "--repeats", "1", "--out", str(tmp_path)]) == 0

@@ -1,4 +1,4 @@
-"""The paper as data: typed by hand here, and checked for what the paper itself says adds up."""
+"""The paper as data: typed by hand here, and checked for what must add up according to the paper itself."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_averages_follow_from_their_six_figures_but_for_one() -> None:
 
 
 def test_accuracy_and_f1_cannot_both_be_right_on_wadi() -> None:
-    # F1 = 2 TP / (2 TP + errors), and TP is at most the number of right answers
+    # F1 = 2 TP / (2 TP + errors), and TP is at most the number of right predictions
     impossible = []
     for accuracy in printed("anomaly", measure="accuracy"):
         f1 = value("anomaly", accuracy.dataset, accuracy.method, "F1")

@@ -68,10 +68,10 @@ def test_scores_by_hand() -> None:
     exam = Exam(np.array(["a", "a", "b", "b"], dtype=object), positive="a")
     found = exam.scores(np.array(["a", "b", "b", None], dtype=object))
     assert found == {"accuracy": 50.0, "sensitivity": 50.0, "specificity": 50.0}
-    answered = exam.scores_of_answered(np.array(["a", "b", "b", None], dtype=object))
-    assert answered["coverage"] == 75.0
-    assert answered["correctness"] == pytest.approx(200 / 3)
-    assert (answered["sensitivity"], answered["specificity"]) == (50.0, 100.0)
+    found = exam.scores_of_predicted(np.array(["a", "b", "b", None], dtype=object))
+    assert found["coverage"] == 75.0
+    assert found["correctness"] == pytest.approx(200 / 3)
+    assert (found["sensitivity"], found["specificity"]) == (50.0, 100.0)
 
 
 def test_shuffled_test_labels_change_the_scores_and_nothing_else() -> None:
@@ -85,9 +85,9 @@ def test_shuffled_test_labels_change_the_scores_and_nothing_else() -> None:
     def outcome(labels: np.ndarray) -> tuple[Any, ...]:
         task, exam = task_and_exam(X, labels, rows, 1)
         single, ensemble = _models.single(task, 0.8, "OtO"), _models.ensemble(task, 0.8)
-        answers = [single.predict(task.X_test), *_models.votes(ensemble, task.X_test).values()]
+        predictions = [single.predict(task.X_test), *_models.votes(ensemble, task.X_test).values()]
         boxes = [single.lower_, single.counts_, ensemble.upper_, ensemble.class_weights_]
-        return [one.tobytes() for one in boxes], [list(one) for one in answers], exam.scores(answers[0])
+        return [one.tobytes() for one in boxes], [list(one) for one in predictions], exam.scores(predictions[0])
 
     one, other = outcome(target), outcome(shuffled)
     assert one[:2] == other[:2]

@@ -12,7 +12,7 @@ import pytest
 from conftest import needs_data
 from sslart.datasets import DataNotFoundError
 from sslart.experiments import EXPERIMENTS, Settings, motion, run, write_records, write_report
-from sslart.experiments._framework.experiment import Check, Experiment, Results, Table, verdict
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table, outcome
 from sslart.experiments._framework.protocol import Exam, Record
 from sslart.experiments._methods import models as _models
 from sslart.experiments._runner import registry as _registry
@@ -94,7 +94,7 @@ def test_the_report_marks_what_is_quoted_and_holds_everything(toys: list[tuple[s
     done = run(["toy"], tmp_path, Settings())
     write_report(done, tmp_path)
     page, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
-    assert "<td class=quoted>7</td><td>8|9</td>" in page
+    assert '<td class="quoted">7</td><td>8|9</td>' in page
     assert "| *7* | 8\\|9 |" in text
     assert "A &lt;toy&gt;" in page
     assert "<code>it</code>" in page
@@ -105,8 +105,8 @@ def test_the_report_marks_what_is_quoted_and_holds_everything(toys: list[tuple[s
 @pytest.mark.parametrize(
     ("held", "word"), [((), "not run"), ((1, 1, 1, 1, 0), "reproduced"), ((1, 0), "partly"), ((0, 0, 1), "not")]
 )
-def test_verdicts(held: tuple[int, ...], word: str) -> None:
-    assert verdict([Check("", bool(one), "") for one in held]) == word
+def test_outcomes(held: tuple[int, ...], word: str) -> None:
+    assert outcome([Check("", bool(one), "") for one in held]) == word
 
 
 @pytest.mark.parametrize("name", ["images", "binary", "multiclass", "anomaly", "motion"])
@@ -147,16 +147,16 @@ def test_a_real_run_is_repeatable_bit_for_bit_in_any_number_of_processes(name: s
 
 @needs_data
 @pytest.mark.parametrize("name", ["vigilance", "mapping", "multiclass", "motion", "coverage"])
-def test_no_test_label_reaches_an_answer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run an experiment with its test labels shuffled before anything is learnt: all answers stay the same."""
+def test_no_test_label_reaches_a_prediction(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run an experiment with its test labels shuffled before anything is learnt: all predictions stay the same."""
     from sslart.experiments import mapping, uci, vigilance
     from sslart.experiments._framework import motion_task as _motion
     from sslart.experiments._framework.protocol import task_and_exam
 
-    answers: list[bytes] = []
+    predictions: list[bytes] = []
 
     def keep(self: Exam, given: Any) -> dict[str, float]:
-        answers.append(repr(list(given)).encode())
+        predictions.append(repr(list(given)).encode())
         return {"coverage": 0.0, "correctness": 0.0, "sensitivity": 0.0, "specificity": 0.0, "accuracy": 0.0}
 
     def shuffled(X: Any, target: Any, rows: Any, seed: int, positive: str | None = None) -> Any:
@@ -165,15 +165,15 @@ def test_no_test_label_reaches_an_answer(name: str, monkeypatch: pytest.MonkeyPa
         return task_and_exam(X, target, rows, seed, positive)
 
     monkeypatch.setattr(Exam, "scores", keep)
-    monkeypatch.setattr(Exam, "scores_of_answered", keep)
+    monkeypatch.setattr(Exam, "scores_of_predicted", keep)
     experiment = EXPERIMENTS[name]
     list(experiment.work(experiment.datasets[-1], 3, True))
-    honest, answers[:] = list(answers), []
+    before, predictions[:] = list(predictions), []
     for module in (vigilance, mapping, uci, _motion):
         monkeypatch.setattr(module, "task_and_exam", shuffled)
     list(experiment.work(experiment.datasets[-1], 3, True))
-    assert honest
-    assert answers == honest
+    assert before
+    assert predictions == before
 
 
 @needs_data

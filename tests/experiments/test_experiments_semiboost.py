@@ -28,7 +28,7 @@ def test_unlabelled_samples_help() -> None:
     assert boosted > alone
 
 
-def test_the_same_seed_gives_the_same_answers() -> None:
+def test_the_same_seed_gives_the_same_predictions() -> None:
     X, y, _ = moons(5)
     one, other = (SemiBoost(KNeighborsClassifier(3), random_state=7).fit(X, y).predict(X) for _ in range(2))
     np.testing.assert_array_equal(one, other)

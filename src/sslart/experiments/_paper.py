@@ -1,4 +1,4 @@
-"""What the paper prints: the numbers of its tables, what it says of its figures, and where it contradicts itself."""
+"""What the paper prints: the numbers of its tables, what it states of its figures, and where it contradicts itself."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says one of its figures without numbers shows, in our words."""
+    """What one of the figures without numbers shows according to the paper, in our words."""
 
     experiment: str
     claim: str
@@ -120,7 +120,7 @@ def value(
 
 
 def claims(experiment: str) -> list[Claim]:
-    """Return what the paper says of an experiment whose numbers it does not print.
+    """Return what the paper states of an experiment whose numbers it does not print.
 
     Parameters
     ----------

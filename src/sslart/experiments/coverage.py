@@ -26,12 +26,12 @@ def _work(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
                 single, ensemble = _models.single(task, rho, mapping), _models.ensemble(task, rho, mapping)
                 for depth in DEPTHS:
                     single.search_depth = depth
-                    answers = {
+                    predictions = {
                         "SSL-ART": single.predict(task.X_test),
                         "VESSL-ART": _models.votes(ensemble, task.X_test, depth)["VESSL-ART"],
                     }
-                    for name, found in answers.items():
-                        scores = exam.scores_of_answered(found)
+                    for name, found in predictions.items():
+                        scores = exam.scores_of_predicted(found)
                         scores = {measure: scores[measure] for measure in ("coverage", "correctness")}
                         at = f"{noise}, T={depth}"
                         yield from records(dataset, f"{name} ({mapping})", scores, vigilance=rho, condition=at)
@@ -66,10 +66,10 @@ def _checks(results: Results) -> list[Check]:
     for rho in VIGILANCES:
         cover = {name: mean(name, "coverage", rho) for name in METHODS}
         right = {name: mean(name, "correctness", rho) for name in METHODS}
-        text = ", ".join(f"{name} {right[name]:.1f} right of {cover[name]:.1f} answered" for name in METHODS)
+        text = ", ".join(f"{name} {right[name]:.1f} right of {cover[name]:.1f} predicted" for name in METHODS)
         checks += [
             Check(
-                f"the majority vote answers most samples, ρ={rho:g}",
+                f"the majority vote predicts most samples, ρ={rho:g}",
                 min(cover["VESSL-ART (OtM)"], cover["VESSL-ART (OtO)"]) > 50,
                 text,
             ),
@@ -116,16 +116,14 @@ EXPERIMENT = Experiment(
     name="coverage",
     title="Human motion: coverage against correctness",
     question=(
-        "What does asking more nodes cost? Each curve goes through T = 1, 2, 3, 5 and 8 nodes asked, for a single "
-        "model "
-        "and for the majority vote of seven. Data as in the two experiments before. Checks are at T = 2 and 3, as "
-        "in the "
-        "paper, which prints no numbers."
+        "What does searching more nodes cost? Each curve goes through T = 1, 2, 3, 5 and 8 nodes searched, for a "
+        "single model and for the majority vote of seven. Data as in the two experiments before. Checks are at T = 2 "
+        "and 3, as in the paper, which prints no numbers."
     ),
     datasets=(DATASET,),
     work=_work,
     tables=_tables,
     checks=_checks,
     figure=_figure,
-    reason="Other recordings; mappings differ only where a node meets both classes, which is rare on this data.",
+    reason="Other recordings; mappings differ only where a node has labels of both classes, which is rare here.",
 )

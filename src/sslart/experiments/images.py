@@ -34,8 +34,8 @@ def _work(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
         model = _models.single(task, rho)
         found = {**exam.scores(model.predict(task.X_test)), **_models.node_counts(model)}
         yield from records(dataset, OURS[0][0], found, vigilance=rho)
-    answers = _models.evidence(task).predict(task.X_test)
-    yield from records(dataset, _models.EVIDENCE, exam.scores(answers), vigilance=_models.EVIDENCE_VIGILANCE)
+    predicted = _models.evidence(task).predict(task.X_test)
+    yield from records(dataset, _models.EVIDENCE, exam.scores(predicted), vigilance=_models.EVIDENCE_VIGILANCE)
     for name, method in COMPETITORS.items():
         yield from records(dataset, name, exam.scores(method(task)))
 

@@ -30,10 +30,9 @@ STEP = 100
 SINGLES = ("SSL-ART (OtM)", "SSL-ART (OtO)", "OtM-ART (wo)", "OtO-ART (wo)")
 ENSEMBLES = tuple(f"{vote} ({mapping})" for vote in _models.VOTINGS for mapping in _models.MAPPINGS)
 PROTOCOL = (
-    "10 % of the samples are for the test, 60 % are unlabelled, 20 % labelled; the paper says that these make 90 % of "
-    "training, so a tenth is left over here. Stage 1 and the first 100 labels are learnt by `fit`, then 100 labels "
-    "at a "
-    "time by `partial_fit`. "
+    "10 % of the samples are for the test, 60 % are unlabelled, 20 % labelled; the paper states that these make 90 % "
+    "of training, so a tenth is left over here. Stage 1 and the first 100 labels are learnt by `fit`, then 100 labels "
+    "at a time by `partial_fit`. "
 )
 
 
@@ -79,10 +78,10 @@ def _work_ensemble(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
                     model.partial_fit(*cohort)
                 if quick and n_learnt % 3 != 1:
                     continue
-                for vote, answers in _models.votes(model, task.X_test).items():
+                for vote, predicted in _models.votes(model, task.X_test).items():
                     name = f"{vote} ({mapping})"
                     yield from records(
-                        dataset, name, exam.scores(answers), vigilance=rho, condition=_condition(n_learnt * STEP)
+                        dataset, name, exam.scores(predicted), vigilance=rho, condition=_condition(n_learnt * STEP)
                     )
 
 
@@ -135,7 +134,7 @@ def _checks_single(results: Results) -> list[Check]:
                 text,
             ),
             Check(
-                f"every model goes on adding labelled nodes, ρ={rho:g}",
+                f"every model continues to add labelled nodes, ρ={rho:g}",
                 all(np.all(np.diff(series) > 0) for series in nodes.values()),
                 ", ".join(f"{name} {series[0]:.0f} → {series[-1]:.0f}" for name, series in nodes.items()),
             ),
@@ -178,7 +177,7 @@ SINGLE = Experiment(
     name="incremental",
     title="Incremental learning on Optdigits, single models",
     question=(
-        "Does a model that goes on learning gain from unlabelled samples, and which mapping gains more? "
+        "Does a model that learns incrementally gain from unlabelled samples, and which mapping gains more? "
         + PROTOCOL
         + "“(wo)” is without unlabelled samples. The plot is at ρ = 0.9. The paper prints no numbers for this figure."
     ),
@@ -196,8 +195,8 @@ SINGLE = Experiment(
         vigilance=0.9,
     ),
     reason=(
-        "Match tracking splits nodes that meet two classes, which helps one-to-one with digits, whose classes hardly "
-        "overlap; the paper's one-to-one may treat nodes of stage 1 otherwise."
+        "Match tracking splits nodes that have labels of two classes, which helps one-to-one with digits, whose "
+        "classes hardly overlap; the paper's one-to-one may treat nodes of stage 1 otherwise."
     ),
 )
 
@@ -214,7 +213,7 @@ ENSEMBLE = Experiment(
     ),
     reason=(
         "Weighted and majority votes of seven members differ on few samples. One-to-one mapping keeps more of the "
-        "labels "
-        "where nodes are large (ρ = 0.8), and little is left to choose between the mappings where they are small."
+        "labels where nodes are large (ρ = 0.8), and little is left to choose between the mappings where they are "
+        "small."
     ),
 )

@@ -31,8 +31,8 @@ def _work(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
         for rho in VIGILANCES:
             for mapping in _models.MAPPINGS:
                 model = _models.ensemble(task, rho, mapping)
-                for vote, answers in _models.votes(model, task.X_test).items():
-                    found = {**exam.scores(answers), **_models.node_counts(model)}
+                for vote, predicted in _models.votes(model, task.X_test).items():
+                    found = {**exam.scores(predicted), **_models.node_counts(model)}
                     yield from records(
                         dataset, f"{vote} ({mapping})", found, vigilance=rho, condition=_condition(share)
                     )

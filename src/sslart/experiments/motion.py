@@ -1,4 +1,4 @@
-"""Experiment 10: human motion without and with noise, two or three nodes asked."""
+"""Experiment 10: human motion without and with noise, two or three nodes searched."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _work(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
         evidence = _models.evidence(task)
         for depth in DEPTHS:
             evidence.search_depth = depth
-            found = exam.scores_of_answered(evidence.predict(task.X_test))
+            found = exam.scores_of_predicted(evidence.predict(task.X_test))
             condition, rho = f"{noise}, T={depth}", _models.EVIDENCE_VIGILANCE
             yield from records(dataset, _models.EVIDENCE, found, vigilance=rho, condition=condition)
         for rho in VIGILANCES:
@@ -32,8 +32,8 @@ def _work(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
                 model = _models.ensemble(task, rho, mapping)
                 for depth in DEPTHS:
                     condition = f"{noise}, T={depth}"
-                    for vote, answers in _models.votes(model, task.X_test, depth).items():
-                        found = exam.scores_of_answered(answers)
+                    for vote, predicted in _models.votes(model, task.X_test, depth).items():
+                        found = exam.scores_of_predicted(predicted)
                         coverage = {"coverage": found.pop("coverage")}
                         yield from records(dataset, f"{vote} ({mapping})", found, vigilance=rho, condition=condition)
                     yield from records(dataset, mapping, coverage, vigilance=rho, condition=condition)
@@ -82,7 +82,7 @@ def _checks(results: Results) -> list[Check]:
         ]
         checks += [
             Check(
-                f"T=3 answers more samples than T=2, ρ={rho:g}", all(deeper), f"{sum(deeper)} of {len(deeper)} times"
+                f"T=3 predicts more samples than T=2, ρ={rho:g}", all(deeper), f"{sum(deeper)} of {len(deeper)} times"
             ),
             Check(
                 f"WESSL-ART (OtM) has the highest average correctness, ρ={rho:g}",
@@ -117,7 +117,7 @@ EXPERIMENT = Experiment(
         "labelled "
         "samples. Numbers need not agree with the paper's, its statements should."
         + _models.ABOUT_EVIDENCE
-        + " One network asks fewer boxes than seven members do, so at the same T it answers fewer samples."
+        + " One network searches fewer boxes than seven members do, so at the same T it predicts fewer samples."
     ),
     datasets=(DATASET,),
     work=_work,

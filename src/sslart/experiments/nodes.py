@@ -86,6 +86,6 @@ EXPERIMENT = Experiment(
     checks=_checks,
     reason=(
         "The printed counts are closer to those of ρ = 0.8 than to those of the 0.9 that the paper names (see the last "
-        "table), and not the same at either: another encoder of the features, or another order, would explain it."
+        "table), and not the same at either: another encoding of the features, or another order, would explain it."
     ),
 )

@@ -58,11 +58,11 @@ def _tables(results: Results) -> list[Table]:
     for rho in VIGILANCES:
         rows, words = [], []
         for rule in RULES:
-            asked = {feature: _levels(results, rule, feature, rho) for feature in features}
+            spans = {feature: _levels(results, rule, feature, rho) for feature in features}
             confidences = {name: results.values(DATASET, rule, name, rho)[0] for name in classes}
-            cells = ["–".join(map(str, span)) or "any" for span in asked.values()]
+            cells = ["–".join(map(str, span)) or "any" for span in spans.values()]
             rows.append([rule, *cells, *(f"{share:.3f}" for share in confidences.values())])
-            words.append([rule, _in_words(asked, confidences)])
+            words.append([rule, _in_words(spans, confidences)])
         tables.append(Table(f"Four rules of the first repeat, ρ={rho:g}", ["", *features, *classes], rows))
         tables.append(Table(f"The same in words, ρ={rho:g}", ["", "rule"], words))
     quoted = []
@@ -79,7 +79,7 @@ def _tables(results: Results) -> list[Table]:
 
 
 def _levels(results: Results, rule: str, feature: str, rho: float) -> list[int]:
-    """Return the lowest and highest level that a rule of the first repeat asks for, one if they are equal."""
+    """Return the lowest and highest level that a rule of the first repeat allows, one if they are equal."""
     sides = [results.values(DATASET, rule, f"{feature}, {side}", rho) for side in ("from", "to")]
     return sorted({int(side[0]) for side in sides if side and side[0]})
 
@@ -93,8 +93,8 @@ def _in_words(levels: dict[str, list[int]], shares: dict[str, float]) -> str:
         if span
     ]
     name, share = max(shares.items(), key=lambda one: one[1])
-    answer = name.removeprefix("confidence, ")
-    return f"If {', AND '.join(conditions)}, Then {answer} with confidence estimate={share:.3f}."
+    label = name.removeprefix("confidence, ")
+    return f"If {', AND '.join(conditions)}, Then {label} with confidence estimate={share:.3f}."
 
 
 def _checks(results: Results) -> list[Check]:
@@ -111,7 +111,7 @@ def _checks(results: Results) -> list[Check]:
                 f"{rules:.1f} rules, {unlabelled:.0f} unlabelled samples",
             ),
             Check(
-                f"some rules speak for both classes, with a confidence for each, ρ={rho:g}",
+                f"some rules are for both classes, with a confidence for each, ρ={rho:g}",
                 share > 0.5,
                 f"in {share:.0%} of the repeats",
             ),
@@ -123,16 +123,14 @@ EXPERIMENT = Experiment(
     name="rules",
     title="Four rules of Heart Cleveland",
     question=(
-        "What do rules look like? Every labelled node is a rule: the levels that its box spans, rounded as the "
-        "paper says, "
-        "and the share of each class among the labelled samples that resonated there. Shown are the best supported "
-        "pure "
-        "rule of each class and the two best supported mixed ones (pure ones where there are no mixed). Which four the "
-        "paper shows, and of which model, it does not say."
+        "What do rules look like? Every labelled node is a rule: the levels that its box spans, rounded as in the "
+        "paper, and the share of each class among the labelled samples that resonated there. Shown are the best "
+        "supported pure rule of each class and the two best supported mixed ones (pure ones where there are no mixed). "
+        "Which four the paper shows, and of which model, it does not state."
     ),
     datasets=(DATASET,),
     work=_work,
     tables=_tables,
     checks=_checks,
-    reason="At high vigilance 48 labels fall on almost as many nodes, so few nodes meet both classes.",
+    reason="At high vigilance 48 labels fall on almost as many nodes, so few nodes have labels of both classes.",
 )

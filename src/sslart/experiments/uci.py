@@ -37,12 +37,12 @@ def _work(
     task, exam, told_all = divided(dataset, seed, labelled)
     for rho in VIGILANCES:
         model = _models.ensemble(task, rho)
-        for vote, answers in _models.votes(model, task.X_test).items():
-            yield from records(dataset, vote, exam.scores(answers), vigilance=rho)
+        for vote, predicted in _models.votes(model, task.X_test).items():
+            yield from records(dataset, vote, exam.scores(predicted), vigilance=rho)
         ceiling = _models.ensemble(told_all, rho).predict(task.X_test)
         yield from records(dataset, ALL_LABELS, exam.scores(ceiling), vigilance=rho)
-    answers = _models.evidence(task).predict(task.X_test)
-    yield from records(dataset, _models.EVIDENCE, exam.scores(answers), vigilance=_models.EVIDENCE_VIGILANCE)
+    predicted = _models.evidence(task).predict(task.X_test)
+    yield from records(dataset, _models.EVIDENCE, exam.scores(predicted), vigilance=_models.EVIDENCE_VIGILANCE)
     for name, method in competitors.items():
         if quick and dataset == "KVK" and name.startswith("SemiBoost"):
             continue  # a minute each

@@ -131,10 +131,9 @@ EXPERIMENT = Experiment(
     title="Vigilance on Heart Cleveland",
     question=(
         "How do accuracy, sensitivity, specificity and the number of nodes depend on ρ? 80 % of the samples for "
-        "learning, "
-        "a fifth of them labelled, 20 % for the test. The paper is silent on how samples are drawn: here class by "
-        "class, "
-        "so that every class keeps its share. It prints no numbers for this figure; its statements are checked instead."
+        "learning, a fifth of them labelled, 20 % for the test. The paper does not state how samples are drawn: here "
+        "class by class, so that every class keeps its share. It prints no numbers for this figure; its statements are "
+        "checked instead."
     ),
     datasets=(DATASET,),
     work=_work,
@@ -143,7 +142,6 @@ EXPERIMENT = Experiment(
     figure=_figure,
     reason=(
         "With 242 samples for learning and 48 labels, neighbouring vigilances differ by less than their intervals; "
-        "which "
-        "one is best is chance."
+        "which one is best depends on chance."
     ),
 )

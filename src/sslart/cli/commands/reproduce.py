@@ -1,8 +1,7 @@
-"""`sslart reproduce`: the experiments of the paper on the real data, measured beside printed."""
+"""`sslart reproduce`: the experiments of the paper on the real data, measured results beside printed ones."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 import time
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from sslart._utils.optional import heavy, optional
 
 
 def run(
@@ -20,15 +21,13 @@ def run(
     every: Annotated[bool, typer.Option("--all", help="all experiments")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="fewer repeats and smaller samples, to try it out")] = False,
     repeats: Annotated[int | None, typer.Option(min=1, help="how often each is repeated", metavar="N")] = None,
-    seed: Annotated[int, typer.Option(help="of everything that is random", metavar="S")] = 0,
+    seed: Annotated[int, typer.Option(help="of all random choices", metavar="S")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="how many processes share the work", metavar="J")] = 1,
-    out: Annotated[Path, typer.Option(help="where results go", metavar="DIR")] = Path("reproduction"),
-    as_json: Annotated[bool, typer.Option("--json", help="print the verdicts as JSON")] = False,
+    out: Annotated[Path, typer.Option(help="folder for the results", metavar="DIR")] = Path("reproduction"),
+    as_json: Annotated[bool, typer.Option("--json", help="print the outcomes as JSON")] = False,
 ) -> None:
-    """Run the paper's experiments and write a report. An interrupted run goes on where it stopped."""
-    from sslart import experiments
-    from sslart.experiments._runner import report as _report
-
+    """Run the paper's experiments and write a report. An interrupted run continues where it stopped."""
+    experiments, report = heavy("sslart.experiments"), heavy("sslart.experiments._runner.report")
     if not names and not every:
         for name, experiment in experiments.EXPERIMENTS.items():
             print(f"{name:13} {experiment.title}")
@@ -49,25 +48,24 @@ def run(
     )
     experiments.write_records(done, out)
     experiments.write_report(done, out)
-    judged = _report.verdicts(done)
+    found = report.outcomes(done)
     if as_json:
-        print(json.dumps({name: _as_data(word, checks) for name, (word, checks) in judged.items()}, indent=2))
+        print(json.dumps({name: _as_data(word, checks) for name, (word, checks) in found.items()}, indent=2))
         return
-    for name, (word, checks) in judged.items():
-        print(
-            f"{name:13} {_report.WORDS[word]}: {sum(check.holds for check in checks)} of {len(checks)} statements hold"
-        )
+    for name, (word, checks) in found.items():
+        n_hold = sum(check.holds for check in checks)
+        print(f"{name:13} {report.WORDS[word]}: {n_hold} of {len(checks)} statements hold")
     for (name, dataset), reason in done.missing.items():
         print(f"{name}: not run on {dataset}. {reason}", file=sys.stderr)
     print(f"{out / 'report.html'} written, after {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
 def _as_data(word: str, checks: Any) -> dict[str, Any]:
-    return {"verdict": word, "statements": [vars(check) for check in checks]}
+    return {"outcome": word, "statements": [vars(check) for check in checks]}
 
 
 class _Progress:
-    """A bar on stderr where tqdm is installed and someone is looking, else a line per piece of work."""
+    """A bar where tqdm is installed and standard error is a terminal, else a line per piece of work."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -88,7 +86,7 @@ class _Progress:
         if not sys.stderr.isatty():
             return False
         try:
-            tqdm = importlib.import_module("tqdm")
+            tqdm = optional("tqdm", "data")
         except ImportError:
             return False
         return tqdm.tqdm(total=n_all, unit="piece", file=sys.stderr)

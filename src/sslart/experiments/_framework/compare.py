@@ -13,7 +13,7 @@ from sslart.experiments._paper import Printed
 
 NOT_MEASURED = "–"
 N_PRINTED = 10  # repeats behind a printed mean
-MAX_SPREAD = 15.0  # a larger printed standard deviation is a slip of the pen: 77.45 ± 21 stands among 2 to 4.4
+MAX_SPREAD = 15.0  # a larger printed standard deviation is a misprint: 77.45 ± 21 stands among 2 to 4.4
 
 
 def spread_of(printed: Printed) -> float | None:
@@ -38,7 +38,7 @@ def measured(summary: Summary | None) -> str:
 
 
 def agree(printed: Printed, summary: Summary) -> bool:
-    """Tell whether both means can be the same: they differ by at most two standard errors of their difference.
+    """Return whether both means can be the same: they differ by at most two standard errors of their difference.
 
     A printed mean without a credible standard deviation must lie in the measured 95 % interval.
     """

@@ -54,7 +54,7 @@ class Results:
         return list(dict.fromkeys(getattr(record, name) for record in self.records))
 
     def summary_exists(self, method: str, vigilance: float | None) -> bool:
-        """Tell whether a method was run, at a vigilance or without one."""
+        """Return whether a method was run, at a vigilance or without one."""
         return any(record.method == method and record.vigilance == vigilance for record in self.records)
 
     def values(
@@ -93,7 +93,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Check:
-    """One statement of the paper, whether our figures bear it out, and what they are."""
+    """One statement of the paper, whether our figures confirm it, and what they are."""
 
     statement: str
     holds: bool
@@ -108,7 +108,7 @@ class Experiment:
     ----------
     name, title : str
     question : str
-        What it is about, in a sentence or two, and every choice where the paper is silent.
+        What it is about, in a sentence or two, and every choice that the paper leaves open.
     datasets : tuple of str
     work : callable
         `work(dataset, seed, quick)` does one repetition on one data set and returns its records.
@@ -133,7 +133,7 @@ class Experiment:
     quick_repeats: int = 2
 
 
-def verdict(checks: Sequence[Check]) -> str:
+def outcome(checks: Sequence[Check]) -> str:
     """Return "reproduced" if at least four fifths of the statements hold, "partly" from two fifths on, else "not"."""
     if not checks:
         return "not run"

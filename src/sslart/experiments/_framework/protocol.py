@@ -50,7 +50,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Task:
-    """What a method may see: samples, labels (None where hidden), test samples, and a seed of its own."""
+    """What a method gets: samples, labels (None where hidden), test samples, and a seed of its own."""
 
     X: Any
     y: Labels
@@ -70,24 +70,24 @@ class Exam:
     truth: Labels
     positive: str | None = None
 
-    def scores(self, answers: Labels) -> dict[str, float]:
-        """Return accuracy, and for two classes sensitivity and specificity, in percent; no answer is wrong."""
-        found = {"accuracy": 100.0 * float(np.mean(answers == self.truth))}
+    def scores(self, predicted: Labels) -> dict[str, float]:
+        """Return accuracy, and for two classes sensitivity and specificity, in percent; an abstention is wrong."""
+        found = {"accuracy": 100.0 * float(np.mean(predicted == self.truth))}
         if self.positive is not None:
-            found["sensitivity"] = 100.0 * float(np.mean(answers[self.truth == self.positive] == self.positive))
+            found["sensitivity"] = 100.0 * float(np.mean(predicted[self.truth == self.positive] == self.positive))
             negative = self.truth != self.positive
-            found["specificity"] = 100.0 * float(np.mean(answers[negative] == self.truth[negative]))
+            found["specificity"] = 100.0 * float(np.mean(predicted[negative] == self.truth[negative]))
         return found
 
-    def scores_of_answered(self, answers: Labels) -> dict[str, float]:
-        """Return coverage, and correctness, sensitivity and specificity among the answered, in percent."""
+    def scores_of_predicted(self, predicted: Labels) -> dict[str, float]:
+        """Return coverage, and correctness, sensitivity and specificity among the predicted samples, in percent."""
         found = {
-            "coverage": metrics.coverage_score(self.truth, answers),
-            "correctness": metrics.correctness_score(self.truth, answers),
+            "coverage": metrics.coverage_score(self.truth, predicted),
+            "correctness": metrics.correctness_score(self.truth, predicted),
         }
         if self.positive is not None:
-            found["sensitivity"] = metrics.sensitivity_score(self.truth, answers, pos_label=self.positive)
-            found["specificity"] = metrics.specificity_score(self.truth, answers, pos_label=self.positive)
+            found["sensitivity"] = metrics.sensitivity_score(self.truth, predicted, pos_label=self.positive)
+            found["specificity"] = metrics.specificity_score(self.truth, predicted, pos_label=self.positive)
         return {name: 100.0 * value for name, value in found.items()}
 
 
@@ -167,7 +167,7 @@ def rows_of(X: Any, rows: IntArray) -> Any:
 
 
 def task_and_exam(X: Any, target: Labels, rows: Split, seed: int, positive: str | None = None) -> tuple[Task, Exam]:
-    """Return what a method may see of a divided data set, and the exam it will be held to."""
+    """Return what a method gets of a divided data set, and the test labels."""
     training = np.concatenate([rows.unlabelled, rows.labelled])
     y = np.full(len(training), None, dtype=object)
     y[len(rows.unlabelled) :] = target[rows.labelled]

@@ -51,47 +51,47 @@ def _codes(task: Task) -> tuple[NDArray[np.int64], Labels]:
 def supervised(estimator: Any) -> Method:
     """Train on the labelled samples alone."""
 
-    def answer(task: Task) -> Labels:
+    def predict(task: Task) -> Labels:
         training, test = prepared(task)
         codes, classes = _codes(task)
         rows = codes >= 0
         return np.asarray(classes[estimator().fit(training[rows], codes[rows]).predict(test)])
 
-    return answer
+    return predict
 
 
 def semi_supervised(estimator: Any) -> Method:
     """Train on all samples, by scikit-learn's convention that -1 is no label."""
 
-    def answer(task: Task) -> Labels:
+    def predict(task: Task) -> Labels:
         training, test = prepared(task)
         codes, classes = _codes(task)
         with np.errstate(invalid="ignore"):  # a sample that no label reaches
-            answers = estimator().fit(training, codes).predict(test)
-        return np.asarray(np.where(answers >= 0, classes[np.maximum(answers, 0)], None))
+            codes_found = estimator().fit(training, codes).predict(test)
+        return np.asarray(np.where(codes_found >= 0, classes[np.maximum(codes_found, 0)], None))
 
-    return answer
+    return predict
 
 
 def boosted(estimator: Any) -> Method:
     """Train SemiBoost over a base learner."""
 
-    def answer(task: Task) -> Labels:
+    def predict(task: Task) -> Labels:
         training, test = prepared(task)
         return SemiBoost(estimator(), random_state=task.seed).fit(training, task.y).predict(test)
 
-    return answer
+    return predict
 
 
 def one_class(estimator: Any, normal: str, anomaly: str) -> Method:
     """Train on the samples known to be normal; what does not fit is an anomaly."""
 
-    def answer(task: Task) -> Labels:
+    def predict(task: Task) -> Labels:
         training, test = prepared(task)
         inside = estimator().fit(training[task.y == normal]).predict(test) > 0
         return np.where(inside, normal, anomaly).astype(object)
 
-    return answer
+    return predict
 
 
 BASES: dict[str, Callable[[], Any]] = {

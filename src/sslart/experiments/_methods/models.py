@@ -14,8 +14,8 @@ VOTINGS = {"WESSL-ART": "weighted", "VESSL-ART": "majority"}
 N_MEMBERS = 7
 EVIDENCE, EVIDENCE_VIGILANCE = "AutoSSLART", 0.9
 ABOUT_EVIDENCE = (
-    " AutoSSLART is not in the paper, and no statement is about it: one network at ρ = 0.9, whose boxes all speak "
-    "(evidence mapping), with settings chosen by leave-one-out on the labelled samples."
+    " AutoSSLART is not in the paper, and no statement is about it: one network at ρ = 0.9 with evidence mapping, "
+    "where all boxes contribute to a prediction, with settings chosen by leave-one-out on the labelled samples."
 )
 
 
@@ -43,13 +43,13 @@ def evidence(task: Task) -> AutoSSLART:
 
 
 def votes(model: WESSLART, X: Any, search_depth: int | None = None) -> dict[str, Any]:
-    """Return what a trained ensemble answers with its weighted and with its majority vote."""
+    """Return what a trained ensemble predicts with its weighted and with its majority vote."""
     model.search_depth = search_depth
-    answers = {}
+    predictions = {}
     for name, voting in VOTINGS.items():
         model.voting = voting
-        answers[name] = model.predict(X)
-    return answers
+        predictions[name] = model.predict(X)
+    return predictions
 
 
 def node_counts(model: SSLART | WESSLART) -> dict[str, float]:

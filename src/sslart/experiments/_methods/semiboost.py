@@ -90,13 +90,13 @@ class SemiBoost(ClassifierMixin, BaseEstimator):
             member = clone(self.estimator).fit(
                 np.vstack([X_labelled, X_unlabelled[chosen]]), np.concatenate([signs, np.sign(pull[chosen])])
             )
-            answer = member.predict(X_unlabelled)
-            right = p[answer > 0].sum() + q[answer < 0].sum()
-            wrong = p[answer < 0].sum() + q[answer > 0].sum()
+            predicted = member.predict(X_unlabelled)
+            right = p[predicted > 0].sum() + q[predicted < 0].sum()
+            wrong = p[predicted < 0].sum() + q[predicted > 0].sum()
             weight = 0.25 * float(np.log((right + 1e-12) / (wrong + 1e-12)))
             if weight <= 0:
                 break
-            vote += weight * answer
+            vote += weight * predicted
             self.estimators_.append(member)
             self.weights_.append(weight)
         if not self.estimators_:
@@ -104,7 +104,7 @@ class SemiBoost(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class that the weighted vote favours."""
+        """Return the class of the weighted vote."""
         vote = sum(weight * member.predict(X) for member, weight in zip(self.estimators_, self.weights_, strict=True))
         return np.asarray(self.classes_[(np.asarray(vote) > 0).astype(int)])
 

@@ -15,12 +15,13 @@ import numpy
 import sklearn
 
 from sslart import __version__
+from sslart._utils.tables import Cell, html_table, markdown_table
 from sslart.experiments import _paper
-from sslart.experiments._framework.experiment import Check, Experiment, Results, Table, verdict
+from sslart.experiments._framework.experiment import Check, Experiment, Results, Table, outcome
 from sslart.experiments._runner.registry import EXPERIMENTS
 from sslart.experiments._runner.run import Run
 
-WHY_NOT = "its files were not on the machine; `sslart data fetch NAME` says how to get them."
+WHY_NOT = "its files were not on the machine; `sslart data fetch NAME` explains how to get them."
 WORDS = {"reproduced": "reproduced", "partly": "partly reproduced", "not": "not reproduced", "not run": "not run"}
 TABLES_OF = {
     "images": "sing",
@@ -33,19 +34,19 @@ TABLES_OF = {
 
 
 def write(run: Run, folder: Path) -> None:
-    """Write report.html, report.md with the same tables, and verdicts.md, which is the short of it."""
+    """Write report.html, report.md with the same tables, and summary.md."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "verdicts.md").write_text(as_verdicts(run), encoding="utf-8")
+    (folder / "summary.md").write_text(as_summary(run), encoding="utf-8")
     (folder / "report.md").write_text(as_markdown(run), encoding="utf-8")
     (folder / "report.html").write_text(as_html(run), encoding="utf-8")
 
 
-def verdicts(run: Run) -> dict[str, tuple[str, list[Check]]]:
-    """Return the verdict on each experiment and the checks it rests on."""
+def outcomes(run: Run) -> dict[str, tuple[str, list[Check]]]:
+    """Return the outcome of each experiment and the checks that it follows from."""
     found = {}
     for name, results in run.results.items():
         checks = EXPERIMENTS[name].checks(results) if results else []
-        found[name] = verdict(checks), checks
+        found[name] = outcome(checks), checks
     return found
 
 
@@ -58,11 +59,10 @@ def about(run: Run) -> str:
     names = "--all" if set(run.results) == set(EXPERIMENTS) else " ".join(run.results)
     return (
         f"Made by `sslart reproduce {names}{quick}{seed}` with sslart {__version__}, numpy {numpy.__version__}, "
-        f"scikit-learn "
-        f"{sklearn.__version__}, Python {platform.python_version()}. Each experiment was repeated {repeats} times. "
-        f"Cells "
-        "are mean ± standard deviation, and in brackets the bootstrap 95 % interval of the mean. Columns with a grey "
-        "background (in italics in Markdown) are quoted from the paper; all others were measured."
+        f"scikit-learn {sklearn.__version__}, Python {platform.python_version()}. Each experiment was repeated "
+        f"{repeats} times. Cells are mean ± standard deviation, and in brackets the bootstrap 95 % interval of the "
+        "mean. Columns with a grey background (in italics in Markdown) are quoted from the paper; all others were "
+        "measured."
     )
 
 
@@ -79,20 +79,20 @@ def explained(checks: list[Check], experiment: Experiment) -> str:
 def as_markdown(run: Run) -> str:
     """Return the report as Markdown."""
     parts = ["# The experiments of the paper, reproduced", about(run), _markdown(_overview(run))]
-    for name, (word, checks) in verdicts(run).items():
+    for name, (word, checks) in outcomes(run).items():
         experiment = EXPERIMENTS[name]
         parts += [f"## {experiment.title}", experiment.question]
         parts += [f"Not run on {dataset}: {WHY_NOT}" for dataset in _missing(run, name)]
         if run.results[name]:
-            parts += [f"**Verdict: {WORDS[word]}.** {explained(checks, experiment)}", _markdown(_statements(checks))]
+            parts += [f"**Outcome: {WORDS[word]}.** {explained(checks, experiment)}", _markdown(_statements(checks))]
             parts += [f"### {table.title}\n\n{_markdown(table)}" for table in experiment.tables(run.results[name])]
     return "\n\n".join(parts) + "\n"
 
 
-def as_verdicts(run: Run) -> str:
-    """Return the verdicts as Markdown, each with the statements it rests on."""
+def as_summary(run: Run) -> str:
+    """Return the outcomes as Markdown, each with the statements that it follows from."""
     parts = ["# What of the paper holds", about(run), _markdown(_overview(run))]
-    for name, (word, checks) in verdicts(run).items():
+    for name, (word, checks) in outcomes(run).items():
         experiment = EXPERIMENTS[name]
         parts += [f"## {experiment.title}: {WORDS[word]}", experiment.question]
         parts += [f"Not run on {dataset}: {WHY_NOT}" for dataset in _missing(run, name)]
@@ -102,24 +102,21 @@ def as_verdicts(run: Run) -> str:
 
 
 def _markdown(table: Table) -> str:
-    lines = ["| " + " | ".join(table.header) + " |", "|" + "---|" * len(table.header)]
-    for row in table.rows:
-        cells = [f"*{cell}*" if place in table.quoted else cell for place, cell in enumerate(row)]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines)
+    quoted = [[f"*{cell}*" if n in table.quoted else cell for n, cell in enumerate(row)] for row in table.rows]
+    return markdown_table(table.header, quoted)
 
 
 def _overview(run: Run) -> Table:
     rows = [
         [EXPERIMENTS[name].title, WORDS[word], f"{sum(check.holds for check in checks)} of {len(checks)}"]
-        for name, (word, checks) in verdicts(run).items()
+        for name, (word, checks) in outcomes(run).items()
     ]
-    return Table("Verdicts", ["experiment", "verdict", "statements that hold"], rows)
+    return Table("Outcomes", ["experiment", "outcome", "statements that hold"], rows)
 
 
 def _statements(checks: Iterable[Check]) -> Table:
     rows = [[check.statement, "yes" if check.holds else "no", check.evidence] for check in checks]
-    return Table("Statements", ["the paper says", "holds", "measured"], rows)
+    return Table("Statements", ["statement of the paper", "holds", "measured"], rows)
 
 
 def _missing(run: Run, name: str) -> list[str]:
@@ -131,20 +128,15 @@ def _missing(run: Run, name: str) -> list[str]:
 
 def as_html(run: Run) -> str:
     """Return the report as one page with style and pictures inside."""
-    judged = verdicts(run)
+    found = outcomes(run)
     body = ["<h1>The experiments of the paper, reproduced</h1>", f"<p>{_inline(about(run))}</p>"]
-    rows = "".join(
-        f'<tr><td><a href="#{name}">{escape(EXPERIMENTS[name].title)}</a></td>'
-        f'<td><span class="verdict {word.replace(" ", "-")}">{WORDS[word]}</span></td>'
-        f"<td>{sum(check.holds for check in checks)} of {len(checks)}</td></tr>"
-        for name, (word, checks) in judged.items()
-    )
-    body.append(
-        '<div class="wide"><table><thead><tr><th>experiment</th><th>verdict</th><th>statements that hold</th></tr>'
-        "</thead>"
-        f"<tbody>{rows}</tbody></table></div>"
-    )
-    for name, (word, checks) in judged.items():
+    overview = _overview(run)
+    rows: list[list[str | Cell]] = [
+        [Cell(f'<a href="#{name}">{escape(title)}</a>', is_html=True), Cell(_badge(word), is_html=True), held]
+        for (name, (word, _)), (title, _, held) in zip(found.items(), overview.rows, strict=True)
+    ]
+    body.append(f'<div class="wide">{html_table(overview.header, rows)}</div>')
+    for name, (word, checks) in found.items():
         body.append(_section(run, name, word, checks))
     style = resources.files(__package__).joinpath("report.css").read_text(encoding="utf-8")
     return (
@@ -160,9 +152,7 @@ def _section(run: Run, name: str, word: str, checks: list[Check]) -> str:
     parts = [f'<section id="{name}"><h2>{escape(experiment.title)}</h2>', f"<p>{_inline(experiment.question)}</p>"]
     parts += [f"<p><b>Not run on {escape(data)}:</b> {_inline(WHY_NOT)}</p>" for data in _missing(run, name)]
     if results:
-        parts.append(
-            f'<p><span class="verdict {word}">{WORDS[word]}</span> {escape(explained(checks, experiment))}</p>'
-        )
+        parts.append(f"<p>{_badge(word)} {escape(explained(checks, experiment))}</p>")
         parts.append(_picture(experiment, results))
         parts.append(_html(_statements(checks)))
         for table in experiment.tables(results):
@@ -173,6 +163,10 @@ def _section(run: Run, name: str, word: str, checks: list[Check]) -> str:
         items = "".join(f"<li>{escape(one.oddity)}</li>" for one in odd)
         parts.append(f"<details><summary>Oddities of the printed table</summary><ul>{items}</ul></details>")
     return "".join(parts) + "</section>"
+
+
+def _badge(word: str) -> str:
+    return f'<span class="outcome {word.replace(" ", "-")}">{WORDS[word]}</span>'
 
 
 def _picture(experiment: Experiment, results: Results) -> str:
@@ -193,15 +187,10 @@ def _close(figure: Any) -> None:
 
 
 def _html(table: Table) -> str:
-    def cells(row: Iterable[str], tag: str) -> str:
-        return "".join(
-            f"<{tag}{' class=quoted' if place in table.quoted else ''}>{escape(cell)}</{tag}>"
-            for place, cell in enumerate(row)
-        )
+    def cells(row: Iterable[str]) -> list[Cell]:
+        return [Cell(text, css_class="quoted" if n in table.quoted else "") for n, text in enumerate(row)]
 
-    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in table.rows)
-    head = f"<tr>{cells(table.header, 'th')}</tr>"
-    return f'<div class="wide"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="wide">{html_table(cells(table.header), map(cells, table.rows))}</div>'
 
 
 def _inline(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Runs experiments piece by piece. A finished piece is on disk: an interrupted run goes on where it stopped."""
+"""Runs experiments piece by piece. A finished piece is on disk: an interrupted run continues where it stopped."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def run(
     jobs : int
         How many processes share the pieces. Results do not depend on it.
     progress : callable or None
-        Told after each piece how many are done, of how many, and which it was.
+        Called after each piece with how many are done, of how many, and which it was.
     """
     pieces = [
         Piece(name, dataset, repeat)
