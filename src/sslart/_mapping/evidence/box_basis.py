@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -53,8 +54,9 @@ class BoxGroup:
         """Return samples, given on the scale, in the features of the group, times the factors."""
         return samples[:, self.features] * self.factors
 
+    @cached_property
     def packed(self) -> PackedBoxes:
-        """Return the boxes as the backend takes them."""
+        """The boxes as the backend takes them."""
         return PackedBoxes.of(self.lower, self.upper)
 
     def only(self, kept: IntArray) -> BoxGroup:
@@ -90,7 +92,7 @@ class BoxTerm(Term):
 
     def add_to(self, scorer: Any) -> None:
         """Add the boxes to a scorer of the backend."""
-        group, packed = self.group, self.group.packed()
+        group, packed = self.group, self.group.packed
         scorer.add_boxes(
             group.rank_weight,
             group.features,
@@ -128,7 +130,7 @@ class BoxTerm(Term):
     def box_activations(self, samples: FloatArray) -> Iterator[BoxActivations]:
         """Yield the activations at each level."""
         group = self.group
-        distances = group.packed().distances(group.select_features(samples))
+        distances = group.packed.distances(group.select_features(samples))
         activations = np.exp(-self.rate * distances.astype(np.float64))
         for weights in self.weights:
             yield BoxActivations(group.boxes, activations, weights)
@@ -179,7 +181,7 @@ class BoxFamily(Family):
     def _measured(self, spec: BasisSpec, design: DesignMatrices) -> tuple[list[BoxGroup], list[SingleArray]]:
         groups = self.groups(spec.rank_weight, design)
         samples = design.samples_on(spec.rank_weight)
-        return groups, [group.packed().distances(group.select_features(samples)) for group in groups]
+        return groups, [group.packed.distances(group.select_features(samples)) for group in groups]
 
     def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
         """Return the boxes as one group over all features."""
