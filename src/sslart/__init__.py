@@ -1,8 +1,9 @@
-"""sslart: semi-supervised Adaptive Resonance Theory, for many samples, few labels, and a reason for every answer."""
+"""sslart: semi-supervised Adaptive Resonance Theory. Many samples, few labels, and a reason for every prediction."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sslart._art.versions import show_versions
+from sslart._utils.optional import lazy_names
 from sslart.estimators._auto import AutoSSLART
 from sslart.estimators._fuzzy_art import FuzzyART
 from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
@@ -31,17 +32,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "report":  # with all it needs, when first asked for: importing sslart stays quick
-        from sslart.reporting import report
-
-        return report
-    if name == "to_onnx":
-        from sslart.export.onnx._convert import to_onnx
-
-        return to_onnx
-    raise AttributeError(f"module 'sslart' has no attribute {name!r}")
+# imported when first used, so that importing sslart stays quick
+_LATER = {"report": "sslart.reporting", "to_onnx": "sslart.export.onnx._convert"}
+__getattr__ = lazy_names(__name__, _LATER)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "report", "to_onnx"})
+    return sorted({*globals(), *_LATER})

@@ -42,18 +42,14 @@ def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple
     return table, labels
 
 
-def read_stream(estimator: Any, X: Any, y: Any, classes: Any) -> tuple[Table, Labels, Labels | None]:
-    """Return the samples, labels and announced classes of a `partial_fit`."""
-    first = not estimator.__sklearn_is_fitted__()
-    table = read_samples(estimator, X, reset=True) if first else estimator._read(X)
-    known = ClassTable() if first else estimator._class_table
+def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) -> tuple[Labels, Labels | None]:
+    """Return the labels and the announced classes of a `partial_fit` of a model that knows some classes already."""
     declared = None
     if classes is not None:
         announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
         declared = read_labels(announced, Table(np.empty((len(announced), 1)))).with_class_minus_one()
         known = known.declaring(declared)
-    labels = Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table))
-    return table, labels, declared
+    return Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table)), declared
 
 
 def as_known(table: ClassTable, labels: Labels) -> Labels:

@@ -6,6 +6,20 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+# What may be imported inside a function: heavy packages that only some users need.
+OPTIONAL_PACKAGES = (
+    "jinja2",
+    "matplotlib",
+    "onnx",
+    "openpyxl",
+    "pandas",
+    "pooch",
+    "pyarrow",
+    "rich",
+    "river",
+    "typer",
+)
+
 
 def optional(module: str, extra: str) -> Any:
     """Return an imported module, or raise an error with the command that installs it.

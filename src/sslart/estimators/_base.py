@@ -52,6 +52,9 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         return type(self).__name__
 
     @abstractmethod
+    def __sklearn_is_fitted__(self) -> bool: ...
+
+    @abstractmethod
     def _categorical_columns(self) -> frozenset[int]:
         """Return the columns that were categorical in the samples learnt."""
 

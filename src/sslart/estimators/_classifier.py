@@ -16,8 +16,8 @@ from sslart import rules as if_then_rules
 from sslart._art.network import NO_LIMIT, LearnResult, Network, Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
-from sslart._data.samples import Table
-from sslart._data.training import as_known, check_has_label, read_stream
+from sslart._data.samples import Table, read_samples
+from sslart._data.training import as_known, check_has_label, read_stream_labels
 from sslart._mapping.base import Mapping
 from sslart._mapping.view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -54,6 +54,14 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     def _search_depth(self) -> int:
         depth = check_whole(self._name, "search_depth", self.search_depth, or_none=True)
         return NO_LIMIT if depth is None else depth
+
+    def _read_stream(self, X: Any, y: Any, classes: Any) -> tuple[Table, Labels, Labels | None]:
+        """Return the samples, labels and announced classes of a `partial_fit`."""
+        if self.__sklearn_is_fitted__():
+            table, known = self._read(X), self._class_table
+        else:
+            table, known = read_samples(self, X, reset=True), ClassTable()
+        return table, *read_stream_labels(table, y, classes, known)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each sample.
@@ -256,7 +264,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             Classes to expect, so that `predict_proba` has a column for each from the start.
         """
         with unchanged_on_failure(self) as undo:
-            table, labels, declared = read_stream(self, X, y, classes)
+            table, labels, declared = self._read_stream(X, y, classes)
             self._partial_fit_table(table, labels, declared, undo)
         return self
 

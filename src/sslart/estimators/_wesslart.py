@@ -14,7 +14,7 @@ from sslart._art.network import Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples
-from sslart._data.training import as_known, read_stream, read_training
+from sslart._data.training import as_known, read_training
 from sslart._mapping.voting import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.parallel import run_parallel
@@ -206,7 +206,7 @@ class WESSLART(Ensemble):
         with unchanged_on_failure(self) as undo:
             self._check_parameters()
             first = not self.__sklearn_is_fitted__()
-            table, labels, declared = read_stream(self, X, y, classes)
+            table, labels, declared = self._read_stream(X, y, classes)
             if first:
                 members = self._new_members(check_random_state(self.random_state))
             else:

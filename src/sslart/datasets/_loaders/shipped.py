@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sslart._utils.optional import heavy
 from sslart.datasets._bunch import to_bunch
 from sslart.datasets._catalogue import source_of
 from sslart.datasets._content import check_content, check_counts
@@ -11,9 +12,7 @@ from sslart.datasets._files import SHIPPED
 
 
 def _load(name: str, loader: str, as_frame: bool, return_X_y: bool) -> Any:
-    import sklearn.datasets  # slow to import, and no command but this needs it
-
-    original = getattr(sklearn.datasets, loader)()
+    original = getattr(heavy("sklearn.datasets"), loader)()
     source = source_of(name)
     target = original.target_names[original.target].astype(str)
     check_counts(source, original.data, target, SHIPPED)

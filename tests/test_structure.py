@@ -1,0 +1,85 @@
+"""The structure of the code: nobody reads private attributes of others, imports stand at the top, folders stay small."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sslart._utils.optional import OPTIONAL_PACKAGES
+
+PACKAGE = Path(__file__).parents[1] / "src" / "sslart"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__") and name not in OF_NAMED_TUPLES
+
+
+def own_private_names(tree: ast.Module) -> set[str]:
+    """Return the private names that a module defines: functions, classes, fields, and attributes set on self."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign | ast.Assign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                for part in ast.walk(target):
+                    if isinstance(part, ast.Name):
+                        names.add(part.id)
+                    elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                        if part.value.id == "self":
+                            names.add(part.attr)
+    return {name for name in names if is_private(name)}
+
+
+def foreign_private_reads(tree: ast.Module) -> Iterator[str]:
+    """Yield reads of private attributes that belong to other modules."""
+    own = own_private_names(tree)
+    modules = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in own:
+            on_itself = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls", *modules}
+            on_super = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super"
+            if not on_itself and not on_super:
+                yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_module_reads_private_attributes_of_others(path: Path) -> None:
+    if path.parent.name == "estimators":
+        pytest.skip("the estimators are one package: an ensemble reads its members")
+    assert list(foreign_private_reads(ast.parse(path.read_text(encoding="utf-8")))) == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_optional_packages_are_imported_inside_functions(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    found = set()
+    for function in functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.ImportFrom):
+                found.add((node.module or "").split(".")[0])
+            elif isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+    assert found <= set(OPTIONAL_PACKAGES)
+
+
+def test_folders_are_small() -> None:
+    folders = {path.parent for path in MODULES}
+    sizes = {name_of(folder): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {folder: n for folder, n in sizes.items() if n > 14} == {}
