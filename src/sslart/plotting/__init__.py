@@ -1,8 +1,8 @@
 """Displays: boxes, rules, reasons, evidence, votes, coverage and growth as pictures.
 
-Each display is data first: made by `from_estimator` or one of its siblings, drawn by `plot`, with the axis in `ax_` and
-its figure in `figure_`. matplotlib is imported only when something is drawn: ``pip install "sslart[plot]"``. Colours
-are those of Okabe and Ito, and no picture needs them: marks, dashes, hatches or words tell the same.
+Each display holds data, made by `from_estimator` or a similar method, and is drawn by `plot`, with the axis in `ax_`
+and its figure in `figure_`. matplotlib is imported only when something is drawn: ``pip install "sslart[plot]"``.
+Colours are those of Okabe and Ito; no picture depends on them alone: markers, dashes, hatches or words differ too.
 """
 
 from sslart.plotting._boxes import BoxesDisplay

@@ -1,4 +1,4 @@
-"""What the displays share: an axis of their own, and what their arguments are read by."""
+"""What the displays share: an axis of their own, checked arguments, and a title for a prediction."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sslart._utils.params import check_whole
 from sslart.explain import Explanation
 from sslart.plotting import _style as draw
 
-LAST_STEP = "Of a pipeline give the last step, and X as that step gets it."
-
 
 @dataclass(eq=False, repr=False)
 class Display:
+    """Data that can be drawn on an axis."""
+
     ax_: Any = field(init=False)
     figure_: Any = field(init=False)
 
@@ -26,10 +26,12 @@ class Display:
 
 
 def at_least_one(name: str, value: Any) -> int:
+    """Return a parameter that counts something from one up."""
     return check_whole("the display", name, value) or 1
 
 
 def an_explanation(explanation: Any) -> Explanation:
+    """Return an explanation, or raise an error that names the cure."""
     if not isinstance(explanation, Explanation):
         kind = type(explanation).__name__
         raise TypeError(
@@ -47,3 +49,10 @@ def one_sample(x: Any) -> Any:
     if _num_samples(x) != 1:
         raise ValueError(f"x must be one sample, got {_num_samples(x)}: give X[0] of an array, X.iloc[[0]] of a frame.")
     return x
+
+
+def prediction_title(explanation: Explanation) -> str:
+    """Return the prediction and its confidence."""
+    if explanation.abstained:
+        return "The model abstains"
+    return f"Prediction: {draw.short(explanation.prediction, 70)} (confidence {explanation.confidence:.2f})"

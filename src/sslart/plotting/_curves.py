@@ -8,25 +8,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
 from sslart._data.samples import Table
-from sslart.estimators._base import ARTEstimator
-from sslart.estimators._classifier import AbstainingClassifier
-from sslart.estimators._wesslart import WESSLART
+from sslart._utils.text import plural
 from sslart.metrics import CoverageCorrectness, correctness_score, coverage_correctness_curve, coverage_score
 from sslart.plotting import _style as draw
-from sslart.plotting._base import LAST_STEP, Display, at_least_one
+from sslart.plotting._base import Display, at_least_one
 
 DEPTHS = (1, 2, 3, 5, 10, None)
 
 
 @dataclass(eq=False, repr=False)
 class CoverageCorrectnessDisplay(Display):
-    """How many samples get an answer and how many answers are right, by search depth T.
+    """How many samples get a prediction and how many predictions are right, by search depth T.
 
     Made by `from_estimator` or `from_predictions`.
 
@@ -35,7 +33,7 @@ class CoverageCorrectnessDisplay(Display):
     curve : CoverageCorrectness
         `depths`, `coverage` and `correctness`.
     n_samples : int or None
-        How many samples with a label they are of.
+        Number of samples with a label that the curve is measured on.
     ax_, figure_
         Where it was drawn.
 
@@ -60,7 +58,7 @@ class CoverageCorrectnessDisplay(Display):
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, depths: Iterable[int | None] = DEPTHS, ax: Any = None
     ) -> Self:
-        """Draw what a fitted model answers at several search depths; see `sslart.metrics.coverage_correctness_curve`.
+        """Draw the curve of a fitted model; see `sslart.metrics.coverage_correctness_curve`.
 
         Parameters
         ----------
@@ -69,26 +67,26 @@ class CoverageCorrectnessDisplay(Display):
         y : array-like of shape (n_samples,)
             True classes. Unlabelled samples are left out of account.
         depths : iterable of int or None, default=(1, 2, 3, 5, 10, None)
-            Values of `search_depth`; None searches until there is an answer.
+            Values of `search_depth`; None searches until a box with a label is found.
         ax : matplotlib axis, default=None
         """
         return cls(coverage_correctness_curve(model, X, y, depths), _n_labelled(y)).plot(ax)
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_pred: Mapping[int | None, Any], *, ax: Any = None) -> Self:
-        """Draw predictions made before.
+        """Draw the curve of given predictions.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
         y_pred : mapping from search depth to array-like of shape (n_samples,)
-            What the model said at each depth.
+            What the model predicted at each depth.
         ax : matplotlib axis, default=None
         """
         if not isinstance(y_pred, Mapping) or not y_pred:
             raise ValueError("y_pred must map each search depth to its predictions, such as {1: y_1, None: y_all}.")
-        coverage = np.array([coverage_score(y_true, answers) for answers in y_pred.values()])
-        correctness = np.array([correctness_score(y_true, answers) for answers in y_pred.values()])
+        coverage = np.array([coverage_score(y_true, predicted) for predicted in y_pred.values()])
+        correctness = np.array([correctness_score(y_true, predicted) for predicted in y_pred.values()])
         return cls(CoverageCorrectness(tuple(y_pred), coverage, correctness), _num_samples(y_true)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -96,32 +94,32 @@ class CoverageCorrectnessDisplay(Display):
         axis = self._open(ax, 5.8, 4.0)
         depths, coverage, correctness = self.curve
         lines = [
-            ("coverage: samples with an answer, % of samples", 100 * coverage),
-            ("correctness: right answers, % of answers", 100 * correctness),
+            ("coverage: samples with a prediction, % of samples", 100 * coverage),
+            ("correctness: right predictions, % of predictions", 100 * correctness),
         ]
         draw.draw_lines(axis, range(len(depths)), lines)
         axis.set_xticks(range(len(depths)), ["no limit" if depth is None else str(depth) for depth in depths])
-        axis.set_xlabel("search depth T, nodes")
+        axis.set_xlabel("search depth T, boxes")
         axis.set_ylabel("%")
         axis.set_ylim(-3, 103)
         below = draw.legend_above(axis)
-        of = "" if self.n_samples is None else f" of {draw.plural(self.n_samples, 'sample')}"
-        draw.entitle(axis, f"Coverage and correctness{of}, by search depth", below=below)
+        of = "" if self.n_samples is None else f" of {plural(self.n_samples, 'sample')}"
+        draw.set_title(axis, f"Coverage and correctness{of}, by search depth", below=below)
         return self
 
 
 @dataclass(eq=False, repr=False)
 class GrowthDisplay(Display):
-    """How the number of nodes grows over a stream.
+    """How the number of boxes grows over a stream.
 
     Made by `from_estimator` or `from_history`.
 
     Attributes
     ----------
     n_samples, n_nodes : arrays of shape (n_batches,)
-        Samples learnt and nodes after each batch.
+        Samples learnt and boxes after each batch.
     n_labelled_nodes : array of shape (n_batches,) or None
-        How many of the nodes have a label; None for a model without labels.
+        How many of the boxes have a label; None for a model without labels.
     ax_, figure_
         Where it was drawn.
 
@@ -148,7 +146,7 @@ class GrowthDisplay(Display):
         Parameters
         ----------
         model : FuzzyART, FuzzyARTMAP, SSLART or WESSLART
-            Its parameters count, not what it has learnt.
+            Only its parameters matter, not what it has learnt.
         X : array-like of shape (n_samples, n_features)
             The stream, in its order.
         y : array-like of shape (n_samples,), default=None
@@ -157,13 +155,16 @@ class GrowthDisplay(Display):
             Samples per call; None: a fiftieth of the stream.
         ax : matplotlib axis, default=None
         """
-        if not isinstance(model, ARTEstimator | WESSLART):
-            raise TypeError(f"GrowthDisplay takes an estimator of sslart, got a {type(model).__name__}. {LAST_STEP}")
+        if not hasattr(model, "__sslart_view__"):
+            raise TypeError(
+                f"GrowthDisplay takes an estimator of sslart, got a {type(model).__name__}. Of a pipeline give the "
+                "last step, and X as that step gets it."
+            )
         total = int(_num_samples(X))
         size = max(1, -(-total // 50)) if batch is None else at_least_one("batch", batch)
         if y is not None and _num_samples(y) != total:
             raise ValueError(f"X has {total} samples and y {_num_samples(y)}: give one label, or -1, for each sample.")
-        growing, takes_labels = clone(model), isinstance(model, AbstainingClassifier)
+        growing, takes_labels = clone(model), is_classifier(model)
         history = []
         for start in range(0, total, size):
             rows = np.arange(start, min(start + size, total))
@@ -175,36 +176,36 @@ class GrowthDisplay(Display):
 
     @classmethod
     def from_history(cls, n_samples: Any, n_nodes: Any, n_labelled_nodes: Any = None, *, ax: Any = None) -> Self:
-        """Draw numbers written down while a model learnt.
+        """Draw numbers recorded while a model learnt.
 
         Parameters
         ----------
         n_samples, n_nodes : array-like of int
-            Samples learnt so far, and nodes at that time.
+            Samples learnt so far, and boxes at that time.
         n_labelled_nodes : array-like of int, default=None
         ax : matplotlib axis, default=None
         """
         given = [np.asarray(one) for one in (n_samples, n_nodes, n_labelled_nodes) if one is not None]
         if any(one.ndim != 1 or len(one) != len(given[0]) or not len(one) for one in given):
-            raise ValueError("A history needs one number of samples and one of nodes at each time: give equal lengths.")
+            raise ValueError("A history needs one number of samples and one of boxes at each time: give equal lengths.")
         return cls(*given).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
         axis = self._open(ax, 5.8, 4.0)
         nodes, seen = int(self.n_nodes[-1]), int(self.n_samples[-1])
-        lines, labelled = [("nodes", self.n_nodes)], ""
+        lines, labelled = [("boxes", self.n_nodes)], ""
         if self.n_labelled_nodes is not None:
-            lines.append(("nodes with a label", self.n_labelled_nodes))
+            lines.append(("boxes with a label", self.n_labelled_nodes))
             labelled = f", {int(self.n_labelled_nodes[-1])} with a label,"
-        draw.draw_lines(axis, self.n_samples, lines, marks=len(self.n_samples) <= 25)
+        draw.draw_lines(axis, self.n_samples, lines, markers=len(self.n_samples) <= 25)
         axis.set_xlabel("samples learnt")
-        axis.set_ylabel("nodes")
+        axis.set_ylabel("boxes")
         axis.locator_params(axis="y", integer=True, steps=[1, 2, 5, 10])
         axis.set_ylim(0, max(1.0, 1.08 * float(np.max(self.n_nodes))))
         axis.set_xlim(0, 1.02 * float(np.max(self.n_samples)))
         below = draw.legend_above(axis)
-        draw.entitle(axis, f"{draw.plural(nodes, 'node')}{labelled} after {draw.plural(seen, 'sample')}", below=below)
+        draw.set_title(axis, f"{plural(nodes, 'box')}{labelled} after {plural(seen, 'sample')}", below=below)
         return self
 
 

@@ -1,4 +1,4 @@
-"""The display of the reasons for one answer."""
+"""The display of the reasons for one prediction: how far the sample lies from two boxes."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from typing import Any, Self
 import numpy as np
 
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart.explain import Box, Explanation, explain
+from sslart._utils.optional import optional
+from sslart._utils.text import list_text
+from sslart.explain import Box, Explanation, FeatureMatch, explain
+from sslart.explain._text.boxes import short_position_text, side_text
 from sslart.plotting import _style as draw
-from sslart.plotting._base import Display, an_explanation, at_least_one, one_sample
+from sslart.plotting._base import Display, an_explanation, at_least_one, one_sample, prediction_title
 
-WINNER: dict[str, Any] = {"color": draw.COLOURS[0]}
-RIVAL: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.COLOURS[1], "hatch": "////", "linewidth": 1.0}
+BOX: dict[str, Any] = {"color": draw.COLOURS[0]}
+OPPOSING: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.COLOURS[1], "hatch": "////", "linewidth": 1.0}
 
 
 @dataclass(eq=False, repr=False)
 class ReasonDisplay(Display):
-    """Why a sample gets its answer: how far it lies from the box that answered and from the best of another class.
+    """Why a class is predicted for a sample: its distance to the box behind the prediction and to the opposing box.
 
-    With evidence mapping, from the boxes that spoke loudest for and against. Made by `from_estimator` or
-    `from_explanation`.
+    The opposing box is the best-ranked one of another class. With evidence mapping, the two are the boxes of largest
+    contribution for and against the predicted class. Made by `from_estimator` or `from_explanation`.
 
     Attributes
     ----------
@@ -31,9 +34,9 @@ class ReasonDisplay(Display):
     feature_names : tuple of str
         All features, in their order.
     distances : array of shape (n_features,)
-        To the box that answered (the best one where the model abstains), in learnt ranges of each feature.
-    rival_distances : array of shape (n_features,) or None
-        To the best-ranked box of another class; None where there is no other class.
+        To the box behind the prediction (the best one where the model abstains), in learnt ranges of each feature.
+    opposing_distances : array of shape (n_features,) or None
+        To the opposing box; None where there is no other class.
     inside_both : bool
         Whether the sample lies in both boxes. Then the narrower box comes first, and widths are drawn.
     shown : array of int
@@ -49,7 +52,7 @@ class ReasonDisplay(Display):
     >>> X = [[20, 1], [25, 2], [60, 8], [70, 9]]
     >>> model = FuzzyARTMAP().fit(X, ["young", "young", "old", "old"])
     >>> display = ReasonDisplay.from_estimator(model, [30, 2])
-    >>> display.distances.round(2), display.rival_distances.round(2)
+    >>> display.distances.round(2), display.opposing_distances.round(2)
     (array([0.1, 0. ]), array([0.6 , 0.75]))
     """
 
@@ -58,7 +61,7 @@ class ReasonDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, x: Any, *, max_features: int = 12, ax: Any = None) -> Self:
-        """Draw why a fitted classifier gives a sample its answer.
+        """Draw why a fitted classifier predicts a class for a sample.
 
         Parameters
         ----------
@@ -79,25 +82,24 @@ class ReasonDisplay(Display):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """All features."""
-        return tuple(condition.feature for condition in self.explanation.box.conditions)
+        return tuple(match.feature for match in self.explanation.box.feature_matches)
 
     @property
     def distances(self) -> FloatArray:
-        """Distance to the box that answered, feature by feature."""
-        box = self.explanation.box
-        return np.array([condition.share * box.distance for condition in box.conditions])
+        """Distance to the box behind the prediction, feature by feature."""
+        return _distances(self.explanation.box)
 
     @property
-    def rival_distances(self) -> FloatArray | None:
-        """Distance to the best-ranked box of another class, feature by feature."""
-        box = self.explanation.rival
-        return None if box is None else np.array([condition.share * box.distance for condition in box.conditions])
+    def opposing_distances(self) -> FloatArray | None:
+        """Distance to the opposing box, feature by feature."""
+        box = self.explanation.opposing_box
+        return None if box is None else _distances(box)
 
     @property
     def inside_both(self) -> bool:
         """Whether the sample lies in both boxes."""
-        rival = self.rival_distances
-        return not (self.distances.any() or (rival is not None and rival.any()))
+        opposing = self.opposing_distances
+        return not (self.distances.any() or (opposing is not None and opposing.any()))
 
     @property
     def shown(self) -> IntArray:
@@ -113,37 +115,37 @@ class ReasonDisplay(Display):
     def _lengths(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the bars of both boxes, for all features."""
         if not self.inside_both:
-            return self.distances, self.rival_distances
-        rival = self.explanation.rival
-        return _widths(self.explanation.box), None if rival is None else _widths(rival)
+            return self.distances, self.opposing_distances
+        opposing = self.explanation.opposing_box
+        return _widths(self.explanation.box), None if opposing is None else _widths(opposing)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
         why, shown = self.explanation, self.shown
-        boxes = [why.box] if why.rival is None else [why.box, why.rival]
+        boxes = [why.box] if why.opposing_box is None else [why.box, why.opposing_box]
         axis = self._open(ax, 7.2, 2.4 + 0.38 * len(shown))
         names = draw.distinct(self.feature_names)
-        rows = [f"{names[place]} = {draw.value_text(why.box.conditions[place].value)}" for place in shown]
+        matches = why.box.feature_matches
+        rows = [f"{names[column]} = {draw.value_text(matches[column].value)}" for column in shown]
         bars = [lengths[shown] for lengths in self._lengths() if lengths is not None]
-        texts = [[self._beside(box, place) for place in shown] for box in boxes]
+        texts = [[self._bar_text(box.feature_matches[column]) for column in shown] for box in boxes]
         _draw_reasons(axis, bars, texts, rows)
-        said = "width of the box" if self.inside_both else "distance"
-        axis.set_xlabel(f"{said}, in learnt ranges (beside the bars: in units of the feature)", fontsize=9)
+        length = "width of the box" if self.inside_both else "distance"
+        axis.set_xlabel(f"{length}, in learnt ranges (beside the bars: in units of the feature)", fontsize=9)
         below = draw.legend_above(axis, _handles(boxes, "width" if self.inside_both else "distance"))
-        draw.entitle(axis, *self._said(), below=below, taken=20 + draw.text_width(rows, 8))
+        draw.set_title(axis, *self._title(), below=below, taken=20 + draw.text_width(rows, 8))
         return self
 
-    def _beside(self, box: Box, place: int) -> str:
-        return _width_text(box.conditions[place]) if self.inside_both else _off_by(box.conditions[place])
+    def _bar_text(self, match: FeatureMatch) -> str:
+        """Return the text beside a bar: the side of the box, or how far outside the value lies."""
+        return draw.short(side_text(match), 20) if self.inside_both else short_position_text(match)
 
-    def _said(self) -> list[str]:
+    def _title(self) -> list[str]:
         why, shown, total = self.explanation, len(self.shown), len(self.feature_names)
-        said = "The model abstains" if why.abstained else f"Answer: {draw.short(why.answer, 70)}"
-        sure = "" if why.confidence is None else f" (confidence {why.confidence:.2f})"
-        both = "the box" if why.rival is None else "both boxes"
-        lines = [said + sure]
+        both = "the box" if why.opposing_box is None else "both boxes"
+        lines = [prediction_title(why)]
         if why.evidence is not None:
-            lines.append("All boxes speak; drawn are the loudest for and against")
+            lines.append("All boxes contribute; drawn are those of largest contribution for and against")
         own, other = self._lengths()
         if self.inside_both:
             first = why.evidence is None and why.box.member is None and other is not None and own.sum() < other.sum()
@@ -155,59 +157,43 @@ class ReasonDisplay(Display):
             lines.append(
                 draw.part(shown, total, "feature", "the farthest" if far > shown else f"the {rest} inside {both}")
             )
-        missing = [condition.feature for condition in why.box.conditions if condition.value is None]
+        missing = [draw.short(match.feature) for match in why.box.feature_matches if match.value is None]
         if missing:
-            names = ", ".join(draw.short(name) for name in missing[:2])
-            lines.append(f"missing, and left out of account: {names if len(missing) <= 2 else len(missing)}")
+            lines.append(f"missing values, which add no distance: {list_text(missing, 2)}")
         return lines
 
 
+def _distances(box: Box) -> FloatArray:
+    return np.array([match.share * box.distance for match in box.feature_matches])
+
+
 def _widths(box: Box) -> FloatArray:
-    return np.array([condition.width or 0.0 for condition in box.conditions])
-
-
-def _width_text(condition: Any) -> str:
-    if condition.value is None:
-        return "missing"
-    if condition.categories is not None:
-        return draw.short("|".join(map(str, condition.categories)), 16)
-    if condition.lower is None:
-        return "not known"
-    return f"{draw.number(condition.lower)} to {draw.number(condition.upper)}"
-
-
-def _off_by(condition: Any) -> str:
-    """Return how far a sample is off one side of a box, in the units of the feature."""
-    if condition.inside is None:
-        return "not known"
-    if condition.inside:
-        return "inside"
-    return draw.number(condition.outside_by) if condition.categories is None else "other category"
+    return np.array([match.width or 0.0 for match in box.feature_matches])
 
 
 def _handles(boxes: Sequence[Box], what: str) -> list[Any]:
-    """Name the two boxes that bars belong to."""
-    from matplotlib.patches import Patch
-
+    """Return the names of the two boxes that bars belong to, for a legend."""
+    patches = optional("matplotlib.patches", "plot")
     handles = []
     names = draw.distinct(["no label" if box.label is None else box.label for box in boxes], 30)
     totals = [float(_widths(box).sum()) if what == "width" else box.distance for box in boxes]
     digits = next((n for n in range(4, 9) if len({f"{total:.{n}g}" for total in totals}) == len(totals)), 4)
-    for box, look, name, total in zip(boxes, (WINNER, RIVAL), names, totals, strict=False):
+    for box, look, name, total in zip(boxes, (BOX, OPPOSING), names, totals, strict=False):
         member = "" if box.member is None else f" of member {box.member}"
-        handles.append(Patch(label=f"box {box.node}{member} ({name}): {what} {total:.{digits}g} in all", **look))
+        label = f"box {box.node}{member} ({name}): {what} {total:.{digits}g} in total"
+        handles.append(patches.Patch(label=label, **look))
     return handles
 
 
 def _draw_reasons(ax: Any, bars: Sequence[FloatArray], texts: Sequence[Sequence[str]], names: Sequence[str]) -> None:
-    """Draw for each feature a bar for each box, with words beside it."""
+    """Draw for each feature a bar for each box, with a text beside it."""
     rows = np.arange(len(names))
     height, shift = (0.7, 0.0) if len(bars) == 1 else (0.38, 0.2)
     longest = max(float(lengths.max(initial=0)) for lengths in bars) or 1.0
     reserved = min(0.6, (draw.text_width([text for side in texts for text in side], 7) + 8) / draw.room(ax)[0])
-    for lengths, said, look, where in zip(bars, texts, (WINNER, RIVAL), (rows - shift, rows + shift), strict=False):
+    for lengths, own, look, where in zip(bars, texts, (BOX, OPPOSING), (rows - shift, rows + shift), strict=False):
         ax.barh(where, lengths, height=height, **look)
-        for length, y, text in zip(lengths, where, said, strict=True):
+        for length, y, text in zip(lengths, where, own, strict=True):
             ax.text(length + 0.01 * longest, y, text, va="center", fontsize=7, color=draw.DARK)
     ax.set_yticks(rows, names, fontsize=8)
     ax.set_ylim(len(names) - 0.45, -0.55)

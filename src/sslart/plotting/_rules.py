@@ -9,12 +9,15 @@ from typing import Any, Self
 import numpy as np
 
 from sslart._utils.arrays import FloatArray
+from sslart._utils.text import plural
 from sslart.plotting import _style as draw
+from sslart.plotting._bands import band, bands, feature_spread, level_bars
 from sslart.plotting._base import Display, at_least_one
-from sslart.rules import RuleSet, rules_of
-from sslart.rules._scales import Rule, RuleCondition, Scale
+from sslart.rules import Rule, RuleCondition, RuleSet, rules_of
+from sslart.rules._format import level_text
+from sslart.rules._scales import Scale
 
-MAX_WRITTEN = 20
+MAX_WRITTEN = 20  # features: with more, cells have no text
 
 
 @dataclass(eq=False, repr=False)
@@ -37,48 +40,47 @@ class _RulesDisplay(Display):
         n_rules, n_features = at_least_one("max_rules", max_rules), at_least_one("max_features", max_features)
         support = np.array([rule.support for rule in rules], dtype=float)
         kept = draw.most(support, n_rules).tolist()
-        kept.sort(key=lambda place: (rules.classes.index(rules[place].label), -support[place]))
-        scales = rules._domain.scales
-        features = draw.most(draw.worth(rules, scales), n_features).tolist()
+        kept.sort(key=lambda index: (rules.classes.index(rules[index].label), -support[index]))
+        features = draw.most(feature_spread(rules, rules.scales), n_features).tolist()
         return cls(
-            tuple(rules[place] for place in kept),
-            tuple(place + 1 for place in kept),
+            tuple(rules[index] for index in kept),
+            tuple(index + 1 for index in kept),
             tuple(features),
-            tuple(rules.feature_names[place] for place in features),
+            tuple(rules.feature_names[column] for column in features),
             len(rules),
-            len(scales),
+            len(rules.scales),
             rules.classes,
-            scales,
+            rules.scales,
         )._drawn(ax)
 
     def _drawn(self, ax: Any) -> Self:
         return self.plot(ax)  # type: ignore[attr-defined, no-any-return]
 
-    def _said(self) -> tuple[str, str]:
+    def _title(self) -> tuple[str, str]:
         rules = draw.part(len(self.rules), self.n_rules, "rule", "those with most samples")
-        named = len({rule.label for rule in self.rules})
-        if named < len(self.classes):
-            rules += f"; {named} of {draw.plural(len(self.classes), 'class')}"
+        n_classes = len({rule.label for rule in self.rules})
+        if n_classes < len(self.classes):
+            rules += f"; {n_classes} of {plural(len(self.classes), 'class')}"
         features = draw.part(len(self.features), self.n_features, "feature", "those in which rules differ most")
         return rules, features
 
     def _names(self) -> list[str]:
         every = draw.distinct([scale.feature for scale in self.scales])
-        return [every[place] for place in self.features]
+        return [every[column] for column in self.features]
 
     def _shown(self) -> tuple[list[Scale], list[list[RuleCondition]]]:
-        """Return the scales of the features drawn, and what each rule asks of them."""
-        scales = [self.scales[place] for place in self.features]
-        return scales, [[rule.conditions[place] for place in self.features] for rule in self.rules]
+        """Return the scales of the features drawn, and the conditions of each rule on them."""
+        scales = [self.scales[column] for column in self.features]
+        return scales, [[rule.conditions[column] for column in self.features] for rule in self.rules]
 
-    def _class_places(self) -> list[int]:
+    def _class_indices(self) -> list[int]:
         return [self.classes.index(rule.label) for rule in self.rules]
 
     def _labels(self) -> list[str]:
         names = draw.distinct(self.classes)
         return [
-            f"Rule {number}: {names[place]} ({rule.support})"
-            for number, place, rule in zip(self.numbers, self._class_places(), self.rules, strict=True)
+            f"Rule {number}: {names[index]} ({rule.support})"
+            for number, index, rule in zip(self.numbers, self._class_indices(), self.rules, strict=True)
         ]
 
 
@@ -86,7 +88,7 @@ class _RulesDisplay(Display):
 class RuleParallelDisplay(_RulesDisplay):
     """Rules in parallel coordinates: a bar per rule and feature over what it allows, joined from feature to feature.
 
-    Bars stand side by side in the order of the legend; where a rule asks nothing, there is a thin pale line.
+    Bars stand side by side in the order of the legend; where a rule has no condition, there is a thin pale line.
 
     Made by `from_estimator` or `from_rules`.
 
@@ -101,7 +103,7 @@ class RuleParallelDisplay(_RulesDisplay):
     n_rules, n_features : int
         How many there are.
     low, high : arrays of shape (n_rules_drawn, n_features_drawn)
-        From where to where each band reaches, 0 to 1 in the learnt range.
+        Lower and upper end of each band, 0 to 1 in the learnt range.
     ax_, figure_
         Where it was drawn.
 
@@ -151,7 +153,7 @@ class RuleParallelDisplay(_RulesDisplay):
 
     def _bands(self) -> FloatArray:
         scales, conditions = self._shown()
-        return np.array([[draw.band(*pair) for pair in zip(of_rule, scales, strict=True)] for of_rule in conditions])
+        return np.array([[band(*pair) for pair in zip(of_rule, scales, strict=True)] for of_rule in conditions])
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
@@ -161,16 +163,16 @@ class RuleParallelDisplay(_RulesDisplay):
         scales, conditions = self._shown()
         labels = self._labels()
         taken = 115 + draw.text_width([*labels, "rule: class (samples)"], 8)
-        _draw_parallel(axis, conditions, scales, self._class_places(), labels)
+        _draw_parallel(axis, conditions, scales, self._class_indices(), labels)
         draw.feature_ticks(axis, self._names(), taken)
         draw.legend_beside(axis, title="rule: class (samples)")
-        draw.entitle(axis, *self._said(), taken=taken)
+        draw.set_title(axis, *self._title(), taken=taken)
         return self
 
 
 @dataclass(eq=False, repr=False)
 class RuleHeatmapDisplay(_RulesDisplay):
-    """Rules by features: in each cell the levels that the rule allows, as a bar and in figures.
+    """Rules by features: in each cell the levels that the rule allows, as a bar and in numbers.
 
     Made by `from_estimator` or `from_rules`.
 
@@ -179,7 +181,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
     rules, numbers, features, feature_names, n_rules, n_features
         See `RuleParallelDisplay`.
     cells : list of list of str
-        What each cell says: "2", "2–3", categories, or "any".
+        The levels of each cell: "2", "2-3", categories, or "any".
     text_ : array of matplotlib texts of shape (n_rules_drawn, n_features_drawn), or None
         What is written in each cell; None where cells are too small for it.
     ax_, figure_
@@ -194,7 +196,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
     >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, data.target_names[data.target])
     >>> display = RuleHeatmapDisplay.from_rules(model.rules(levels=3), max_rules=3)
     >>> display.cells[0]
-    ['1–2', 'any', '1–2', '1–2']
+    ['1-2', 'any', '1-2', '1-2']
     """
 
     text_: Any = field(init=False, default=None)
@@ -225,8 +227,8 @@ class RuleHeatmapDisplay(_RulesDisplay):
 
     @property
     def cells(self) -> list[list[str]]:
-        """What each cell says."""
-        return [[draw.level_text(condition) for condition in of_rule] for of_rule in self._shown()[1]]
+        """The text of each cell."""
+        return [[draw.short(level_text(condition), 14) for condition in of_rule] for of_rule in self._shown()[1]]
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on the given axis or one of its own."""
@@ -237,13 +239,13 @@ class RuleHeatmapDisplay(_RulesDisplay):
         axis = self._open(ax, 3.2 + column * max(n_features, 6), 2.1 + row * n_rules)
         scales, conditions = self._shown()
         taken = 30 + draw.text_width(labels, 8)
-        self.text_ = _draw_heatmap(axis, conditions, scales, self._class_places(), cells)
+        self.text_ = _draw_heatmap(axis, conditions, scales, self._class_indices(), cells)
         draw.feature_ticks(axis, self._names(), taken)
         axis.set_yticks(range(n_rules), labels, fontsize=8)
         axis.set_ylabel("rule: class (samples)", fontsize=8)
         counts = {len(scale.terms) for scale in scales if scale.categories is None}
         levels = f"; levels 1 (low) to {counts.pop()} (high)" if len(counts) == 1 else ""
-        draw.entitle(axis, *self._said(), "coloured: what the rule allows" + levels, taken=taken)
+        draw.set_title(axis, *self._title(), "coloured: what the rule allows" + levels, taken=taken)
         return self
 
 
@@ -251,35 +253,35 @@ def _draw_parallel(
     ax: Any,
     conditions: Sequence[Sequence[RuleCondition]],
     scales: Sequence[Scale],
-    places: Sequence[int],
+    classes: Sequence[int],
     labels: list[str],
 ) -> None:
-    """Draw a bar for each rule at each feature, with a mark in its middle and a line to the next."""
+    """Draw a bar for each rule at each feature, with a marker in its middle and a line to the next."""
     n = len(conditions)
-    worded = any(scale.categories is not None for scale in scales)
-    shifts = np.linspace(-0.3, 0.3, n) + 0.07 * worded if n > 1 else np.zeros(1)
+    has_terms = any(scale.categories is not None for scale in scales)
+    shifts = np.linspace(-0.3, 0.3, n) + 0.07 * has_terms if n > 1 else np.zeros(1)
     wide = min(5.0, 0.4 * draw.room(ax)[0] / max(len(scales), 4) / n)
     for column in range(0, len(scales), 2):
         ax.axvspan(column - 0.5, column + 0.5, color=draw.PALE, alpha=0.5, linewidth=0, zorder=0)
-    for row, (place, label) in enumerate(zip(places, labels, strict=True)):
-        look = draw.style(place)
-        asked, middles = [], []
+    for row, (index, label) in enumerate(zip(classes, labels, strict=True)):
+        look = draw.style(index)
+        columns, middles = [], []
         for column, (condition, scale) in enumerate(zip(conditions[row], scales, strict=True)):
             x = column + shifts[row]
             if condition.full_range:
                 ax.vlines(x, 0, 1, color=look.colour, linewidth=0.6, alpha=0.35)
                 continue
-            low, high = np.array(draw.bands(condition, scale)).T
+            low, high = np.array(bands(condition, scale)).T
             ax.vlines([x] * len(low), low, high, color=look.colour, linewidth=wide, alpha=0.45)
-            asked.append(x)
+            columns.append(x)
             middles.append((low[len(low) // 2] + high[len(low) // 2]) / 2)
         line: dict[str, Any] = {"color": look.colour, "linestyle": look.dash}
-        ax.plot(asked, middles, linewidth=0.9, alpha=0.5, **line)
+        ax.plot(columns, middles, linewidth=0.9, alpha=0.5, **line)
         face = "white" if (row // len(draw.MARKERS)) % 2 else look.colour
-        mark: dict[str, Any] = {"marker": draw.MARKERS[row % len(draw.MARKERS)], "markerfacecolor": face}
+        marker: dict[str, Any] = {"marker": draw.MARKERS[row % len(draw.MARKERS)], "markerfacecolor": face}
         size = float(np.clip(1.6 * wide, 2.5, 5.5))
-        ax.plot(asked, middles, linewidth=0, markersize=size, color=look.colour, zorder=3, **mark)
-        ax.plot([], [], linewidth=1.2, markersize=5.5, label=label, **line, **mark)
+        ax.plot(columns, middles, linewidth=0, markersize=size, color=look.colour, zorder=3, **marker)
+        ax.plot([], [], linewidth=1.2, markersize=5.5, label=label, **line, **marker)
     _write_ranges(ax, scales)
     ax.set_ylim(-0.09, 1.09)
     ax.set_xlim(-0.5, len(scales) - 0.5)
@@ -294,10 +296,10 @@ def _write_ranges(ax: Any, scales: Sequence[Scale]) -> None:
         if scale.categories is not None:
             n = len(scale.categories)
             length = int(0.7 * height / n / (6.5 * draw.CHARACTER))
-            for place, term in enumerate(scale.terms if n <= 5 and width / len(scales) > 40 else ()):
+            for index, term in enumerate(scale.terms if n <= 5 and width / len(scales) > 40 else ()):
                 where = {"rotation": 90, "ha": "center", "va": "center"}
-                said = draw.short(term, max(length, 2))
-                ax.text(column - 0.41, (place + 0.5) / n, said, fontsize=6.5, color=draw.DARK, **where)
+                text = draw.short(term, max(length, 2))
+                ax.text(column - 0.41, (index + 0.5) / n, text, fontsize=6.5, color=draw.DARK, **where)
             continue
         ends = [draw.number(scale.low), draw.number(scale.high)]
         if draw.text_width(ends, 7) + 3 < width / len(scales):
@@ -309,27 +311,27 @@ def _draw_heatmap(
     ax: Any,
     conditions: Sequence[Sequence[RuleCondition]],
     scales: Sequence[Scale],
-    places: Sequence[int],
+    classes: Sequence[int],
     cells: list[list[str]],
 ) -> Any:
-    """Draw in each cell the levels as a bar on a pale track, and above it in figures where there is room."""
+    """Draw in each cell the levels as a bar on a pale track, and above it in numbers where there is room."""
     n_rules, n_features = len(cells), len(scales)
     width, height = draw.room(ax)
     fits = draw.text_width([cell for row in cells for cell in row], 8) < width / n_features
     written = fits and n_features <= MAX_WRITTEN and height / n_rules > 16
     top, thick = (0.08, 0.28) if written else (-0.28, 0.56)
     texts = []
-    for row, (of_rule, place) in enumerate(zip(conditions, places, strict=True)):
+    for row, (of_rule, index) in enumerate(zip(conditions, classes, strict=True)):
         bars = []
         for column, (condition, scale) in enumerate(zip(of_rule, scales, strict=True)):
-            bars += [(column - 0.44 + 0.88 * start, 0.88 * length) for start, length in draw.blocks(condition, scale)]
+            bars += [(column - 0.44 + 0.88 * start, 0.88 * length) for start, length in level_bars(condition, scale)]
             if written:
                 look = {"fontsize": 7, "color": draw.GREY} if condition.full_range else {"fontsize": 8}
                 where = {"ha": "center", "va": "center"}
                 texts.append(ax.text(column, row - 0.15, cells[row][column], **where, **look))
         ax.broken_barh([(column - 0.44, 0.88) for column in range(n_features)], (row + top, thick), color=draw.PALE)
-        ax.broken_barh(bars, (row + top, thick), **draw.area(place))
-        if row and places[row - 1] != place:
+        ax.broken_barh(bars, (row + top, thick), **draw.area(index))
+        if row and classes[row - 1] != index:
             ax.axhline(row - 0.5, color=draw.GREY, linewidth=0.9)
     ax.set_xlim(-0.5, n_features - 0.5)
     ax.set_ylim(n_rules - 0.5, -0.5)

@@ -1,4 +1,4 @@
-"""What the displays draw with: colours, marks, names that fit, titles and legends."""
+"""What the displays draw with: colours, markers, names that fit, titles and legends."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart.rules._scales import Rule, RuleCondition, Scale
+from sslart._utils.optional import optional
+from sslart._utils.text import number_text, plural
 
-# Okabe and Ito: told apart with any kind of colour vision. Grey is kept for what has no label.
+# Okabe and Ito: distinct with any kind of colour vision. Grey is kept for what has no label.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
@@ -23,7 +24,7 @@ CHARACTER = 0.62  # width of a character, in parts of the size of the font
 
 
 class Style(NamedTuple):
-    """How a class is drawn: as a line, a mark, or an area."""
+    """How a class is drawn: as a line, a marker, or an area."""
 
     colour: str
     dash: Any
@@ -32,29 +33,26 @@ class Style(NamedTuple):
     hatch: str
 
 
-def style(place: int) -> Style:
-    """Return the style of the class at a place; no two of the first 28 share colour and hatch, or colour and dash."""
-    if place == UNLABELLED:
+def style(index: int) -> Style:
+    """Return the style of a class by its index; no two of the first 28 share colour and hatch, or colour and dash."""
+    if index == UNLABELLED:
         return Style(GREY, ":", ".", False, "")
-    turn, one = divmod(place, len(COLOURS))
+    turn, one = divmod(index, len(COLOURS))
     dash, hatch = DASHES[(one + turn) % len(DASHES)], HATCHES[turn % len(HATCHES)]
-    return Style(COLOURS[one], dash, MARKERS[place % len(MARKERS)], turn > 0, hatch)
+    return Style(COLOURS[one], dash, MARKERS[index % len(MARKERS)], turn > 0, hatch)
 
 
-def area(place: int) -> dict[str, Any]:
+def area(index: int) -> dict[str, Any]:
     """Return how to fill an area that belongs to a class."""
-    look = style(place)
+    look = style(index)
     return {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0}
 
 
 def canvas(ax: Any, width: float, height: float) -> tuple[Any, Any]:
     """Return the given axis and its figure, or an axis in a figure of its own, of a size in inches."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError('Displays are drawn with matplotlib: pip install "sslart[plot]".') from error
+    pyplot = optional("matplotlib.pyplot", "plot")
     if ax is None:
-        _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+        _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     elif not hasattr(ax, "add_patch"):
         raise ValueError(f"ax must be one matplotlib axis or None, got {type(ax).__name__}. Of an array give axes[0].")
     ax.spines[["top", "right"]].set_visible(False)
@@ -105,7 +103,7 @@ def _shared(words: Sequence[str]) -> int:
     """Return how many characters, in whole words, all texts begin with."""
     first, last = min(words, default=""), max(words, default="")
     pairs = zip(first, last, strict=False)
-    same = next((place for place, (one, other) in enumerate(pairs) if one != other), 0)
+    same = next((index for index, (one, other) in enumerate(pairs) if one != other), 0)
     return first.rfind(" ", 0, same) + 1
 
 
@@ -131,36 +129,32 @@ def _middle_cut(text: str, length: int) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as people write it."""
-    return f"{value:.4g}".replace("-", "\N{MINUS SIGN}", 1) if value < 0 else f"{value:.4g}"
+    """Return a number with a proper minus sign."""
+    text = number_text(value)
+    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
 
 
 def value_text(value: Any) -> str:
-    """Return the value that a sample has: a number, a category, or that it is missing."""
-    if value is None:
-        return "missing"
-    return number(value) if isinstance(value, float | int) and not isinstance(value, bool) else short(value, 16)
-
-
-def plural(n: int, noun: str) -> str:
-    """Return how many of something there are."""
-    return f"{n} {noun}{'' if n == 1 else 'es' if noun.endswith(('x', 's')) else 's'}"
+    """Return the value of a sample: a number, a category, or that it is missing."""
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return number(value)
+    return short(number_text(value), 16)
 
 
 def part(shown: int, total: int, noun: str, by: str) -> str:
-    """Return how many are drawn, and which where that is not all of them."""
+    """Return how many are drawn, and which ones if not all."""
     return plural(total, noun) if shown == total else f"{shown} of {plural(total, noun)}: {by}"
 
 
-def entitle(ax: Any, *lines: str, below: float = 6.0, taken: float = 0.0) -> None:
-    """Set a title of several lines that end with the axis, some points above it."""
+def set_title(ax: Any, *lines: str, below: float = 6.0, taken: float = 0.0) -> None:
+    """Set a title of several lines that are no longer than the axis, some points above it."""
     length = max(24, int(room(ax, taken)[0] / (9 * CHARACTER)))
     rows = [row for line in lines for row in textwrap.wrap(line, length)]
     ax.set_title("\n".join(rows), fontsize=10, loc="left", pad=below)
 
 
 def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> float:
-    """Put a legend between axis and title, where it hides nothing; return how many points the title is to clear."""
+    """Put a legend between axis and title, where it hides nothing; return its height in points."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     ax.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=8, borderaxespad=0.2
@@ -169,7 +163,7 @@ def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> float:
 
 
 def legend_beside(ax: Any, handles: Sequence[Any] | None = None, title: str | None = None) -> None:
-    """Put a legend to the right of the axis, or inside it where the figure makes no room for it by itself."""
+    """Put a legend to the right of the axis, or inside it if the figure has no layout that makes room for it."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     look: dict[str, Any] = {"loc": "best", "framealpha": 0.85}
     if ax.figure.get_layout_engine() is not None:
@@ -189,92 +183,31 @@ def feature_ticks(ax: Any, names: Sequence[str], taken: float) -> None:
     ax.set_xticks(range(len(names)), names, fontsize=8 if column > 11 else 6, **turned)
 
 
-def class_handles(classes: Sequence[Any], places: Iterable[int]) -> list[Any]:
-    """Return a line with its mark for each class that is drawn, to be named in a legend."""
-    from matplotlib.lines import Line2D
-
-    drawn = sorted({int(place) for place in places}, key=lambda place: (place == UNLABELLED, place))
+def class_handles(classes: Sequence[Any], indices: Iterable[int]) -> list[Any]:
+    """Return a line with its marker for each class that is drawn, for a legend."""
+    lines = optional("matplotlib.lines", "plot")
+    drawn = sorted({int(index) for index in indices}, key=lambda index: (index == UNLABELLED, index))
     names = distinct(classes, 30)
     handles = []
-    for place in drawn:
-        look = style(place)
-        mark: dict[str, Any] = {"marker": look.marker, "markersize": 4 if place == UNLABELLED else 6}
+    for index in drawn:
+        look = style(index)
+        marker: dict[str, Any] = {"marker": look.marker, "markersize": 4 if index == UNLABELLED else 6}
         face = "white" if look.hollow else look.colour
-        name = "no label" if place == UNLABELLED else names[place]
+        name = "no label" if index == UNLABELLED else names[index]
         line: dict[str, Any] = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.3}
-        handles.append(Line2D([], [], label=name, markerfacecolor=face, **mark, **line))
+        handles.append(lines.Line2D([], [], label=name, markerfacecolor=face, **marker, **line))
     return handles
 
 
-def asked_share(condition: RuleCondition, scale: Scale) -> float:
-    """Return the part of the range that a condition rules out: 0 where it asks nothing."""
-    if condition.full_range:
-        return 0.0
-    if scale.categories is not None:
-        return 1 - len(condition.categories or ()) / len(scale.categories)
-    span = scale.high - scale.low
-    return 1 - (condition.high_value - condition.low_value) / span if span > 0 else 0.0
-
-
-def bands(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:
-    """Return the stretches of its scale that a condition allows, from 0 to 1; one for each category."""
-    if condition.full_range:
-        return [(0.0, 1.0)]
-    if scale.categories is not None:
-        n = len(scale.categories)
-        places = sorted(scale.categories.index(one) for one in condition.categories or ())
-        return [(place / n, (place + 1) / n) for place in places] or [(0.0, 1.0)]
-    span = scale.high - scale.low
-    if not span > 0:
-        return [(0.5, 0.5)]
-    return [((condition.low_value - scale.low) / span, (condition.high_value - scale.low) / span)]
-
-
-def band(condition: RuleCondition, scale: Scale) -> tuple[float, float]:
-    """Return from where to where a condition reaches on its scale, both from 0 to 1."""
-    stretches = bands(condition, scale)
-    return stretches[0][0], stretches[-1][1]
-
-
-def blocks(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:
-    """Return where the bars of a cell start and how long they are, in parts of the cell; none where all is allowed."""
-    if condition.full_range:
-        return []
-    if scale.categories is not None:
-        return [(low, high - low) for low, high in bands(condition, scale)]
-    n, low, high = len(scale.terms), condition.low_level or 1, condition.high_level or 1
-    return [((low - 1) / n, (high - low + 1) / n)]
-
-
-def level_text(condition: RuleCondition) -> str:
-    """Return the levels or categories of a condition in a few characters."""
-    if condition.full_range:
-        return "any"
-    if condition.categories is not None:
-        return short("|".join(map(str, condition.categories)), 14)
-    low, high = condition.low_level, condition.high_level
-    return str(low) if low == high else f"{low}–{high}"
-
-
-def worth(rules: Sequence[Rule], scales: Sequence[Scale]) -> FloatArray:
-    """Return how much the rules differ in each feature: the variance of their middles, or else what they ask of it."""
-    support = np.array([rule.support for rule in rules], dtype=float)
-    pairs = [list(zip(rule.conditions, scales, strict=True)) for rule in rules]
-    middles = np.array([[sum(band(*pair)) / 2 for pair in row] for row in pairs])
-    asked = np.array([[asked_share(*pair) for pair in row] for row in pairs])
-    spread = (middles - np.average(middles, axis=0, weights=support)) ** 2
-    return np.asarray(np.average(spread + 1e-6 * asked, axis=0, weights=support))
-
-
 def most(values: FloatArray, n: int) -> IntArray:
-    """Return the places of the greatest values, in their own order; the first on ties."""
+    """Return the indices of the greatest values, increasing; the first on ties."""
     return np.sort(np.argsort(-values, kind="stable")[:n])
 
 
-def draw_lines(ax: Any, x: Any, lines: Sequence[tuple[str, Any]], *, marks: bool = True) -> None:
-    """Draw named lines that differ by colour, dash and mark."""
-    for place, (label, values) in enumerate(lines):
-        look = style(place)
-        mark = look.marker if marks else None
-        ax.plot(x, values, color=look.colour, linestyle=look.dash, marker=mark, markersize=4.5, label=label)
+def draw_lines(ax: Any, x: Any, lines: Sequence[tuple[str, Any]], *, markers: bool = True) -> None:
+    """Draw named lines that differ by colour, dash and marker."""
+    for index, (label, values) in enumerate(lines):
+        look = style(index)
+        marker = look.marker if markers else None
+        ax.plot(x, values, color=look.colour, linestyle=look.dash, marker=marker, markersize=4.5, label=label)
     ax.grid(alpha=0.3)

@@ -1,4 +1,4 @@
-"""The display of the votes for one answer."""
+"""The display of the votes for one prediction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
 from sslart._data.samples import Table
-from sslart.estimators._wesslart import WESSLART
+from sslart._utils.text import plural
 from sslart.explain import Explanation, Vote, explain
 from sslart.plotting import _style as draw
 from sslart.plotting._base import Display, an_explanation, at_least_one, one_sample
@@ -26,11 +26,11 @@ class VotesDisplay(Display):
     Attributes
     ----------
     votes : tuple of Vote
-        One per member: who voted for what, and what that counts.
+        One per member: its vote, and what that counts.
     scores : dict from class to float
-        What the votes add up to; with evidence mapping, and what members say for other classes than they name.
-    answer : class or None
-        What the ensemble answers; None where all members abstain.
+        The sum of the votes for each class; with evidence mapping, of the weighted probabilities.
+    prediction : class or None
+        What the ensemble predicts; None where it abstains.
     shown : tuple of class
         The classes drawn, the highest score first.
     ax_, figure_
@@ -53,12 +53,12 @@ class VotesDisplay(Display):
 
     votes: tuple[Vote, ...]
     scores: Mapping[Any, float]
-    answer: Any
+    prediction: Any
     max_classes: int = 12
-    _in_part: bool = False  # with evidence mapping a member also gives to classes that it does not name
+    _uses_evidence: bool = False  # then the probabilities of a member count for all classes, not for one
 
     @classmethod
-    def from_estimator(cls, model: WESSLART, x: Any, *, max_classes: int = 12, ax: Any = None) -> Self:
+    def from_estimator(cls, model: Any, x: Any, *, max_classes: int = 12, ax: Any = None) -> Self:
         """Draw how the members of a fitted ensemble vote on a sample.
 
         Parameters
@@ -79,19 +79,19 @@ class VotesDisplay(Display):
         if why.votes is None or why.scores is None:
             raise ValueError("A single model does not vote: give a fitted WESSLART, or draw a ReasonDisplay.")
         most = at_least_one("max_classes", max_classes)
-        answer = None if why.abstained else why.answer
-        return cls(why.votes, why.scores, answer, most, why.evidence is not None).plot(ax)
+        prediction = None if why.abstained else why.prediction
+        return cls(why.votes, why.scores, prediction, most, why.evidence is not None).plot(ax)
 
     @classmethod
     def from_predictions(
         cls, y_pred: Any, weights: Any = None, *, classes: Any = None, max_classes: int = 12, ax: Any = None
     ) -> Self:
-        """Draw what some models said about one sample.
+        """Draw what several models predict for one sample.
 
         Parameters
         ----------
         y_pred : array-like of shape (n_members,)
-            What each said; -1, None or NaN for those that abstain.
+            The prediction of each; -1, None or NaN for those that abstain.
         weights : array-like of shape (n_members,), default=None
             What each vote counts; None: 1.
         classes : iterable of class, default=None
@@ -100,21 +100,21 @@ class VotesDisplay(Display):
         ax : matplotlib axis, default=None
         """
         read = read_labels(y_pred, Table(np.empty((_num_samples(y_pred), 1))))
-        said = [one if votes else None for one, votes in zip(read.values.tolist(), read.known.tolist(), strict=True)]
-        counts = [1.0] * len(said) if weights is None else np.asarray(weights, dtype=float).tolist()
-        if not said or len(counts) != len(said):
-            raise ValueError(f"y_pred has {len(said)} votes and weights {len(counts)}: give one of each per member.")
-        given = {one for one in said if one is not None}
+        labels = [one if known else None for one, known in zip(read.values.tolist(), read.known.tolist(), strict=True)]
+        counts = [1.0] * len(labels) if weights is None else np.asarray(weights, dtype=float).tolist()
+        if not labels or len(counts) != len(labels):
+            raise ValueError(f"y_pred has {len(labels)} votes and weights {len(counts)}: give one of each per member.")
+        given = {one for one in labels if one is not None}
         known = sorted(given) if classes is None else list(classes)
         if given - set(known):
             raise ValueError(
                 f"{sorted(given - set(known), key=str)} got a vote and are not among the classes: add them."
             )
-        pairs = list(zip(said, counts, strict=True))
+        pairs = list(zip(labels, counts, strict=True))
         votes = [Vote(i, one, 0.0 if one is None else weight, None) for i, (one, weight) in enumerate(pairs)]
         scores = {label: sum(vote.weight for vote in votes if vote.vote == label) for label in known}
-        answer = max(given, key=lambda label: (scores[label], -known.index(label))) if given else None
-        return cls(tuple(votes), scores, answer, at_least_one("max_classes", max_classes)).plot(ax)
+        prediction = max(given, key=lambda label: (scores[label], -known.index(label))) if given else None
+        return cls(tuple(votes), scores, prediction, at_least_one("max_classes", max_classes)).plot(ax)
 
     @property
     def shown(self) -> tuple[Any, ...]:
@@ -129,37 +129,37 @@ class VotesDisplay(Display):
         rows = []
         for label in shown:
             own = [vote for vote in self.votes if vote.vote is not None and vote.vote == label]
-            rows.append((classes.index(label), own, self.answer is not None and label == self.answer))
-        named = [names[place] for place, *_ in rows]
-        _draw_votes(axis, rows, named)
-        what = "score: the sum of the votes; in the bars, who gave them"
-        if self._in_part:
-            what = "what members say for the class they name: their probability times their weight"
+            rows.append((classes.index(label), own, self.prediction is not None and label == self.prediction))
+        row_names = [names[index] for index, *_ in rows]
+        _draw_votes(axis, rows, row_names)
+        what = "score: the sum of the votes (numbers in the bars: members)"
+        if self._uses_evidence:
+            what = "probability times weight of the members that predict the class (numbers: members)"
         axis.set_xlabel(what, fontsize=9)
-        silent = sum(vote.vote is None for vote in self.votes)
-        said = f"Answer: {draw.short(self.answer, 70)} (solid bar)"
-        if self.answer is None:
-            said = "The ensemble abstains" if silent < len(self.votes) else "All members abstain"
-        abstain = f", {silent} without a vote" if silent else ""
+        n_abstained = sum(vote.vote is None for vote in self.votes)
+        title = f"Prediction: {draw.short(self.prediction, 70)} (solid bar)"
+        if self.prediction is None:
+            title = "The ensemble abstains" if n_abstained < len(self.votes) else "All members abstain"
+        without = f", {n_abstained} without a vote" if n_abstained else ""
         which = draw.part(len(shown), len(classes), "class", "those with the highest score")
-        draw.entitle(
+        draw.set_title(
             axis,
-            said,
-            f"{draw.plural(len(self.votes), 'member')}{abstain}; {which}",
-            taken=20 + draw.text_width(named, 8),
+            title,
+            f"{plural(len(self.votes), 'member')}{without}; {which}",
+            taken=20 + draw.text_width(row_names, 8),
         )
         return self
 
 
 def _draw_votes(ax: Any, rows: Sequence[tuple[int, Sequence[Vote], bool]], names: Sequence[str]) -> None:
-    """Draw one bar per class, made of the votes of its members; each vote bears the number of its member."""
+    """Draw one bar per class, made of the votes of its members; each vote shows the number of its member."""
     total = max([sum(vote.weight for vote in votes) for _, votes, _ in rows] + [1e-9])
     points = draw.room(ax)[0] / (1.15 * total)
-    for row, (place, votes, wins) in enumerate(rows):
-        start, tint = 0.0, draw.style(place).colour
-        hatch = draw.OPEN_HATCHES[place // len(draw.COLOURS) % len(draw.OPEN_HATCHES)]
+    for row, (index, votes, is_predicted) in enumerate(rows):
+        start, tint = 0.0, draw.style(index).colour
+        hatch = draw.OPEN_HATCHES[index // len(draw.COLOURS) % len(draw.OPEN_HATCHES)]
         look: dict[str, Any] = {"facecolor": "white", "edgecolor": tint, "hatch": hatch}
-        if wins:
+        if is_predicted:
             look = {"facecolor": tint, "edgecolor": "white"}
         for vote in votes:
             ax.barh(row, vote.weight, left=start, height=0.7, linewidth=1.2, **look)
