@@ -1,4 +1,4 @@
-"""The structure of the code: nobody reads private attributes of others, imports stand at the top, folders stay small."""
+"""The structure of the code: nobody reads private attributes of others, imports are at the top, folders are small."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sslart._utils.optional import OPTIONAL_PACKAGES
 
 PACKAGE = Path(__file__).parents[1] / "src" / "sslart"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
+PROTOCOLS = {"_asdict", "_fields", "_make", "_replace", "_repr_html_"}  # of named tuples and of notebooks
 
 
 def name_of(path: Path) -> str:
@@ -20,7 +20,7 @@ def name_of(path: Path) -> str:
 
 
 def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.endswith("__") and name not in OF_NAMED_TUPLES
+    return name.startswith("_") and not name.endswith("__") and name not in PROTOCOLS
 
 
 def own_private_names(tree: ast.Module) -> set[str]:
@@ -35,9 +35,8 @@ def own_private_names(tree: ast.Module) -> set[str]:
                 for part in ast.walk(target):
                     if isinstance(part, ast.Name):
                         names.add(part.id)
-                    elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-                        if part.value.id == "self":
-                            names.add(part.attr)
+                    elif isinstance(part, ast.Attribute) and ast.unparse(part.value) == "self":
+                        names.add(part.attr)
     return {name for name in names if is_private(name)}
 
 
