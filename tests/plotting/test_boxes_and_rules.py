@@ -104,9 +104,7 @@ def test_two_correlated_features_are_not_picked_for_boxes():
     assert model.n_nodes_ > 10
     assert set(BoxesDisplay.from_estimator(model).feature_names) != {"x0", "x1"}
     three = FuzzyARTMAP(vigilance=0.0).fit(X, y)
-    assert set(BoxesDisplay.from_estimator(three).feature_names) == {"x0", "x1"}, (
-        "few boxes show no correlation"
-    )
+    assert set(BoxesDisplay.from_estimator(three).feature_names) == {"x0", "x1"}, "few boxes show no correlation"
 
 
 def test_a_box_of_one_sample_is_drawn_as_a_mark():

@@ -23,16 +23,24 @@ def side_text(match: FeatureMatch) -> str:
     return lower if lower == upper else f"{lower} to {upper}"
 
 
-def position_text(match: FeatureMatch) -> str:
+def short_position_text(match: FeatureMatch) -> str:
     """Return where the value of the sample lies: inside the box, or how far outside."""
     if match.inside is None:
         return "no evidence"
     if match.inside:
         return "inside"
     if match.categories is not None:
-        return "never seen" if match.beyond_range else f"another category, {match.share:.0%} of the distance"
+        return "never seen" if match.beyond_range else "another category"
+    return f"outside by {number_text(match.outside_by, 3)}"
+
+
+def position_text(match: FeatureMatch) -> str:
+    """Return where the value of the sample lies, and how much of the distance to the box that makes."""
+    text = short_position_text(match)
+    if match.inside is not False or (match.categories is not None and match.beyond_range):
+        return text
     limit = " (beyond the learnt range)" if match.beyond_range else ""
-    return f"outside by {number_text(match.outside_by, 3)}, {match.share:.0%} of the distance{limit}"
+    return f"{text}, {match.share:.0%} of the distance{limit}"
 
 
 def comparison_lines(box: Box) -> list[str]:
