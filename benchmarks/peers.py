@@ -2,9 +2,9 @@
 
     make peers
 
-Same splits for all, on the four data sets that scikit-learn brings along. What a rival must be told (the vigilance of
+Same splits for all, on the four data sets that scikit-learn brings along. What a rival needs (the vigilance of
 artlib, the largest box of hyperbox-brain) is chosen for it by cross-validation on its labelled samples. These two learn
-from the labelled samples alone: artlib takes no others, and hyperbox-brain names no class where it has met no label.
+from the labelled samples alone: artlib takes no others, and hyperbox-brain predicts no class for boxes without a label.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def chosen(model: Any, grid: dict[str, list[float]], X: Any, y: Any) -> Any:
 
 
 def contenders(seed: int) -> dict[str, Callable[[Any, Any, Any, Any], Any]]:
-    """Return for each contender how it is fitted, given scaled samples, raw samples, labels, and who is labelled."""
+    """Return for each contender how it is fitted, given scaled samples, raw samples, labels, and which are labelled."""
     return {
         "AutoSSLART": lambda _, raw, few, __: AutoSSLART(random_state=seed).fit(raw, few),
         "WESSLART": lambda _, raw, few, __: WESSLART(random_state=seed).fit(raw, few),
@@ -112,9 +112,9 @@ def tried(do: Callable[[], Any]) -> str:
 
 
 def learns_on(model: Any, X: Any, y: Any) -> bool:
-    """Tell whether a model that learns half of iris, and then the other half, still knows the first."""
+    """Return whether a model that learns half of iris, and then the other half, still predicts the first."""
     model, first = copy.deepcopy(model), np.arange(len(y)) % 2 == 0
-    learn = model.partial_fit if hasattr(model, "partial_fit") else model.fit  # hyperbox-brain's fit goes on
+    learn = model.partial_fit if hasattr(model, "partial_fit") else model.fit  # hyperbox-brain's fit continues
     learn(X[first & (y < 2)], y[first & (y < 2)])
     learn(X[first & (y > 0)], y[first & (y > 0)])
     return bool(np.mean(model.predict(X) == y) > 0.9)
@@ -138,8 +138,8 @@ def features() -> None:
     rows = {
         "missing values": lambda m, _, x: copy.deepcopy(m).fit(x, y),
         "raw units": lambda m, *_: np.mean(copy.deepcopy(m).fit(X, y).predict(X) == y) > 0.9,
-        "goes on learning": lambda m, x, _: learns_on(m, x, y),
-        "says why": lambda m, *_: hasattr(m, "explain") or hasattr(m, "get_sample_explanation"),
+        "learns incrementally": lambda m, x, _: learns_on(m, x, y),
+        "explains predictions": lambda m, *_: hasattr(m, "explain") or hasattr(m, "get_sample_explanation"),
         "rules in words": lambda m, *_: hasattr(m, "rules"),
         "abstains when unsure": lambda m, *_: hasattr(m, "abstain_below"),
     }
@@ -166,8 +166,8 @@ def main() -> None:
                 start = time.perf_counter()
                 fitted = fit(scaled, raw, few, known)
                 seconds.setdefault(model, []).append(time.perf_counter() - start)
-                asked = scaled_test if isinstance(fitted, Artlib | HyperboxBrain) else raw_test
-                right = np.mean(fitted.predict(asked) == truth_test)
+                test = scaled_test if isinstance(fitted, Artlib | HyperboxBrain) else raw_test
+                right = np.mean(fitted.predict(test) == truth_test)
                 scores.setdefault(model, {}).setdefault(name, []).append(100 * right)
     print(f"| accuracy in %, 1 label in 10, mean of {len(SEEDS)} splits |", " | ".join(SETS), "| mean | fit, s |")
     print("|---" * (len(SETS) + 3) + "|")

@@ -20,12 +20,10 @@ from where import lines
 
 ROOT = Path(__file__).parent.parent
 BOUND = (
-    "The scan passes over its coarse boxes about as fast as this machine reads memory of that size at all (`max` of "
-    "NumPy "
-    "over a buffer, one thread). So up to a few thousand nodes a fit is bound by memory; beyond, the tree spares the "
-    "reading. What is left is the Python around the kernel, which weighs most on small data such as digits. Two "
-    "threads "
-    "share the memory's speed as well, which bounds what they gain."
+    "The scan reads its coarse boxes about as fast as this machine reads memory of that size at all (`max` of NumPy "
+    "over a buffer, one thread). So up to a few thousand nodes the speed of memory limits a fit; beyond, the tree "
+    "reduces how much is read. The rest is the Python around the kernel, which matters most on small data such as "
+    "digits. Two threads share the speed of memory as well, which limits what they gain."
 )
 
 
@@ -96,7 +94,7 @@ def main() -> None:
         "compared, and the run fails if they differ. A ratio in italics misses its target.\n\n"
         f"{machine()}.\n\n{table(rows)}\n\n"
         f"- A fitted model takes {after:.2f} times 16·nodes·features bytes beyond the data (target: at most 1.3); the "
-        f"peak during `fit`, with the coded copy of the data, is {peak:.2f} times.\n"
+        f"peak during `fit`, with the encoded copy of the data, is {peak:.2f} times.\n"
         f"- `import sslart` takes {import_milliseconds():.0f} ms beyond numpy and scikit-learn (target: under 30).\n\n"
         "## Where the time goes\n\n" + "\n".join(lines()) + f"\n\n{BOUND}\n"
     )

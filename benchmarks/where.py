@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-import sslart._art.network as network
 import sslart._kernel as kernel
 from data import digits, mixture
 from sslart import FuzzyART
+from sslart._art.backend import use_backend
 from timing import median, seconds
 
 TURNS = 30
 
 
 class Watched:
-    """The kernel, with a clock on each of its functions."""
+    """The kernel, with the time of each of its functions measured."""
 
     def __init__(self) -> None:
         self.taken: dict[str, float] = {}
@@ -49,27 +49,23 @@ def read_speed(n_bytes: int) -> float:
 def lines() -> list[str]:
     """Return one line of Markdown per data set."""
     found = []
-    usual = network.engine
     for name, (X, _) in {"digits 1797×64": digits(), "mixture 5000×32": mixture(5000)}.items():
         watched = Watched()
         model = FuzzyART(0.9, bounds=(0, 1))
         runs = []
-        network.engine = lambda watched=watched: watched
-        try:
+        with use_backend(watched):
             for _ in range(TURNS):
                 watched.taken = {}
                 whole = seconds(lambda: model.fit(X))
                 runs.append((whole, watched.taken["learn"], watched.taken["encode"]))
-        finally:
-            network.engine = usual
         whole, learn, encode = (median([run[i] for run in runs]) for i in range(3))
         known = np.maximum.accumulate(model.labels_) + 1  # nodes there were at each sample
         n_bytes = 2 * X.shape[1] * float(known.sum())
         limit = read_speed(2 * X.shape[1] * model.n_nodes_)
         found.append(
-            f"- fit FuzzyART, {name}: {1e3 * whole:.2f} ms, of which the learning kernel {1e3 * learn:.2f}, encoder "
+            f"- fit FuzzyART, {name}: {1e3 * whole:.2f} ms, of which the learning kernel {1e3 * learn:.2f}, encoding "
             f"{1e3 * encode:.2f}, Python {1e3 * (whole - learn - encode):.2f}. The coarse boxes of all samples are "
-            f"{n_bytes / 1e6:.0f} MB: {n_bytes / learn / 1e9:.0f} GB/s, blocks given up early included. This machine "
+            f"{n_bytes / 1e6:.0f} MB: {n_bytes / learn / 1e9:.0f} GB/s, blocks left early included. This machine "
             f"reads a buffer of that size again and again at {limit / 1e9:.0f} GB/s."
         )
     return found

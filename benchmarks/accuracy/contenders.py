@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from accuracy_sets import IMAGES, UCI
+from accuracy.sets import IMAGES, UCI
 from sslart import WESSLART
 from sslart.experiments._framework.protocol import Exam, Task
 from sslart.experiments._methods.competitors import _codes, prepared
@@ -38,7 +38,7 @@ class Method:
     unlabelled : bool
         Whether it learns from the samples without label too.
     probabilities : bool
-        Whether its probabilities are judged.
+        Whether its probabilities are evaluated.
     own_labels : bool
         Whether it takes the labels as they are, None where hidden; otherwise numbers, -1 where hidden.
     """
@@ -51,7 +51,7 @@ class Method:
 
 
 class Samples:
-    """Training and test samples of a task, in each preparation a method may ask for; all learnt from training only."""
+    """Training and test samples of a task, in each preparation that methods need; all learnt from training only."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -158,14 +158,14 @@ def measure(method: Method, samples: Samples, exam: Exam) -> dict[str, float | N
         start = time.perf_counter()
         model.fit(training, labels)
         fitted = time.perf_counter()
-        answers = model.predict(test)
-        answered = time.perf_counter()
+        predicted = model.predict(test)
+        finished = time.perf_counter()
         probabilities = model.predict_proba(test) if method.probabilities else None
     found = {
-        "accuracy": exam.scores(_names(answers, method, samples))["accuracy"],
+        "accuracy": exam.scores(_names(predicted, method, samples))["accuracy"],
         "calibration": None,
         "fit": fitted - start,
-        "predict": answered - fitted,
+        "predict": finished - fitted,
     }
     if probabilities is not None:
         top = _names(model.classes_[probabilities.argmax(axis=1)], method, samples)
@@ -173,7 +173,7 @@ def measure(method: Method, samples: Samples, exam: Exam) -> dict[str, float | N
     return found
 
 
-def _names(answers: np.ndarray, method: Method, samples: Samples) -> np.ndarray:
+def _names(predicted: np.ndarray, method: Method, samples: Samples) -> np.ndarray:
     if method.own_labels:
-        return np.asarray(answers, dtype=object)
-    return np.where(answers >= 0, samples.classes[np.maximum(answers, 0)], None)
+        return np.asarray(predicted, dtype=object)
+    return np.where(predicted >= 0, samples.classes[np.maximum(predicted, 0)], None)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from accuracy_rivals import FOREST, IMAGE_RIVALS, N_BINS, REFERENCE, RIVALS, rivals
-from accuracy_sets import GROUPS, IMAGES, OTHER, UCI
+from accuracy.contenders import FOREST, IMAGE_RIVALS, N_BINS, REFERENCE, RIVALS, rivals
+from accuracy.sets import GROUPS, IMAGES, OTHER, UCI
+from sslart._utils.tables import markdown_table
 
 Result = dict[str, Any]
 OURS = "ours"  # the name under which ours is stored, whichever estimator it is
@@ -50,11 +51,6 @@ class Findings:
         return [*([OURS] if self.has_ours else []), *names]
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def balance(differences: np.ndarray) -> str:
     """Return on how many sets ours is ahead / level / behind."""
     won, lost = np.sum(differences >= TIE), np.sum(differences <= -TIE)
@@ -78,7 +74,7 @@ def group(findings: Findings, title: str, members: Sequence[str]) -> str:
             against = means[OURS] - found if findings.has_ours else None
             rows.append([f"{method}, for reference", f"{found.mean():.2f}", "", *_against(against, method)])
     text = f"## {title}\n\nSets: {len(sets)}.\n\n"
-    text += table(["method", "accuracy, %", "mean rank", "ours wins / ties / loses", "ours ahead by"], rows)
+    text += markdown_table(["method", "accuracy, %", "mean rank", "ours wins / ties / loses", "ours ahead by"], rows)
     best = max(RIVALS, key=lambda method: means[method].mean())
     text += f"\n\nBest rival: {best}, {means[best].mean():.2f} %."
     if findings.has_ours:
@@ -107,7 +103,7 @@ def calibration(findings: Findings) -> str:
     return (
         f"## Calibration\n\nExpected calibration error of the top probability, in per cent ({N_BINS} bins of equal "
         "width), mean over the sets: the smaller the better. Last column: sets on which ours is better than, level "
-        f"with, worse than the {FOREST}.\n\n" + table(["sets", *methods, f"ours against {FOREST}"], rows)
+        f"with, worse than the {FOREST}.\n\n" + markdown_table(["sets", *methods, f"ours against {FOREST}"], rows)
     )
 
 
@@ -123,7 +119,7 @@ def each_set(findings: Findings) -> str:
         rows.append([dataset, halves[0].split(", ")[1].removesuffix(" half"), *cells, *others])
     return (
         f"## Each set\n\nMean accuracy in per cent; the best, and what is less than {TIE:g} points behind it, in bold."
-        "\n\n" + table(["set", "half", *methods, *REFERENCE], rows)
+        "\n\n" + markdown_table(["set", "half", *methods, *REFERENCE], rows)
     )
 
 
@@ -137,7 +133,7 @@ def images(findings: Findings) -> str:
         rows.append([method, *(f"{values.mean():.2f} ({_spread(values):.2f})" for values in found)])
     text = (
         "## Images\n\nMean accuracy in per cent, standard deviation over the repetitions in brackets. Of the scalings "
-        "of a rival the best counts.\n\n" + table(["method", *sets], rows) + "\n"
+        "of a rival the best counts.\n\n" + markdown_table(["method", *sets], rows) + "\n"
     )
     for dataset in sets:
         best = max(IMAGE_RIVALS, key=lambda method: findings.of(dataset, method).mean())
@@ -161,9 +157,9 @@ def _spread(values: np.ndarray) -> float:
 
 
 def speed_section(speed: dict[str, Any] | None) -> str:
-    """Write what accuracy_speed.py measured."""
+    """Write what `accuracy.speed` measured."""
     if speed is None:
-        return "## Speed\n\nNot measured: `python benchmarks/accuracy_speed.py`."
+        return "## Speed\n\nNot measured: `python -m accuracy.speed`."
     rows = [
         [
             row["work"],
@@ -180,7 +176,7 @@ def speed_section(speed: dict[str, Any] | None) -> str:
     return (
         f"## Speed\n\n{speed['data']} Contenders take turns; times are medians, and what counts is the median of the "
         f"ratios of each turn. Ours: `{speed['name']}`, version `{speed['label']}`. Measured by "
-        "`python benchmarks/accuracy_speed.py`.\n\n" + table(head, rows)
+        "`python -m accuracy.speed`.\n\n" + markdown_table(head, rows)
     )
 
 
@@ -198,21 +194,21 @@ def page(
     packages = ", ".join(f"{name} {version(name)}" for name in ("sslart", "scikit-learn", "numpy"))
     text = (
         "# Accuracy\n\n"
-        f"Written by `{command}`, the last step of `make accuracy`. {repeats} repetitions. Python "
+        f"Written by `{command}` in `benchmarks`, the last step of `make accuracy`. {repeats} repetitions. Python "
         f"{platform.python_version()}, {packages}."
     )
     text += f" Ours: `{ours}`, version `{label}`.\n\n" if findings.has_ours else " Ours is not measured.\n\n"
     text += (
         "Sets: the 14 UCI sets of the paper, and 32 of KEEL cut to 2,000 rows. Of each repetition a fifth is the "
         "test; of the rest a fifth keeps its label (a quarter for Wine, Iris, Seeds and Zoo, 5 % for digits; 500 "
-        "labelled and 8,500 unlabelled samples for USPS and MNIST). All methods get the same splits, and none sees a "
-        "test label. The tuning halves are for choosing what ours does, the checking halves for judging it: every "
+        "labelled and 8,500 unlabelled samples for USPS and MNIST). All methods get the same splits, and none uses "
+        "a test label. The tuning halves are for choosing what ours does, the checking halves for judging it: every "
         "second set of each list belongs to the one, the rest to the other.\n\n"
         "Rivals are scikit-learn's, with its defaults: label spreading over 7 neighbours and self-training of a "
-        "random forest learn from all samples, the others from those with a label. They get gaps filled, features in "
-        "[0, 1] and categories as indicators; SVM and logistic regression get standardised features. Ours gets the "
-        f"raw data and no setting but a seed. {', '.join(REFERENCE)}, for reference: one-to-many mapping, ρ = 0.9; it "
-        "is not ranked.\n\n"
+        "random forest learn from all samples, the others from those with a label. They get missing values filled, "
+        "features in [0, 1] and categories as indicators; SVM and logistic regression get standardised features. Ours "
+        f"gets the raw data and no setting but a seed. {', '.join(REFERENCE)}, for reference: one-to-many mapping, "
+        "ρ = 0.9; it is not ranked.\n\n"
         f"A difference of less than {TIE:g} points in the mean accuracy on a set is a tie. After ±: standard error "
         "over the sets.\n\n"
     )

@@ -1,4 +1,4 @@
-"""Measure accuracy against the classics and write docs/accuracy.md: `make accuracy`. Goes on where it stopped."""
+"""Measure accuracy against other classifiers and write docs/accuracy.md: `make accuracy`. A stopped run continues."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-import accuracy_report
-import accuracy_rivals
 import sslart
-from accuracy_sets import N_REPEATS, ORDER, task
+from accuracy import contenders, report
+from accuracy.sets import N_REPEATS, ORDER, task
 
-ROOT = Path(__file__).parent.parent
-OURS = accuracy_report.OURS
-Result = accuracy_report.Result
+ROOT = Path(__file__).parents[2]
+OURS = report.OURS
+Result = report.Result
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def missing(store: Store, sets: Iterable[str], repeats: int, ours: str | None, w
     known = store.read()
     for dataset in sets:
         for repeat in range(repeats):
-            rivals = accuracy_rivals.rivals(dataset) if with_rivals else {}
+            rivals = contenders.rivals(dataset) if with_rivals else {}
             wanted = tuple(name for name in rivals if (dataset, repeat, name) not in known)
             our = ours if (dataset, repeat, OURS) not in known else None
             if wanted or our:
@@ -84,17 +83,17 @@ def do(work: Work) -> list[Result]:
     """Return the results of one piece of work, measured on one thread."""
     with threadpool_limits(1):
         given, exam = task(work.dataset, work.repeat)
-        methods = accuracy_rivals.rivals(work.dataset)
+        methods = contenders.rivals(work.dataset)
         methods = {name: methods[name] for name in work.rivals}
         if work.ours is not None:
-            methods[OURS] = accuracy_rivals.ours(work.ours)
-        samples = accuracy_rivals.Samples(given)
+            methods[OURS] = contenders.ours(work.ours)
+        samples = contenders.Samples(given)
         return [
             {
                 "set": work.dataset,
                 "repeat": work.repeat,
                 "method": name,
-                **accuracy_rivals.measure(method, samples, exam),
+                **contenders.measure(method, samples, exam),
             }
             for name, method in methods.items()
         ]
@@ -128,7 +127,8 @@ def _done(work: list[Work], jobs: int) -> Iterator[list[Result]]:
 def version_of_ours() -> str:
     """Return sslart's version with a digest of its sources, so that no result of other code is taken for today's."""
     digest = hashlib.sha256()
-    for path in sorted([*Path(sslart.__file__).parent.glob("*.py"), *(ROOT / "src" / "cpp").iterdir()]):
+    sources = [*Path(sslart.__file__).parent.rglob("*.py"), *(ROOT / "src" / "kernel").rglob("*.*")]
+    for path in sorted(sources):
         digest.update(path.read_bytes())
     return f"{sslart.__version__}-{digest.hexdigest()[:8]}"
 
@@ -153,18 +153,18 @@ def main(line: list[str] | None = None) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # for the processes that are started from here
     label = None if arguments.only_rivals else arguments.label or version_of_ours()
-    name = accuracy_rivals.OURS.get(arguments.ours, arguments.ours)
+    name = contenders.OURS.get(arguments.ours, arguments.ours)
     store = Store(arguments.out, None if label is None else f"{name.rpartition(':')[2]}-{label}")
     sets = arguments.sets or ORDER
     if not arguments.report_only:
         ours = None if arguments.only_rivals else arguments.ours
         run(store, list(missing(store, sets, arguments.repeats, ours, not arguments.only_ours)), arguments.jobs)
     speed = arguments.out / "speed.json"
-    text = accuracy_report.page(
+    text = report.page(
         list(store.read().values()),
         sets,
         arguments.repeats,
-        command=shlex.join(["python", "benchmarks/accuracy.py", *(sys.argv[1:] if line is None else line)]),
+        command=shlex.join(["python", "-m", "accuracy.run", *(sys.argv[1:] if line is None else line)]),
         ours=name,
         label=label,
         speed=json.loads(speed.read_text()) if speed.exists() else None,

@@ -1,4 +1,4 @@
-"""Measure AutoSSLART's speed against the classics it is compared with in docs/accuracy.md: part of `make accuracy`."""
+"""Measure AutoSSLART's speed against two classifiers of scikit-learn, for docs/accuracy.md: part of `make accuracy`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from accuracy import ROOT, version_of_ours
-from accuracy_rivals import OURS, ours_named
+from accuracy.contenders import OURS, ours_named
+from accuracy.run import ROOT, version_of_ours
 from data import mixture
 from timing import in_turns, median, ratio
 
