@@ -112,5 +112,5 @@ class EvidenceDisplay(Display):
 def _source(one: Contribution) -> str:
     if one.box is None:
         return f"{draw.short(one.feature, 32)} = {draw.value_text(one.value)}"
-    label = "no label" if one.box.label is None else one.box.label
-    return f"box {one.box.node} ({draw.short(label, 20)}, {plural(one.box.support, 'sample')})"
+    label = "no label" if one.box.label is None else f"class {draw.short(one.box.label, 20)}"
+    return f"box {one.box.node} ({label}, {plural(one.box.support, 'sample')})"
