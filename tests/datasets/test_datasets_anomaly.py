@@ -172,11 +172,11 @@ def test_without_labels_and_times_wadi_is_refused(tmp_path: Path) -> None:
     write_first_edition(tmp_path)
     file = tmp_path / "WADI_attackdata.csv"
     file.write_text(file.read_text().replace("7:24:59.000 PM", "24:59.0"))
-    with pytest.raises(ValueError, match="neither labels nor times"):
+    with pytest.raises(ValueError, match="neither labels nor complete times"):
         datasets.load_wadi(tmp_path)
 
 
-def test_wadi_says_whom_to_ask(tmp_path: Path) -> None:
+def test_the_error_for_wadi_names_its_owners(tmp_path: Path) -> None:
     with pytest.raises(datasets.DataNotFoundError, match=r"no WADI_14days\*\.csv .* ask iTrust"):
         datasets.load_wadi(tmp_path)
     (tmp_path / "WADI_14days.csv").write_text("something,else\n1,2\n")

@@ -175,7 +175,7 @@ def test_no_network_gives_the_cures(server: Server, cache: Path) -> None:
         obtain(served(url))
 
 
-def test_what_only_its_owners_give_out_says_whom_to_ask(cache: Path) -> None:
+def test_the_error_for_what_only_its_owners_give_out_names_them(cache: Path) -> None:
     with pytest.raises(datasets.DataNotFoundError, match="iTrust, Singapore University of Technology and Design"):
         datasets.fetch("wadi")
 
@@ -242,7 +242,7 @@ def test_every_entry_can_be_loaded_and_says_where_it_is_from() -> None:
         assert f"load_{source.name}" in datasets.__all__
         assert source.public or source.name == "wadi"
         assert source.content is not None or source.name in ("norb_small", "wadi")
-        assert all(url.startswith("https://") for url in source.urls)
+        assert all(download.url.startswith("https://") for download in source.downloads)
         assert source.licence
         assert source.origin
         assert source.ask
@@ -250,11 +250,11 @@ def test_every_entry_can_be_loaded_and_says_where_it_is_from() -> None:
 
 @pytest.mark.parametrize("module", ["pandas", "pooch", "requests", "tqdm"])
 def test_a_package_that_is_missing_is_named_with_the_cure(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sslart.datasets._optional import optional
+    from sslart._utils.optional import optional
 
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf'{module}.*pip install "sslart\[data\]"'):
-        optional(module)
+        optional(module, "data")
 
 
 def test_without_pooch_there_is_no_cache_to_look_into(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from sslart._utils.optional import optional
 from sslart.datasets._files import Place
-from sslart.datasets._optional import optional
 from sslart.datasets._source import Source
 
 
@@ -28,7 +28,7 @@ def to_bunch(
     """Return a Bunch, or (data, target); `extra` holds further arrays with an entry per sample."""
     frame = None
     if as_frame:
-        pandas = optional("pandas")
+        pandas = optional("pandas", "data")
         data = data if hasattr(data, "columns") else pandas.DataFrame(data, columns=list(feature_names))
         target = pandas.Series(target, index=data.index, name="target")
         frame = pandas.concat([data, target], axis=1)

@@ -22,7 +22,7 @@ _ASK_UCI = "ask the UCI Machine Learning Repository (archive.ics.uci.edu)"
 
 
 def source_of(name: str) -> Source:
-    """Return the entry of a data set, or say which there are."""
+    """Return the entry of a data set, or raise an error that lists all names."""
     if name not in SOURCES:
         close = difflib.get_close_matches(str(name), SOURCES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""

@@ -14,7 +14,7 @@ import numpy as np
 from sslart.datasets._files import Place
 from sslart.datasets._source import Source
 
-# what readers raise for a file that is not what its name says; no permission or no such file is another matter
+# what readers raise for a file that is not what its name implies; no permission or no such file is another matter
 UNREADABLE = (ValueError, KeyError, EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile)
 _ROWS = 4096
 
@@ -57,7 +57,7 @@ def _bytes(numbers: Any) -> bytes:
 
 
 def check_content(source: Source, data: Any, target: Any, place: Place) -> None:
-    """Raise a ValueError if what was parsed is not what the catalogue says."""
+    """Raise a ValueError if what was parsed is not what the catalogue has."""
     if source.content is None or digest(data, target) == source.content:
         return
     if place.found_in == "scikit-learn":
@@ -79,7 +79,7 @@ def check_counts(source: Source, data: Any, target: Any, place: Place) -> None:
 
 
 def damaged(source: Source, place: Place, why: str) -> str:
-    """Return a message that says what is wrong with the files, and the cure."""
+    """Return a message with what is wrong with the files, and the remedy."""
     return (
         f"Data set {source.name!r} at {place} is damaged or another version: {why}. Delete it and fetch it anew: "
         f"sslart data fetch {source.name}"

@@ -1,4 +1,4 @@
-"""One file from a server: what has come so far is kept, and the next try goes on from there."""
+"""One file from a server: what has come so far is kept, and the next attempt continues from there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from sslart.datasets._optional import optional
+from sslart._utils.optional import optional
 
 _CHUNK = 1 << 16
 _TIMEOUT = (10, 60)  # seconds to connect, seconds without a byte
@@ -31,7 +31,7 @@ def download(url: str, target: Path, sha256: str | None) -> None:
     ValueError
         The file has another SHA-256 than it should; it is not kept.
     """
-    pooch = optional("pooch")
+    pooch = optional("pooch", "data")
     part = target.with_name(target.name + ".part")
     with _quiet(pooch.get_logger()):
         try:
@@ -61,7 +61,7 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 def _go_on(part: Path, url: str, output_file: str, pooch: Any) -> None:
     """Download to `part`, from where it ends, and move it to where pooch wants the file."""
-    requests = optional("requests")
+    requests = optional("requests", "data")
     try:
         _fetch(requests, url, part)
     except requests.exceptions.HTTPError as error:
@@ -94,7 +94,7 @@ def _fetch(requests: Any, url: str, part: Path) -> None:
             if resumes or response.status_code != requests.codes.partial_content:
                 _write(requests, response, part, offset if resumes else 0)
                 return
-            part.unlink()  # another piece than the one asked for
+            part.unlink()  # another piece than the one requested
     _fetch(requests, url, part)
 
 
@@ -103,7 +103,7 @@ def _write(requests: Any, response: Any, part: Path, offset: int) -> None:
     total = offset + int(length) if length is not None else None
     with (
         part.open("ab" if offset else "wb") as file,
-        optional("tqdm").tqdm(
+        optional("tqdm", "data").tqdm(
             total=total,
             initial=offset,
             unit="B",

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from sslart._utils.optional import optional
 from sslart.datasets._download import DownloadError, download
-from sslart.datasets._optional import optional
 from sslart.datasets._source import Source
 
 
 class DataNotFoundError(OSError):
-    """The files of a data set are neither on this machine nor to be had; the message says the cures."""
+    """The files of a data set are neither here nor available for download; the message gives the remedies."""
 
 
 class Place(NamedTuple):
@@ -46,11 +46,11 @@ SHIPPED = Place(None, "scikit-learn")
 def cache_folder() -> Path:
     """Return the folder that downloads go to: that of the environment variable SSLART_CACHE, or the user's cache."""
     chosen = os.environ.get("SSLART_CACHE")
-    return Path(chosen).expanduser() if chosen else Path(optional("pooch").os_cache("sslart"))
+    return Path(chosen).expanduser() if chosen else Path(optional("pooch", "data").os_cache("sslart"))
 
 
 def find(source: Source) -> Place:
-    """Return where a data set is on this machine, without asking anyone else."""
+    """Return where a data set is on this machine, without a download."""
     if source.shipped:
         return SHIPPED
     chosen = os.environ.get("SSLART_DATA")

@@ -85,7 +85,7 @@ def fetch(name: str) -> tuple[Path, ...]:
     Raises
     ------
     DataNotFoundError
-        It is not to be had; the message says the cures.
+        It is not available; the message gives the remedies.
     ValueError
         A file is damaged, or another version.
 

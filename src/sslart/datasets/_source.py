@@ -32,9 +32,9 @@ class Source:
     downloads : tuple of Download
         The same content at its public origin, perhaps in another format.
     content : str or None
-        SHA-256 of what was parsed, see `digest`; None where nobody could compute it yet.
+        SHA-256 of what was parsed, see `digest`; None where it has not been computed yet.
     shipped : bool
-        Whether scikit-learn brings it along.
+        Whether it is part of scikit-learn.
     """
 
     name: str
@@ -54,11 +54,6 @@ class Source:
     def n_classes(self) -> int:
         """How many classes there are."""
         return len(self.classes)
-
-    @property
-    def urls(self) -> tuple[str, ...]:
-        """Where it can be downloaded."""
-        return tuple(download.url for download in self.downloads)
 
     @property
     def public(self) -> bool:

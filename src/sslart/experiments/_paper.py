@@ -1,4 +1,4 @@
-"""What the paper prints: the numbers of its tables, what it states of its figures, and where it contradicts itself."""
+"""What the paper prints: the numbers of its tables, and where it contradicts itself."""
 
 from __future__ import annotations
 
@@ -45,15 +45,6 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """What one of the figures without numbers shows according to the paper, in our words."""
-
-    experiment: str
-    claim: str
-    line: int
-
-
-@dataclass(frozen=True)
 class Oddity:
     """A place where the paper contradicts itself; `table` is None where it is about the text alone."""
 
@@ -67,7 +58,6 @@ def _paper() -> dict[str, Any]:
     content = json.loads(resources.files(__package__).joinpath("paper.json").read_text(encoding="utf-8"))
     return {
         "records": tuple(Printed(**record) for record in content["records"]),
-        "claims": tuple(Claim(**claim) for claim in content["claims"]),
         "oddities": tuple(Oddity(**oddity) for oddity in content["oddities"]),
     }
 
@@ -117,17 +107,6 @@ def value(
     """
     found = printed(table, dataset=dataset, method=method, measure=measure, condition=condition)
     return found[0] if found else None
-
-
-def claims(experiment: str) -> list[Claim]:
-    """Return what the paper states of an experiment whose numbers it does not print.
-
-    Parameters
-    ----------
-    experiment : {"vigilance", "mapping", "incremental", "ensembles", "coverage"}
-    """
-    _check_name("experiment", experiment, {claim.experiment for claim in _paper()["claims"]})
-    return [claim for claim in _paper()["claims"] if claim.experiment == experiment]
 
 
 def oddities(table: str | None = None) -> list[Oddity]:

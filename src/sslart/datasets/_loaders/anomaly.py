@@ -1,4 +1,4 @@
-"""Plants and networks that something goes wrong in."""
+"""Plants and networks with faults or attacks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._utils.optional import optional
 from sslart._utils.params import check_option
 from sslart.datasets._bunch import to_bunch
 from sslart.datasets._catalogue import source_of
 from sslart.datasets._content import UNREADABLE, check_content, check_counts, damaged
 from sslart.datasets._files import DataNotFoundError, Place, obtain
 from sslart.datasets._loaders.wadi import read_wadi
-from sslart.datasets._optional import optional
 
 _N_FAULTS = 21
 _N_VARIABLES = 52
@@ -171,7 +171,7 @@ def load_unsw_nb15(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
 
 
 def _read_flows(path: Path) -> Any:
-    pandas = optional("pandas")
+    pandas = optional("pandas", "data")
     content = path.read_bytes()
     if zipfile.is_zipfile(io.BytesIO(content)):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

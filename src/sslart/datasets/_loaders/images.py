@@ -22,7 +22,7 @@ _Images = tuple[NDArray[Any], NDArray[Any]]
 
 
 def _finish(source: Source, place: Place, parts: list[_Images], as_frame: bool, return_X_y: bool) -> Any:
-    """Join the owner's training and test part; say in `subset` which sample is of which."""
+    """Join the owner's training and test part; `subset` has the part of each sample."""
     data = np.concatenate([images for images, _ in parts])
     target = np.concatenate([labels for _, labels in parts]).astype(int).astype(str)
     check_counts(source, data, target, place)

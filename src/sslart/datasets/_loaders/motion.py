@@ -1,4 +1,4 @@
-"""Walking and running: a phone's accelerometer, cut into windows and told in 27 numbers each."""
+"""Walking and running: a phone's accelerometer, cut into windows of 27 statistics each."""
 
 from __future__ import annotations
 

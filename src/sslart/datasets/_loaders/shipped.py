@@ -1,4 +1,4 @@
-"""Tables that scikit-learn brings along, with class names as targets."""
+"""Tables that are part of scikit-learn, with class names as targets."""
 
 from __future__ import annotations
 

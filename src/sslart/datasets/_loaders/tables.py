@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._utils.optional import optional
 from sslart.datasets._bunch import to_bunch
 from sslart.datasets._catalogue import source_of
 from sslart.datasets._columns import CODES, FEATURES
 from sslart.datasets._content import UNREADABLE, check_content, check_counts, damaged
 from sslart.datasets._files import Place, obtain
-from sslart.datasets._optional import optional
 from sslart.datasets._read import read_cells, read_text, to_numbers, without_header
 from sslart.datasets._source import Source
 
@@ -227,7 +227,7 @@ def _all_categories(name: str, rows: _Cells) -> Any:
     odd = next((row for row in rows if len(row) != width), None)
     if odd is not None:
         raise ValueError(f"a row has {len(odd)} values where {width} are expected")
-    return optional("pandas").DataFrame(rows, columns=list(FEATURES[name])).astype("category")
+    return optional("pandas", "data").DataFrame(rows, columns=list(FEATURES[name])).astype("category")
 
 
 def load_mammographic(*, as_frame: bool = False, return_X_y: bool = False) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart.datasets._optional import optional
+from sslart._utils.optional import optional
 
 # The owners' list that comes with the first edition, as (start, end). Some readings of it have the attack of 87 seconds
 # on the 10th, inside a longer one; by the rows that others label it is on the 11th.
@@ -37,7 +37,7 @@ def read_wadi(
     files: Mapping[str, Path], attacks: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.str_], list[str], dict[str, Any]]:
     """Return the numbers, the targets, the names of the columns, and the time and part of each row."""
-    pandas = optional("pandas")
+    pandas = optional("pandas", "data")
     tables = {part: _read(pandas, file) for part, file in files.items()}
     labels = [_labels(pandas, part, table, attacks) for part, table in tables.items()]
     times = [_times(pandas, table).to_numpy() for table in tables.values()]
@@ -92,7 +92,7 @@ def _labels(pandas: Any, part: str, table: Any, attacks: Any) -> NDArray[np.bool
         return np.asarray(pandas.to_numeric(table[label]).to_numpy() == -1)
     times = _times(pandas, table).dt.floor("s")
     if times.isna().any():
-        raise ValueError("it has neither labels nor times in full, so that nobody can tell when there was an attack")
+        raise ValueError("it has neither labels nor complete times, so that the times of attacks are unknown")
     under_attack = np.zeros(len(table), dtype=bool)
     for start, end in ATTACKS if attacks is None else attacks:
         under_attack |= ((times >= pandas.Timestamp(start)) & (times <= pandas.Timestamp(end))).to_numpy()
