@@ -57,7 +57,7 @@ class ClassTable:
 
     def has_minus_one(self) -> bool:
         """Tell whether -1 is a class here, and so does not mean unlabelled."""
-        return UNLABELLED in self.seen + self.declared
+        return UNLABELLED in self.seen or UNLABELLED in self.declared
 
     def codes(self, labels: Labels) -> IntArray:
         """Return the code of each sample's class, -1 where it is unlabelled or not in the table."""
@@ -70,15 +70,14 @@ class ClassTable:
 
     def indices(self, codes: IntArray) -> IntArray:
         """Return the index in `classes` of each class code, -1 where the code is -1."""
-        return np.append(self.sorted_codes(), UNLABELLED)[codes]
+        return self._class_of_code_or_none[codes]
 
     def by_class(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
         """Return values with a column per class code as values with a column per class; `fill` where not learnt."""
-        codes = self.sorted_codes()
-        if len(codes) == len(self.classes):
-            return np.asarray(values[:, np.argsort(codes)])
+        if len(self.seen) == len(self.classes):
+            return np.asarray(values[:, self._code_of_class])
         every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
-        every[:, codes] = values
+        every[:, self._class_of_code] = values
         return every
 
     def with_unseen(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
@@ -124,3 +123,12 @@ class ClassTable:
     def _class_of_code(self) -> IntArray:
         place = {label: position for position, label in enumerate(self.classes.tolist())}
         return np.array([place[label] for label in self.seen], dtype=np.int64)
+
+    @cached_property
+    def _class_of_code_or_none(self) -> IntArray:
+        return np.append(self._class_of_code, UNLABELLED)
+
+    @cached_property
+    def _code_of_class(self) -> IntArray:
+        """The code of each class, where all classes have been learnt."""
+        return np.argsort(self._class_of_code)

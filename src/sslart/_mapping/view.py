@@ -136,7 +136,8 @@ class MemberView:
 
     def label_of(self, nodes: IntArray) -> IntArray:
         """Return the class index of boxes, -1 for no box."""
-        codes = np.where(nodes == UNLABELLED, UNLABELLED, self.network.nodes.labels[nodes])
+        codes = self.network.nodes.labels[nodes]
+        codes[nodes == UNLABELLED] = UNLABELLED
         return self.class_table.indices(codes)
 
     def shares_of(self, nodes: IntArray) -> FloatArray:
@@ -287,13 +288,13 @@ class ModelView:
 
     def labels_of(self, indices: IntArray, *, may_abstain: bool | None = None) -> NDArray[Any]:
         """Return class indices as classes: -1 for integer classes, None for others where the index is -1."""
-        known = indices != UNLABELLED
-        labels = self.classes[np.where(known, indices, 0)]
+        labels = self.classes[indices]
+        none = indices == UNLABELLED
         if labels.dtype.kind == "i" and not self.class_table.has_minus_one():
-            return np.where(known, labels, UNLABELLED)
-        if self.may_abstain if may_abstain is None else may_abstain:
+            labels[none] = UNLABELLED
+        elif self.may_abstain if may_abstain is None else may_abstain:
             labels = labels.astype(object)
-            labels[~known] = None
+            labels[none] = None
         return labels
 
     def labels_or_none(self, indices: IntArray) -> list[Label | None]:

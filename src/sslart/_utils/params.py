@@ -20,7 +20,6 @@ def check_number(
         and -1e300 < value < 1e300  # type: ignore[operator]
         and (float(value) > low if open_low else float(value) >= low)
         and (high is None or float(value) <= high)
-        and np.isfinite(float(value))
     )
     if not inside:
         limits = f"{'(' if open_low else '['}{low:g}, {'inf)' if high is None else f'{high:g}]'}"

@@ -103,12 +103,18 @@ class ARTEstimator(RawSamplesEstimator):
 
     def _learning_params(self) -> LearningParams:
         """Return the checked parameters of learning, after checking the others too."""
-        check_flag(self._name, "shuffle", self.shuffle)
-        check_jobs(self._name, self.n_jobs)
+        return self._common_params()
+
+    def _common_params(self, match_tracking: float = 0.0, one_to_one: bool = False) -> LearningParams:
+        name = self._name
+        check_flag(name, "shuffle", self.shuffle)
+        check_jobs(name, self.n_jobs)
         return LearningParams(
-            check_number(self._name, "vigilance", self.vigilance, 0, 1),
-            check_number(self._name, "choice", self.choice, 0, open_low=True),
-            check_number(self._name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
+            check_number(name, "vigilance", self.vigilance, 0, 1),
+            check_number(name, "choice", self.choice, 0, open_low=True),
+            check_number(name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
+            match_tracking,
+            one_to_one,
         )
 
     def _first_encoder(self, table: Table, *, stream: bool) -> Encoder:

@@ -36,9 +36,14 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     abstain_below: float | None = None
     _class_table: ClassTable
 
-    @abstractmethod
     def __sslart_view__(self) -> ModelView:
         """Return the fitted model as everything that only reads it sees it."""
+        check_is_fitted(self)
+        return self._view()
+
+    @abstractmethod
+    def _view(self) -> ModelView:
+        """Return the view of a model that is known to be fitted."""
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -75,8 +80,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         array of shape (n_samples,)
             Classes. Where the model abstains: -1 for integer classes, None for others.
         """
-        table = self._read(X)
-        view = self.__sslart_view__()
+        table, view = self._read(X), self._view()
         return view.labels_of(view.predict(table).indices)
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -94,7 +98,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             Columns in the order of `classes_`; rows sum to one.
         """
         table = self._read(X)
-        return self.__sslart_view__().predict_proba(table)
+        return self._view().predict_proba(table)
 
     def rules(
         self,
@@ -179,9 +183,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         """Return the mapping to go on learning with."""
         return self._present_mapping()
 
-    def __sslart_view__(self) -> ModelView:
-        """Return the fitted model as everything that only reads it sees it."""
-        check_is_fitted(self)
+    def _view(self) -> ModelView:
         member = MemberView(
             None, self._network, self._class_table, self._learning_params(), self._present_mapping(), self.n_jobs
         )
@@ -282,7 +284,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         """
         table = self._read(X)
         check_has_label(self._class_table)
-        member = self.__sslart_view__().members[0]
+        member = self._view().members[0]
         return member.first_labelled(member.encode(table), self._search_depth())
 
     @property
@@ -299,7 +301,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         if not labelled.any():
             as_integers = self.classes_.dtype.kind in "if" and not self._class_table.has_minus_one()
             return np.full(self.n_nodes_, UNLABELLED if as_integers else None)
-        view = self.__sslart_view__()
+        view = self._view()
         return view.labels_of(view.members[0].labels, may_abstain=not labelled.all())
 
     def _labelled_nodes(self) -> BoolArray:

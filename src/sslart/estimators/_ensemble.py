@@ -49,9 +49,8 @@ class Ensemble(PooledNodes, AbstainingClassifier):
     def _new_member(self, seed: int) -> SSLART:
         return SSLART(random_state=seed, **{name: getattr(self, name) for name in MEMBER_PARAMETERS})
 
-    def __sslart_view__(self) -> ModelView:
-        """Return the fitted model as everything that only reads it sees it: members with the parameters as they are."""
-        check_is_fitted(self)
+    def _view(self) -> ModelView:
+        """Return the view: the members as if they had the parameters of the ensemble."""
         self._uses_evidence()
         params = self._new_member(0)._learning_params()
         members = (
@@ -104,7 +103,7 @@ class Ensemble(PooledNodes, AbstainingClassifier):
         """
         table, depth = self._read(X), self._search_depth()
         check_has_label(self._class_table)
-        members = self.__sslart_view__().members
+        members = self._view().members
         return np.transpose([member.first_labelled(member.encode(table), depth) for member in members])
 
     def score_samples(self, X: Any) -> FloatArray:
@@ -120,7 +119,7 @@ class Ensemble(PooledNodes, AbstainingClassifier):
             From 0 to 1. Low means novel.
         """
         table = self._read(X)
-        return self.__sslart_view__().score_samples(table)
+        return self._view().score_samples(table)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, Self
 
 from sklearn.utils import check_random_state
@@ -99,7 +98,7 @@ class FuzzyARTMAP(ARTClassifier):
 
     def _learning_params(self) -> LearningParams:
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
-        return dataclasses.replace(super()._learning_params(), match_tracking=tracking, one_to_one=True)
+        return self._common_params(tracking, one_to_one=True)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn afresh.

@@ -20,8 +20,8 @@ class PooledNodes(ABC):
     estimators_: list[SSLART]
 
     @abstractmethod
-    def __sslart_view__(self) -> ModelView:
-        """Return the fitted model as everything that only reads it sees it."""
+    def _view(self) -> ModelView:
+        """Return the view of a model that is known to be fitted."""
 
     @property
     def n_nodes_(self) -> int:
@@ -41,7 +41,8 @@ class PooledNodes(ABC):
     @property
     def novelty_threshold_(self) -> float:
         """A sample whose `score_samples` is lower is novel: the mean over the members."""
-        return self.__sslart_view__().novelty_threshold
+        check_is_fitted(self)
+        return self._view().novelty_threshold
 
     @property
     def lower_(self) -> FloatArray:

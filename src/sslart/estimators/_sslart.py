@@ -163,9 +163,7 @@ class SSLART(ARTClassifier):
         mapping = check_option(self._name, "mapping", self.mapping, MAPPINGS)
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
         self._evidence_settings(0)
-        return dataclasses.replace(
-            super()._learning_params(), match_tracking=tracking, one_to_one=mapping == "one-to-one"
-        )
+        return self._common_params(tracking, one_to_one=mapping == "one-to-one")
 
     def _evidence_settings(self, seed: int) -> EvidenceSettings:
         """Return the checked parameters of evidence mapping."""

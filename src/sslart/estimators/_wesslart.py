@@ -253,7 +253,7 @@ class WESSLART(Ensemble):
 
     def _votes(self, table: Table) -> IntArray:
         """Return the class index that each member votes for, without a limit of the search."""
-        members = self.__sslart_view__().members
+        members = self._view().members
         return np.array([member.label_of(member.first_labelled(member.encode(table))) for member in members])
 
     def _follow(self) -> None:
