@@ -1,4 +1,4 @@
-"""Files are read piece by piece, whatever they are, and told apart by how they start."""
+"""Files are read piece by piece, whatever they are, and recognised by their first bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 import sslart
 from sslart.cli import main
 from sslart.cli.input import files as _files
-from sslart.cli.input.sampling import keep
+from sslart.cli.input.sampling import sample_rows
 from tables import iris, iris_model, mixed, mixed_model, write
 
 Captured = pytest.CaptureFixture[str]
@@ -91,19 +91,19 @@ def test_names_are_stripped_and_made_where_there_is_none(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_commands_answer_in_pieces_as_in_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_predict_in_pieces_as_in_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = mixed_model(tmp_path)
     data = str(mixed(tmp_path, "new.csv"))
     results = []
     for turn in range(2):
-        answers = {}
+        predictions = {}
         for kind in ("csv", "tsv", "json", "jsonl", "parquet"):
-            out = tmp_path / f"answers.{kind}"
+            out = tmp_path / f"predictions.{kind}"
             assert main(["predict", str(model), data, "--id", "colour", "--out", str(out), "--quiet"]) == 0
-            answers[kind] = pd.read_parquet(out).to_csv() if kind == "parquet" else out.read_text()
+            predictions[kind] = pd.read_parquet(out).to_csv() if kind == "parquet" else out.read_text()
         updated = tmp_path / "updated.sslart"
         assert main(["update", str(model), data, "--label", "kind", "--out", str(updated), "--quiet"]) == 0
-        results.append((answers, updated.read_bytes()))
+        results.append((predictions, updated.read_bytes()))
         if turn == 0:
             monkeypatch.undo()
     assert results[0] == results[1]
@@ -114,7 +114,7 @@ def test_commands_answer_in_pieces_as_in_one(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.usefixtures("small_pieces")
 def test_errors_name_the_row_of_the_file(tmp_path: Path, capsys: Captured) -> None:
-    model, new, out = mixed_model(tmp_path), tmp_path / "new.csv", tmp_path / "answers.csv"
+    model, new, out = mixed_model(tmp_path), tmp_path / "new.csv", tmp_path / "predictions.csv"
     new.write_text("size,colour,code\n" + "1,red,1\n" * 100 + "big,red,1\n" + "1,red,1\n" * 100)
     before = model.read_bytes()
     for arguments in (["predict", str(model), str(new), "--out", str(out)], ["update", str(model), str(new)]):
@@ -132,17 +132,17 @@ def test_a_rule_number_is_that_of_the_list_of_rules(tmp_path: Path, capsys: Capt
         arguments = ["fit", data, "--label", "species", "--id", "flower", "--out", model, "--quiet"]
         assert main([*arguments, *options]) == 0
         assert main(["predict", model, data, "--json"]) == 0
-        answers = json.loads(capsys.readouterr().out)
+        predictions = json.loads(capsys.readouterr().out)
         loaded = sslart.load(model)
         rules = loaded.rules()
-        assert all(rules[answer["rule"] - 1].label == answer["class"] for answer in answers)
+        assert all(rules[one["rule"] - 1].label == one["class"] for one in predictions)
         if "one-to-many" in options:
             nodes = loaded.apply(pd.read_csv(data)[loaded.feature_names_in_])
-            assert all(node in rules[one["rule"] - 1].nodes for node, one in zip(nodes, answers, strict=True))
+            assert all(node in rules[one["rule"] - 1].nodes for node, one in zip(nodes, predictions, strict=True))
 
 
-def test_an_answer_that_was_not_given_has_no_rule(tmp_path: Path) -> None:
-    out = tmp_path / "answers.parquet"
+def test_a_row_without_a_class_has_no_rule(tmp_path: Path) -> None:
+    out = tmp_path / "predictions.parquet"
     arguments = ["predict", str(iris_model(tmp_path)), str(tmp_path / "iris.csv"), "--abstain-below", "1"]
     assert main([*arguments, "--out", str(out), "--quiet"]) == 0
     table = pa.parquet.read_table(out)
@@ -150,12 +150,12 @@ def test_an_answer_that_was_not_given_has_no_rule(tmp_path: Path) -> None:
     assert table.schema.field("class").type == pa.string()
 
 
-def test_a_draw_keeps_labelled_rows_first_and_is_fair() -> None:
+def test_a_sample_keeps_labelled_rows_first_and_is_fair() -> None:
     frame = pd.DataFrame({"x": range(1000), "label": ["a" if row % 100 == 0 else None for row in range(1000)]})
     times = np.zeros(1000)
     for seed in range(60):
         pieces = [frame[start : start + 90] for start in range(0, 1000, 90)]
-        kept = keep(pieces, "label", 110, seed)
+        kept = sample_rows(pieces, "label", 110, seed)
         assert kept.n_rows == 1000
         assert kept.frame["x"].is_monotonic_increasing
         times[kept.frame["x"]] += 1
@@ -173,27 +173,27 @@ def test_gzip_that_breaks_off_is_refused(tmp_path: Path, capsys: Captured) -> No
 
 
 @pytest.mark.parametrize("most", [1, 30, 49, 50, 99, 100, 150])
-def test_a_draw_from_one_piece_has_the_size_asked_for(most: int) -> None:
+def test_a_sample_of_one_piece_has_the_size_wanted(most: int) -> None:
     frame = pd.DataFrame({"x": range(100), "label": ["a", " "] * 50})
-    kept = keep([frame], "label", most, 0)
+    kept = sample_rows([frame], "label", most, 0)
     assert len(kept.frame) == min(most, 100)
     assert (kept.frame["label"] == "a").sum() == min(most, 50)
 
 
-def test_a_cell_reads_the_same_whatever_stands_beside_it(tmp_path: Path, capsys: Captured) -> None:
+def test_a_cell_is_read_alike_whatever_the_other_cells_are(tmp_path: Path, capsys: Captured) -> None:
     data, model = tmp_path / "codes.csv", str(tmp_path / "codes.sslart")
     data.write_text(
         "size,code,kind\n"
         + "".join(f"{row % 7},{['1.0', '2.0', 'A'][row % 3]},{'pqr'[row % 3]}\n" for row in range(60))
     )
     assert main(["fit", str(data), "--label", "kind", "--out", model, "--quiet"]) == 0
-    answers = []
+    predictions = []
     for rows in ("0.5,1.0\n0.5,2.0\n0.5,A\n", "0.5,1.0\n", "0.5,1\n", "0.5,A\n0.5,1.00\n"):
         new = tmp_path / "new.csv"
         new.write_text("size,code\n" + rows)
         assert main(["predict", model, str(new), "--json"]) == 0
-        answers.append({one["class"] for one in json.loads(capsys.readouterr().out)} & {"p"})
-    assert answers == [{"p"}] * 4
+        predictions.append({one["class"] for one in json.loads(capsys.readouterr().out)} & {"p"})
+    assert predictions == [{"p"}] * 4
     learnt = sslart.SSLART(random_state=0).fit(pd.DataFrame({"code": ["1.0", "2.0", "A"]}), ["1.0", "2.0", "x"])
     sslart.save(learnt, model)
     new.write_text("code,kind\n1.0,1.0\n2,2\n")
@@ -204,7 +204,7 @@ def test_a_cell_reads_the_same_whatever_stands_beside_it(tmp_path: Path, capsys:
 
 
 def test_names_of_rows_are_not_touched(tmp_path: Path) -> None:
-    model, new, out = iris_model(tmp_path), tmp_path / "new.csv", tmp_path / "answers.csv"
+    model, new, out = iris_model(tmp_path), tmp_path / "new.csv", tmp_path / "predictions.csv"
     columns = ",".join(sslart.load(model).feature_names_in_)
     new.write_text(f"name,{columns}\n1.0,5,3,2,1\n007,5,3,2,1\n2.10,5,3,2,1\n")
     assert main(["predict", str(model), str(new), "--id", "name", "--out", str(out), "--quiet"]) == 0
@@ -217,7 +217,7 @@ def test_names_of_rows_are_not_touched(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_pieces")
 def test_parquet_takes_what_comes_after_a_piece_of_blanks(tmp_path: Path) -> None:
-    model, data, out = tmp_path / "model.sslart", tmp_path / "data.csv", tmp_path / "answers.parquet"
+    model, data, out = tmp_path / "model.sslart", tmp_path / "data.csv", tmp_path / "predictions.parquet"
     sslart.save(sslart.SSLART(0.99, search_depth=1, random_state=0).fit([[0], [10], [5]], [3, 4, -1]), model)
     data.write_text("name,x\n" + ",5\n" * 200 + "last,10\n")
     arguments = ["predict", str(model), str(data), "--id", "name", "--out", str(out), "--quiet"]
@@ -226,9 +226,9 @@ def test_parquet_takes_what_comes_after_a_piece_of_blanks(tmp_path: Path) -> Non
         sslart.SSLART(0.99, search_depth=1, random_state=0).fit(pd.DataFrame({"x": [0, 10, 5]}), [3, 4, -1]), model
     )
     assert main(arguments) == 0
-    answers = pa.parquet.read_table(out).to_pylist()
-    assert (answers[0]["name"], answers[0]["class"]) == (None, None)
-    assert (answers[-1]["name"], answers[-1]["class"]) == ("last", 4)
+    predictions = pa.parquet.read_table(out).to_pylist()
+    assert (predictions[0]["name"], predictions[0]["class"]) == (None, None)
+    assert (predictions[-1]["name"], predictions[-1]["class"]) == ("last", 4)
 
 
 def test_yes_and_no_are_categories_in_every_format(tmp_path: Path, capsys: Captured) -> None:
@@ -237,8 +237,8 @@ def test_yes_and_no_are_categories_in_every_format(tmp_path: Path, capsys: Captu
         data = str(write(frame, tmp_path / name))
         out = str(tmp_path / f"{name}.sslart")
         assert main(["fit", data, "--label", "kind", "--out", out, "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)
-        assert [column["kind"] for column in told["columns"]] == ["category", "number"]
+        summary = json.loads(capsys.readouterr().out)
+        assert [column["kind"] for column in summary["columns"]] == ["category", "number"]
         for other in ("yes.parquet", "yes.csv"):
             assert main(["predict", out, str(write(frame, tmp_path / other)), "--quiet"]) == 0
             capsys.readouterr()
@@ -265,8 +265,8 @@ def test_nothing_that_is_read_is_overwritten(tmp_path: Path, capsys: Captured) -
         assert data.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["answers.xlsx", "answers.csv.gz"])
-def test_answers_of_a_kind_that_cannot_be_written_are_refused(name: str, tmp_path: Path, capsys: Captured) -> None:
+@pytest.mark.parametrize("name", ["predictions.xlsx", "predictions.csv.gz"])
+def test_files_of_a_kind_that_cannot_be_written_are_refused(name: str, tmp_path: Path, capsys: Captured) -> None:
     arguments = ["predict", str(iris_model(tmp_path)), str(tmp_path / "iris.csv"), "--out", str(tmp_path / name)]
     assert main(arguments) == 1
     assert "not written as" in capsys.readouterr().err
@@ -296,7 +296,7 @@ def test_columns_named_twice_are_refused_in_every_format(tmp_path: Path) -> None
         _files.read_table(str(tmp_path / "f.arrow"))
 
 
-def test_blank_rows_are_left_out_of_account_and_get_no_answer(tmp_path: Path, capsys: Captured) -> None:
+def test_blank_rows_are_left_out_of_account_and_get_no_class(tmp_path: Path, capsys: Captured) -> None:
     data, blank = mixed(tmp_path), tmp_path / "blank.csv"
     lines = data.read_text().splitlines()
     blank.write_text("\n".join([*lines[:50], ",,,", *lines[50:], ",,,"]) + "\n")
@@ -305,14 +305,14 @@ def test_blank_rows_are_left_out_of_account_and_get_no_answer(tmp_path: Path, ca
         assert main(["fit", str(source), "--label", "kind", "--category", "code", "--out", model, "--quiet"]) == 0
     assert "2 row(s) of" in capsys.readouterr().err
     assert Path(models[0]).read_bytes() == Path(models[1]).read_bytes()
-    answers = []
+    predictions = []
     for source in (data, blank):
         assert main(["predict", models[0], str(source), "--json"]) == 0
-        answers.append(json.loads(capsys.readouterr().out))
-    assert answers[1][:49] + answers[1][50:-1] == answers[0]
-    for silent in (answers[1][49], answers[1][-1]):
-        assert silent["abstained"]
-        assert (silent["class"], silent["rule"], silent["novel"]) == (None, None, False)
+        predictions.append(json.loads(capsys.readouterr().out))
+    assert predictions[1][:49] + predictions[1][50:-1] == predictions[0]
+    for blank_row in (predictions[1][49], predictions[1][-1]):
+        assert blank_row["abstained"]
+        assert (blank_row["class"], blank_row["rule"], blank_row["novel"]) == (None, None, False)
     for source, out in zip((data, blank), ("three", "four"), strict=True):
         arguments = ["update", models[0], str(source), "--label", "kind", "--out", str(tmp_path / out), "--quiet"]
         assert main(arguments) == 0
@@ -327,11 +327,11 @@ def test_commas_in_numbers_are_read_where_semicolons_cut(tmp_path: Path, capsys:
     for source, model in zip((plain, data), models, strict=True):
         assert main(["fit", str(source), "--label", "species", "--id", "flower", "--out", str(model), "--quiet"]) == 0
     assert models[0].read_bytes() == models[1].read_bytes()
-    answers = []
+    predictions = []
     for source in (plain, data):
         assert main(["watch", str(models[0]), str(source), "--learn", "none", "--quiet"]) == 0
-        answers.append(capsys.readouterr().out)
-    assert answers[0] == answers[1]
+        predictions.append(capsys.readouterr().out)
+    assert predictions[0] == predictions[1]
 
 
 def test_a_column_that_counts_rows_is_noted(tmp_path: Path, capsys: Captured) -> None:

@@ -1,4 +1,4 @@
-"""`sslart fit` learns what the library learns, says what it understood, and refuses with a cure."""
+"""`sslart fit` learns what the library learns, prints how it read the columns, and refuses with a cure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_model_is_that_of_the_library(tmp_path: Path) -> None:
     assert (model.predict_proba(data.data) == expected.predict_proba(data.data)).all()
 
 
-def test_it_says_what_it_understood(tmp_path: Path, capsys: Captured) -> None:
+def test_it_prints_how_it_read_the_columns(tmp_path: Path, capsys: Captured) -> None:
     out = str(tmp_path / "model.sslart")
     assert main(["fit", str(mixed(tmp_path)), "--label", "kind", "--category", "code", "--out", out]) == 0
     printed = capsys.readouterr().out
@@ -45,6 +45,7 @@ def test_it_says_what_it_understood(tmp_path: Path, capsys: Captured) -> None:
     assert lines["samples"] == ["120,", "of", "which", "40", "labelled"]
     assert "95 % interval" in printed
     assert "AutoSSLART" in printed
+    assert "accuracy (leave-one-out)" in printed
 
 
 @pytest.mark.parametrize("name", ["iris.tsv", "iris.parquet", "iris.arrow", "iris.feather", "iris.xlsx", "iris.csv.gz"])
@@ -61,12 +62,12 @@ def test_standard_input_and_json(tmp_path: Path, capsys: Captured, monkeypatch: 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     out = str(tmp_path / "model.sslart")
     assert main(["fit", "-", "--label", "species", "--ignore", "flower", "--out", out, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["labels"] == {"setosa": 10, "versicolor": 10, "virginica": 10}
-    assert told["unlabelled"] == 120
-    assert told["quality"] == "leave-one-out"
-    assert told["accuracy"]["low"] < told["accuracy"]["value"] <= 1
-    assert [column["kind"] for column in told["columns"]] == ["number"] * 4
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["labels"] == {"setosa": 10, "versicolor": 10, "virginica": 10}
+    assert summary["unlabelled"] == 120
+    assert summary["quality"] == "leave-one-out"
+    assert summary["accuracy"]["low"] < summary["accuracy"]["value"] <= 1
+    assert [column["kind"] for column in summary["columns"]] == ["number"] * 4
 
 
 @pytest.mark.parametrize(
@@ -82,30 +83,30 @@ def test_settings_reach_the_model(options: list[str], kind: type, how: str, tmp_
     arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--ignore", "flower", "--out", str(out)]
     assert main([*arguments, *options, "--seed", "3", "--json"]) == 0
     assert type(sslart.load(out)) is kind
-    told = json.loads(capsys.readouterr().out)
-    assert told["quality"] == how
-    assert told["settings"]["random_state"] == 3
-    assert told["accuracy"]["total"] == 30
-    assert told["accuracy"]["value"] > 0.7
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["quality"] == how
+    assert summary["settings"]["random_state"] == 3
+    assert summary["accuracy"]["total"] == 30
+    assert summary["accuracy"]["value"] > 0.7
 
 
-def test_held_out_quality_comes_from_models_that_had_not_met_the_samples(tmp_path: Path, capsys: Captured) -> None:
+def test_held_out_accuracy_comes_from_models_that_have_not_learnt_the_samples(tmp_path: Path, capsys: Captured) -> None:
     data = tmp_path / "noise.csv"
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.random((200, 3)), columns=["a", "b", "c"]).assign(kind=random.choice(["x", "y"], 200))
     frame.to_csv(data, index=False)
     out = str(tmp_path / "model.sslart")
     assert main(["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    summary = json.loads(capsys.readouterr().out)
     assert sslart.load(out).score(frame[["a", "b", "c"]], frame["kind"]) > 0.9
-    assert 0.3 < told["accuracy"]["value"] < 0.7
+    assert 0.3 < summary["accuracy"]["value"] < 0.7
     frame["kind"] = ["x", *["y"] * 5, *[None] * 194]
     frame.to_csv(data, index=False)
     assert main(["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out]) == 0
     assert "a class has one label only" in capsys.readouterr().out
 
 
-def test_of_a_long_file_a_fair_draw_is_learnt(
+def test_of_a_long_file_a_random_sample_is_learnt(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_files, "BYTES_PER_PIECE", 1000)
@@ -113,12 +114,12 @@ def test_of_a_long_file_a_fair_draw_is_learnt(
     arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--id", "flower", "--out", str(out), "--json"]
     assert main([*arguments, "--most-rows", "60"]) == 0
     printed = capsys.readouterr()
-    told = json.loads(printed.out)
-    assert (told["samples"], told["unlabelled"]) == (60, 30)
+    summary = json.loads(printed.out)
+    assert (summary["samples"], summary["unlabelled"]) == (60, 30)
     assert "has 150 rows: learnt from 60 of them" in printed.err
     assert main([*arguments, "--most-rows", "20"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["samples"], told["unlabelled"]) == (20, 0)
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["samples"], summary["unlabelled"]) == (20, 0)
     assert main([*arguments, "--most-rows", "150"]) == 0
     in_pieces = out.read_bytes()
     monkeypatch.undo()
@@ -171,7 +172,7 @@ def test_dates_in_parquet_and_bytes_that_are_no_table_are_refused(tmp_path: Path
     assert main(["fit", str(tmp_path / "dates.parquet"), *out, "--ignore", "day"]) == 0
 
 
-def test_minus_one_is_a_class_and_said_to_be(tmp_path: Path, capsys: Captured) -> None:
+def test_minus_one_is_a_class_and_noted(tmp_path: Path, capsys: Captured) -> None:
     data, out = tmp_path / "data.csv", tmp_path / "model.sslart"
     data.write_text("size,kind\n1,-1\n2,-1\n8,1\n9,\n")
     assert main(["fit", str(data), "--label", "kind", "--out", str(out), "--quiet"]) == 0
@@ -203,12 +204,12 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: Captured) -> Non
     assert capsys.readouterr().err.startswith("Usage: sslart fit")
 
 
-def test_a_folder_that_is_not_there_is_told_before_work_is_done(tmp_path: Path, capsys: Captured) -> None:
+def test_a_folder_that_is_not_there_is_refused_before_work_is_done(tmp_path: Path, capsys: Captured) -> None:
     assert main(["fit", "nothing.csv", "--label", "kind", "--out", str(tmp_path / "none" / "model.sslart")]) == 1
     assert "There is no folder" in capsys.readouterr().err
 
 
-def test_without_typer_one_line_says_what_to_install(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_typer_one_line_names_the_cure(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("sslart.cli.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "typer", None)
@@ -221,7 +222,7 @@ def test_marks_for_missing_values_are_no_class(tmp_path: Path, capsys: Captured)
     data.write_text("x,kind\n" + "1,a\n9,b\n2,NA\n8, \n" * 10)
     assert main(["fit", str(data), "--label", "kind", "--out", str(tmp_path / "model.sslart"), "--json"]) == 0
     printed = capsys.readouterr()
-    told = json.loads(printed.out)
-    assert told["labels"] == {"a": 10, "b": 10}
-    assert told["unlabelled"] == 20
+    summary = json.loads(printed.out)
+    assert summary["labels"] == {"a": 10, "b": 10}
+    assert summary["unlabelled"] == 20
     assert printed.err.count("'NA' in column 'kind' is taken for unlabelled") == 1

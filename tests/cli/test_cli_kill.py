@@ -90,19 +90,19 @@ def test_update_loses_nothing_that_was_reported(times: int, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_watch_keeps_all_rows_up_to_the_one_it_says(times: int, tmp_path: Path) -> None:
+def test_watch_keeps_all_rows_up_to_the_one_it_reports(times: int, tmp_path: Path) -> None:
     model = fitted(iris(tmp_path), "--label", "species", "--id", "flower", "--mapping", "one-to-many")
     header, *lines = load_iris(as_frame=True).data.to_csv(index=False).encode().splitlines(keepends=True)
     n_reported = 0
     for turn in range(times):
         before = n_learnt(model)
         process = start("watch", str(model), "--every", "5", "--learn", "all")
-        told: list[bytes] = []
-        reader = threading.Thread(target=lambda process=process, told=told: told.extend(process.stdout))
+        printed: list[bytes] = []
+        reader = threading.Thread(target=lambda process=process, printed=printed: printed.extend(process.stdout))
         feeder = threading.Thread(target=_feed, args=(process, [header, *lines * 20]))
         reader.start()
         feeder.start()
-        while len(told) < 12 and process.poll() is None:
+        while len(printed) < 12 and process.poll() is None:
             time.sleep(0.005)
         if turn % 2:
             kill_any_time(process, 0.5)
@@ -112,10 +112,10 @@ def test_watch_keeps_all_rows_up_to_the_one_it_says(times: int, tmp_path: Path) 
         reader.join()
         feeder.join()
         process.stdout.close()
-        decided = [json.loads(line) for line in told if line.endswith(b"\n")]
-        saved = decided[-1]["saved_through"]
+        predicted = [json.loads(line) for line in printed if line.endswith(b"\n")]
+        saved = predicted[-1]["saved_through"]
         assert saved >= 5
-        assert before + saved <= n_learnt(model) <= before + len(decided)
+        assert before + saved <= n_learnt(model) <= before + len(predicted)
         n_reported += process.returncode == -signal.SIGKILL
     assert n_reported
 

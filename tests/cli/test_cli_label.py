@@ -1,4 +1,4 @@
-"""`sslart label` asks, learns each answer at once, and shows the quality moving."""
+"""`sslart label` asks for labels, learns each at once, and prints how the accuracy changes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ Captured = pytest.CaptureFixture[str]
 NAMES = load_iris().target_names[load_iris().target]
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+def type_lines(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
-def test_each_answer_labels_a_box_and_is_saved(
+def test_each_label_serves_a_box_and_is_saved(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, data, record = iris_model(tmp_path), str(tmp_path / "iris.csv"), tmp_path / "record.csv"
     before = sslart.load(model)
-    answers(monkeypatch, "virginica", "3", "q")
+    type_lines(monkeypatch, "virginica", "3", "q")
     arguments = ["label", str(model), data, "--label", "species", "--id", "flower", "--record", str(record)]
     assert main(arguments) == 0
     printed = capsys.readouterr().out
     states = [line for line in printed.replace(": ", ":\n").splitlines() if " labels; " in line]
     assert [int(state.split()[0]) for state in states] == [30, 31, 32]
-    assert all("leave-one-out" in state for state in states)
+    assert all("leave-one-out accuracy" in state for state in states)
     after = sslart.load(model)
     assert after.n_labelled_nodes_ == before.n_labelled_nodes_ + 2
     assert after.support_.sum() == before.support_.sum() + 2
@@ -41,12 +41,12 @@ def test_each_answer_labels_a_box_and_is_saved(
     assert header == ["row", "id", "class"]
     for row, name, label in rows:
         assert f"flower {int(row) - 1}" == name
-        assert f"Query {rows.index([row, name, label]) + 1}: row {row}, {name}" in printed
+        assert f"Question {rows.index([row, name, label]) + 1}: row {row}, {name}" in printed
         assert label == "virginica"
         assert int(row) % 5 != 1  # rows that have a label are not asked about
 
 
-def test_right_answers_make_a_better_model(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_right_labels_make_a_better_model(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     data = iris(tmp_path)
     frame = load_iris(as_frame=True).data
     few = write(frame.assign(species=["setosa", "versicolor", *[None] * 148]), tmp_path / "few.csv")
@@ -54,10 +54,10 @@ def test_right_answers_make_a_better_model(tmp_path: Path, capsys: Captured, mon
     before = sslart.load(model).score(frame, NAMES)
     for _ in range(10):
         asked = tmp_path / "asked.csv"
-        answers(monkeypatch)
+        type_lines(monkeypatch)
         assert main(["label", str(model), str(data)]) == 0
-        row = int(capsys.readouterr().out.partition("Query 1: row ")[2].partition(";")[0])
-        answers(monkeypatch, NAMES[row - 1], "y")
+        row = int(capsys.readouterr().out.partition("Question 1: row ")[2].partition(";")[0])
+        type_lines(monkeypatch, NAMES[row - 1], "y")
         assert main(["label", str(model), str(data), "--questions", "1", "--record", str(asked)]) == 0
         capsys.readouterr()
     assert len(asked.read_text().splitlines()) == 11
@@ -69,7 +69,7 @@ def test_new_classes_are_confirmed_and_others_refused(
 ) -> None:
     model, out = iris_model(tmp_path), tmp_path / "other.sslart"
     content = model.read_bytes()
-    answers(monkeypatch, "rose", "n", "", "rose", "y")
+    type_lines(monkeypatch, "rose", "n", "", "rose", "y")
     assert main(["label", str(model), str(tmp_path / "iris.csv"), "--out", str(out)]) == 0
     assert sslart.load(out).classes_.tolist() == ["rose", "setosa", "versicolor", "virginica"]
     assert model.read_bytes() == content
@@ -77,7 +77,7 @@ def test_new_classes_are_confirmed_and_others_refused(
     numbers, data = tmp_path / "numbers.sslart", tmp_path / "numbers.csv"
     sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1], [0, 1]], [3, 4, None]), numbers)
     data.write_text("a,b\n0,1\n1,0\n")
-    answers(monkeypatch, "many", "5", "y")
+    type_lines(monkeypatch, "many", "5", "y")
     assert main(["label", str(numbers), str(data), "--questions", "1"]) == 0
     assert "'many' is not of the kind" in capsys.readouterr().out
     assert sslart.load(numbers).classes_.tolist() == [3, 4, 5]
@@ -85,31 +85,31 @@ def test_new_classes_are_confirmed_and_others_refused(
 
 def test_samples_are_shown_in_words(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     model = mixed_model(tmp_path)
-    answers(monkeypatch, "q")
+    type_lines(monkeypatch, "q")
     assert main(["label", str(model), str(tmp_path / "mixed.csv")]) == 0
     printed = capsys.readouterr().out
     assert "code    “" in printed
-    assert "The model would say" in printed
+    assert "The model predicts" in printed
     digits = load_digits(as_frame=True)
     few = digits.data.assign(digit=digits.target.where(digits.target.index % 100 == 0).astype("Int64"))[:300]
     wide = fitted(write(few, tmp_path / "digits.csv"), "--label", "digit")
-    answers(monkeypatch, "q")
+    type_lines(monkeypatch, "q")
     assert main(["label", str(wide), str(tmp_path / "digits.csv")]) == 0
     printed = capsys.readouterr().out
-    assert "and 44 columns nearer to the middle" in printed
+    assert "and 44 more columns, nearer to the middle" in printed
     assert printed.count("“Very Large”") + printed.count("“Very Small”") == 20
 
 
 def test_json_goes_to_standard_output_alone(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     model = iris_model(tmp_path)
-    answers(monkeypatch, "setosa")
+    type_lines(monkeypatch, "setosa")
     assert main(["label", str(model), str(tmp_path / "iris.csv"), "--json"]) == 0
     printed = capsys.readouterr()
-    told = json.loads(printed.out)
-    assert told["answers"] == 1
-    assert [state["labels"] for state in told["states"]] == [30, 31]
-    assert told["states"][1]["rows_in_them"] >= told["states"][0]["rows_in_them"]
-    assert "Query 1" in printed.err
+    summary = json.loads(printed.out)
+    assert summary["labelled"] == 1
+    assert [state["labels"] for state in summary["states"]] == [30, 31]
+    assert summary["states"][1]["rows_in_them"] >= summary["states"][0]["rows_in_them"]
+    assert "Question 1" in printed.err
     assert main(["label", str(model), "-"]) == 1
     assert "as a file" in capsys.readouterr().err
 
@@ -118,22 +118,22 @@ def test_questions_come_to_an_end(tmp_path: Path, capsys: Captured, monkeypatch:
     model, data = tmp_path / "model.sslart", tmp_path / "data.csv"
     sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1]], ["a", "b"]), model)
     data.write_text("x,y\n0,0\n1,1\n")
-    answers(monkeypatch, "", "", "")
+    type_lines(monkeypatch, "", "", "")
     assert main(["label", str(model), str(data)]) == 0
-    assert "nothing more to ask" in capsys.readouterr().out
+    assert "no more rows to label" in capsys.readouterr().out
 
 
-def test_answers_that_cannot_be_learnt_are_not_taken(
+def test_labels_that_cannot_be_learnt_are_not_taken(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers, data = tmp_path / "numbers.sslart", tmp_path / "numbers.csv"
     sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1], [0, 1]], [3, 4, None]), numbers)
     data.write_text("a,b\n0,1\n1,0\n")
-    answers(monkeypatch, "-1", "--5", "\u00b2", "q")
+    type_lines(monkeypatch, "-1", "--5", "\u00b2", "q")
     assert main(["label", str(numbers), str(data)]) == 0
     assert capsys.readouterr().out.count("is not of the kind") == 3
     letters = tmp_path / "letters.sslart"
     sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1], [0, 1]], ["p", "q", None]), letters)
-    answers(monkeypatch, "q")
+    type_lines(monkeypatch, "q")
     assert main(["label", str(letters), str(data), "--questions", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["answers"] == 1
+    assert json.loads(capsys.readouterr().out)["labelled"] == 1

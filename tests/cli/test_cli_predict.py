@@ -1,4 +1,4 @@
-"""`sslart predict` answers each row as the library does."""
+"""`sslart predict` predicts each row as the library does."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ COLUMNS = ["class", "probability", "abstained", "rule", "novelty", "novel"]
 Captured = pytest.CaptureFixture[str]
 
 
-def test_answers_are_those_of_the_library(tmp_path: Path) -> None:
-    model, out = iris_model(tmp_path), tmp_path / "answers.csv"
+def test_predictions_are_those_of_the_library(tmp_path: Path) -> None:
+    model, out = iris_model(tmp_path), tmp_path / "predictions.csv"
     assert main(["predict", str(model), str(tmp_path / "iris.csv"), "--id", "flower", "--out", str(out)]) == 0
-    answers = pd.read_csv(out)
-    assert list(answers) == ["flower", *COLUMNS]
+    predictions = pd.read_csv(out)
+    assert list(predictions) == ["flower", *COLUMNS]
     X, loaded = load_iris(as_frame=True).data, sslart.load(model)
-    assert answers["class"].tolist() == loaded.predict(X).tolist()
-    np.testing.assert_allclose(answers["probability"], loaded.predict_proba(X).max(axis=1), atol=1e-6)
-    np.testing.assert_allclose(answers["novelty"], 1 - loaded.score_samples(X), atol=1e-6)
-    assert not answers["abstained"].any()
+    assert predictions["class"].tolist() == loaded.predict(X).tolist()
+    np.testing.assert_allclose(predictions["probability"], loaded.predict_proba(X).max(axis=1), atol=1e-6)
+    np.testing.assert_allclose(predictions["novelty"], 1 - loaded.score_samples(X), atol=1e-6)
+    assert not predictions["abstained"].any()
 
 
 def test_categories_and_gaps_are_read_as_they_were_learnt(tmp_path: Path, capsys: Captured) -> None:
@@ -43,12 +43,12 @@ def test_categories_and_gaps_are_read_as_they_were_learnt(tmp_path: Path, capsys
 def test_abstention_leaves_the_class_blank(tmp_path: Path, capsys: Captured) -> None:
     model = str(iris_model(tmp_path))
     assert main(["predict", model, str(tmp_path / "iris.csv"), "--abstain-below", "1", "--json"]) == 0
-    answers = json.loads(capsys.readouterr().out)
-    assert all(answer["abstained"] and answer["class"] is None for answer in answers)
+    predictions = json.loads(capsys.readouterr().out)
+    assert all(one["abstained"] and one["class"] is None for one in predictions)
 
 
 def test_what_is_unlike_all_is_novel(tmp_path: Path) -> None:
-    model, new, out = iris_model(tmp_path), tmp_path / "new.csv", tmp_path / "answers.parquet"
+    model, new, out = iris_model(tmp_path), tmp_path / "new.csv", tmp_path / "predictions.parquet"
     names = ",".join(sslart.load(model).feature_names_in_)
     new.write_text(f"{names},remark\n90,90,90,90,odd\n5.1,3.5,1.4,0.2,usual\n")
     assert main(["predict", str(model), str(new), "--out", str(out), "--quiet"]) == 0
@@ -72,7 +72,7 @@ def test_errors_name_cause_and_cure(tmp_path: Path, capsys: Captured) -> None:
     assert "sslart fit" in capsys.readouterr().err
 
 
-def test_models_of_the_library_answer_too(tmp_path: Path, capsys: Captured) -> None:
+def test_models_of_the_library_predict_too(tmp_path: Path, capsys: Captured) -> None:
     path, new = tmp_path / "model.sslart", tmp_path / "new.csv"
     new.write_text("a,b\n0,0\n1,1\n")
     sslart.save(sslart.FuzzyARTMAP().fit([[0, 0], [1, 1]], [3, 4]), path)

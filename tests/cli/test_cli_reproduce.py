@@ -17,7 +17,7 @@ def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["rules", "--repeats", "0"], ["rules", "--jobs", "x"]])
-def test_wrong_usage_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["reproduce", *arguments])
     assert stop.value.code == 2

@@ -22,8 +22,8 @@ def test_it_learns_what_the_library_learns(tmp_path: Path, capsys: Captured) -> 
     new = tmp_path / "new.csv"
     data.data.assign(species=y)[1::5].to_csv(new, index=False)
     assert main(["update", str(path), str(new), "--label", "species", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["samples"], told["labelled"], told["new_classes"]) == (30, 30, [])
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["samples"], summary["labelled"], summary["new_classes"]) == (30, 30, [])
     expected.partial_fit(data.data[1::5], y[1::5])
     assert (sslart.load(path).predict_proba(data.data) == expected.predict_proba(data.data)).all()
 

@@ -1,4 +1,4 @@
-"""`sslart watch` decides on rows as they come, learns, saves, and loses none."""
+"""`sslart watch` predicts rows as they come, learns, saves, and loses none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sslart
-from sslart.cli import main
+from sslart.cli import _stream_worker, main
+from sslart.cli._stream_worker import Learning, StreamWorker
 from sslart.cli.input.lines import Lines
 from sslart.cli.input.records import LineReader, NotARowError
 from tables import iris_model, mixed, mixed_model
@@ -25,7 +26,7 @@ Captured = pytest.CaptureFixture[str]
 FLOWERS = load_iris(as_frame=True).data
 
 
-def decisions(captured: Captured) -> list[dict[str, Any]]:
+def predictions(captured: Captured) -> list[dict[str, Any]]:
     return [json.loads(line) for line in captured.readouterr().out.splitlines()]
 
 
@@ -35,54 +36,54 @@ def stream(tmp_path: Path, *lines: str) -> str:
     return str(path)
 
 
-def test_it_decides_as_predict_does_and_learns_as_update_does(tmp_path: Path, capsys: Captured) -> None:
+def test_it_predicts_as_predict_does_and_learns_as_update_does(tmp_path: Path, capsys: Captured) -> None:
     model, new = iris_model(tmp_path), tmp_path / "new.csv"
     FLOWERS[:40].to_csv(new, index=False)
     before = sslart.load(model)
     assert main(["watch", str(model), str(new), "--every", "25", "--quiet"]) == 0
-    told = decisions(capsys)
-    assert [one["row"] for one in told] == list(range(1, 41))
-    assert [one["class"] for one in told[:25]] == before.predict(FLOWERS[:25]).tolist()
-    np.testing.assert_allclose([one["novelty"] for one in told[:25]], 1 - before.score_samples(FLOWERS[:25]), atol=1e-6)
-    assert [one["saved_through"] for one in told] == [0] * 25 + [25] * 15
-    familiar = [not one["novel"] for one in told]
+    printed_rows = predictions(capsys)
+    assert [one["row"] for one in printed_rows] == list(range(1, 41))
+    assert [one["class"] for one in printed_rows[:25]] == before.predict(FLOWERS[:25]).tolist()
+    np.testing.assert_allclose(
+        [one["novelty"] for one in printed_rows[:25]], 1 - before.score_samples(FLOWERS[:25]), atol=1e-6
+    )
+    assert [one["saved_through"] for one in printed_rows] == [0] * 25 + [25] * 15
+    familiar = [not one["novel"] for one in printed_rows]
     rules = before.rules()
-    assert all(rules[one["rule"] - 1].label == one["class"] for one in told[:25])
+    assert all(rules[one["rule"] - 1].label == one["class"] for one in printed_rows[:25])
     learnt = sslart.load(model)
     assert learnt.support_.sum() == before.support_.sum() + sum(familiar)
     before.partial_fit(FLOWERS[:40][familiar])
     assert (learnt.predict_proba(FLOWERS) == before.predict_proba(FLOWERS)).all()
 
 
-def test_decisions_do_not_depend_on_how_lines_come_together(tmp_path: Path, capsys: Captured) -> None:
-    from sslart.cli._stream_worker import Learning, Post
-
+def test_predictions_do_not_depend_on_how_lines_come_together(tmp_path: Path, capsys: Captured) -> None:
     lines = FLOWERS[:30].to_csv(index=False).encode().splitlines()
-    told = []
+    printed_rows = []
     for size in (1, 7, 100):
         model = iris_model(tmp_path)
-        post = Post(str(model), None, None, str(tmp_path / "bad.jsonl"), Learning.every, 10)
+        worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), Learning.every, 10)
         for start in range(0, len(lines), size):
-            post.take(lines[start : start + size])
-        post.learn()
-        told.append((decisions(capsys), model.read_bytes()))
-    assert told[0] == told[1] == told[2]
+            worker.take(lines[start : start + size])
+        worker.learn()
+        printed_rows.append((predictions(capsys), model.read_bytes()))
+    assert printed_rows[0] == printed_rows[1] == printed_rows[2]
 
 
 def test_what_is_novel_is_flagged_again_unless_it_was_labelled(tmp_path: Path, capsys: Captured) -> None:
     model = str(iris_model(tmp_path))
     odd = ["9,9,9,9,", "9,9,9,9,"]
     assert main(["watch", model, stream(tmp_path, *odd), "--label", "species", "--every", "1", "--quiet"]) == 0
-    assert [one["novel"] for one in decisions(capsys)] == [True, True]
+    assert [one["novel"] for one in predictions(capsys)] == [True, True]
     odd[0] += "giant"
     assert main(["watch", model, stream(tmp_path, *odd), "--label", "species", "--every", "1", "--quiet"]) == 0
-    told = decisions(capsys)
-    assert [one["novel"] for one in told] == [True, False]
-    assert told[1]["class"] == "giant"
+    printed_rows = predictions(capsys)
+    assert [one["novel"] for one in printed_rows] == [True, False]
+    assert printed_rows[1]["class"] == "giant"
 
 
 @pytest.mark.parametrize(("learn", "n_learnt"), [("all", 2), ("familiar", 1), ("none", 0)])
-def test_which_rows_are_learnt_can_be_said(learn: str, n_learnt: int, tmp_path: Path) -> None:
+def test_which_rows_are_learnt_can_be_chosen(learn: str, n_learnt: int, tmp_path: Path) -> None:
     model = iris_model(tmp_path)
     before, content = sslart.load(model), model.read_bytes()
     rows = stream(tmp_path, "9,9,9,9,", ",".join(map(str, FLOWERS.iloc[0])) + ",")
@@ -122,7 +123,7 @@ def test_a_label_of_another_kind_is_a_bad_row(tmp_path: Path, capsys: Captured) 
     sslart.save(sslart.SSLART(random_state=0).fit(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), [3, 4]), path)
     rows.write_text("a,b,kind\n0,0,3\n0,0,three\n1,1,4\n")
     assert main(["watch", str(path), str(rows), "--label", "kind", "--rejects", str(bad), "--quiet"]) == 0
-    assert [one["class"] for one in decisions(capsys)] == [3, 4]
+    assert [one["class"] for one in predictions(capsys)] == [3, 4]
     assert "not of the kind" in json.loads(bad.read_text())["reason"]
 
 
@@ -133,12 +134,14 @@ def test_json_lines_with_categories_and_gaps(tmp_path: Path, capsys: Captured) -
     lines = [row.dropna().to_json() for _, row in frame[:9].iterrows()]
     rows.write_text("\n".join([*lines, '{"size": [1]}', "{"]) + "\n")
     assert main(["watch", str(model), str(rows), "--id", "code", "--learn", "none", "--quiet"]) == 0
-    told = decisions(capsys)
+    printed_rows = predictions(capsys)
     assert main(["predict", str(model), str(tmp_path / "mixed.csv"), "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)[:9]
     wanted = ("class", "probability", "rule", "novelty")
-    assert [[one[name] for name in wanted] for one in told] == [[one[name] for name in wanted] for one in expected]
-    assert [one["id"] for one in told] == [str(code) for code in frame["code"][:9]]
+    assert [[one[name] for name in wanted] for one in printed_rows] == [
+        [one[name] for name in wanted] for one in expected
+    ]
+    assert [one["id"] for one in printed_rows] == [str(code) for code in frame["code"][:9]]
     reasons = [
         json.loads(line)["reason"] for line in (tmp_path / "mixed.sslart.rejects.jsonl").read_text().splitlines()
     ]
@@ -232,21 +235,19 @@ def test_lines_are_read_by_what_the_first_one_is() -> None:
         reader.read(b"[1]")
 
 
-def test_what_could_not_be_saved_is_not_said_to_be(
+def test_what_could_not_be_saved_is_not_reported_as_saved(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sslart.cli import _stream_worker as _post
-
     model, new = iris_model(tmp_path), tmp_path / "new.csv"
     FLOWERS[:8].to_csv(new, index=False)
-    usual, failures = _post.save, [OSError(28, "No space left on device")]
+    usual, failures = _stream_worker.save, [OSError(28, "No space left on device")]
 
     def failing(*arguments: Any) -> None:
         if failures:
             raise failures.pop()
         usual(*arguments)
 
-    monkeypatch.setattr(_post, "save", failing)
+    monkeypatch.setattr(_stream_worker, "save", failing)
     before = sslart.load(model).support_.sum()
     assert main(["watch", str(model), str(new), "--every", "4", "--learn", "all"]) == 1
     printed = capsys.readouterr()
@@ -269,7 +270,7 @@ def test_headers_are_read_as_in_files(tmp_path: Path, capsys: Captured) -> None:
         assert words in capsys.readouterr().err
     rows.write_text(f",{names}\n7,5,3,2,1\n,{names}\n8,5,3,2,1\n")  # two files put together
     assert main(["watch", model, str(rows), "--id", "column 1", "--quiet"]) == 0
-    assert [one["id"] for one in decisions(capsys)] == ["7", "8"]
+    assert [one["id"] for one in predictions(capsys)] == ["7", "8"]
 
 
 def test_a_row_that_cannot_be_written_is_bad_and_no_other_comes_twice(tmp_path: Path, capsys: Captured) -> None:
@@ -283,7 +284,7 @@ def test_a_row_that_cannot_be_written_is_bad_and_no_other_comes_twice(tmp_path: 
     assert "no row had a column 'kind'" in printed.err
 
 
-def test_without_learning_nothing_is_said_to_be_saved(tmp_path: Path, capsys: Captured) -> None:
+def test_without_learning_nothing_is_reported_as_saved(tmp_path: Path, capsys: Captured) -> None:
     model, new = iris_model(tmp_path), tmp_path / "new.csv"
     FLOWERS[:8].to_csv(new, index=False)
     assert main(["watch", str(model), str(new), "--every", "2", "--learn", "none"]) == 0

@@ -29,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
         print('sslart: the command line needs typer and rich: pip install "sslart[cli]".', file=sys.stderr)
         return 1
     with warnings.catch_warnings():
-        warnings.showwarning = _say_warning
+        warnings.showwarning = _print_warning
         try:
             command.main(args=argv, prog_name="sslart")
         except SystemExit as stop:
@@ -42,5 +42,5 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def _say_warning(message: Any, *_: Any, **__: Any) -> None:
+def _print_warning(message: Any, *_: Any, **__: Any) -> None:
     print("sslart: note:", " ".join(str(message).split()), file=sys.stderr)

@@ -21,7 +21,7 @@ for one in (fit, predict, explain, rules, report, update, label, watch, reproduc
 app.add_typer(data.app, name="data")
 
 
-def _say_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"sslart {__version__}")
         raise typer.Exit
@@ -30,10 +30,10 @@ def _say_version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", help="say which version this is", callback=_say_version, is_eager=True)
+        bool, typer.Option("--version", help="print the version and exit", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Semi-supervised Adaptive Resonance Theory: many samples, few labels, and a reason for every answer."""
+    """Semi-supervised Adaptive Resonance Theory: many samples, few labels, and an explanation of every prediction."""
 
 
 def command() -> Any:

@@ -1,4 +1,4 @@
-"""How good a model is, told by its own labels: left out one by one, or a fifth at a time."""
+"""The accuracy of a model on its own labels: left out one by one, or a fifth at a time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from sslart._mapping.view import view_of
 from sslart.metrics._quality import Estimate, share
 
 N_FOLDS = 5
@@ -16,36 +17,35 @@ HELD_OUT = "held out"
 
 
 class Measured(NamedTuple):
-    """How the accuracy was measured, and what came out; None where there were too few labels."""
+    """How the accuracy was measured, and its value; None where there were too few labels."""
 
     how: str
     accuracy: Estimate | None
 
 
-def members_that_speak(model: Any) -> list[Any]:
-    """Return the networks of a model with evidence mapping, none of another."""
-    return list(getattr(model, "estimators_", [model])) if getattr(model, "mapping", None) == "evidence" else []
-
-
 def leave_one_out(model: Any) -> Estimate | None:
     """Return the accuracy on labelled samples left out one by one, of an ensemble the mean of its members.
 
-    None for a model that does not keep them.
+    None for a model that does not keep its labelled samples, and for one without a label.
     """
-    members = members_that_speak(model)
-    if not members:
+    view = view_of(model)
+    if not view.class_table.seen:
         return None
-    n_left_out = len(members[0]._heard().places)
-    accuracy = sum(member.loo_accuracy_ for member in members) / len(members)
+    right = [member.mapping.loo_right for member in view.members]
+    known = [one for one in right if one is not None]
+    if not known:
+        return None
+    accuracy = sum(float(one.mean()) for one in known) / len(known)
+    n_left_out = len(known[0])
     return share(round(accuracy * n_left_out), n_left_out)
 
 
 def measured(model: Any, samples: Any, labels: list[Any], seed: int) -> Measured:
     """Return the accuracy of a model that was fitted to these samples.
 
-    Where boxes do not keep their labels, further models are fitted, each without a fifth of the labelled samples.
+    Where the model does not keep its labelled samples, further models are fitted, each without a fifth of them.
     """
-    if members_that_speak(model):
+    if view_of(model).uses_evidence:
         return Measured(LEAVE_ONE_OUT, leave_one_out(model))
     known = np.array([row for row, label in enumerate(labels) if label is not None])
     codes = np.unique([labels[row] for row in known], return_inverse=True)[1]
@@ -54,8 +54,8 @@ def measured(model: Any, samples: Any, labels: list[Any], seed: int) -> Measured
         return Measured(HELD_OUT, None)
     folds = StratifiedKFold(min(N_FOLDS, rarest), shuffle=True, random_state=seed).split(known, codes)
     n_right = 0
-    for _, places in folds:
-        rows = known[places]
+    for _, held_out in folds:
+        rows = known[held_out]
         rest = np.setdiff1d(np.arange(len(labels)), rows)
         other = clone(model).fit(samples.iloc[rest], [labels[row] for row in rest])
         n_right += sum(other.predict(samples.iloc[rows]) == np.array([labels[row] for row in rows], dtype=object))

@@ -1,4 +1,4 @@
-"""How commands print: tables for people, JSON for programs, answers to files."""
+"""How commands print: tables, JSON, notes, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,37 +9,41 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
 from sslart._utils.files import write_atomically
+from sslart._utils.text import list_text
 from sslart.metrics._quality import Estimate
 
 STANDARD = "-"  # standard input or output, in the place of a file
-_SAID: set[str] = set()
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
+MODEL_HELP = "a file that sslart fit wrote"
+JSON_HELP = "print JSON"
+QUIET_HELP = "print nothing but errors and notes"
+_PRINTED: set[str] = set()
 
 
 def note(text: str) -> None:
-    """Tell what is worth knowing, beside the output; once, however often it turns up in a long file."""
-    if text not in _SAID:
-        _SAID.add(text)
+    """Print a note on standard error; once, however often it comes up in a long file."""
+    if text not in _PRINTED:
+        _PRINTED.add(text)
         print("sslart: note:", text, file=sys.stderr)
 
 
 def forget_notes() -> None:
-    """Be ready to tell everything again: another command begins."""
-    _SAID.clear()
+    """Let every note be printed again: another command begins."""
+    _PRINTED.clear()
 
 
 def print_json(values: Any) -> None:
-    """Print values for programs."""
+    """Print values as JSON."""
     print(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows below a header, as wide as they are unless a terminal sets a limit."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=None, pad_edge=False)
     for name in header:
         table.add_column(name, overflow="fold")
@@ -57,8 +61,7 @@ def percent(estimate: Estimate) -> str:
 
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Return names in quotes, the first few of many."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    return list_text([repr(name) for name in names], most)
 
 
 def check_target(target: str, *sources: str) -> None:

@@ -1,4 +1,4 @@
-"""How a sample is shown to a person, and what the person types."""
+"""How a sample is shown to a person, and the class that the person types."""
 
 from __future__ import annotations
 
@@ -7,47 +7,48 @@ from typing import Any
 
 import numpy as np
 
-from sslart.cli import _output as _show
-from sslart.explain._format_values import number
-from sslart.rules._scales import scales_of
+from sslart._mapping.view import view_of
+from sslart._utils.text import number_text
+from sslart.cli._output import print_table
+from sslart.rules._scales import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
+UNKNOWN = "not known"
 SKIP, STOP = object(), object()
 
 
 def show_sample(model: Any, sample: Any) -> None:
-    """Print the values of a sample with their terms; of many columns, those furthest from the middle."""
-    member = getattr(model, "estimators_", [model])[0]
-    table = model._read(sample)
-    encoder = member._network.encoder
-    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    names = names or [f"x{column}" for column in range(model.n_features_in_)]
-    coded = member._network._encode(table)[0][0]
+    """Print the values of a sample with their levels; of many columns, those furthest from the middle."""
+    view = view_of(model)
+    member, table = view.members[0], view.read(sample)
+    coded = member.encode(table)[0]
     rows = []
-    for column, scale in enumerate(scales_of(encoder, names, 5, None)):
+    for column, scale in enumerate(scales_of(member.encoder, view.feature_names, DEFAULT_LEVELS, None)):
         if scale.categories is not None:
             value = table.categories[column][0] if column in table.categories else None
-            rows.append((1.0, scale.feature, "not known" if value is None else f"“{value}”", ""))
+            rows.append((1.0, scale.feature, UNKNOWN if value is None else f"“{value}”", ""))
             continue
-        place = scale.positions[0]
-        known = not np.isnan(coded[place])
-        term = f"“{scale.terms[int(scale.levels(coded[[place]])[0]) - 1]}”" if known else ""
-        rows.append((abs(coded[place] - 0.5) if known else 0.0, scale.feature, _value(table.values[0, column]), term))
+        position = scale.positions[0]
+        known = not np.isnan(coded[position])
+        level = f"“{scale.terms[int(scale.levels(coded[[position]])[0]) - 1]}”" if known else ""
+        rows.append(
+            (abs(coded[position] - 0.5) if known else 0.0, scale.feature, _value(table.values[0, column]), level)
+        )
     shown = sorted(range(len(rows)), key=lambda row: -rows[row][0])[:MAX_SHOWN]
-    _show.print_table(("column", "value", ""), [rows[row][1:] for row in sorted(shown)])
+    print_table(("column", "value", "level"), [rows[row][1:] for row in sorted(shown)])
     if len(rows) > len(shown):
-        print(f"and {len(rows) - len(shown)} columns nearer to the middle of their range")
+        print(f"and {len(rows) - len(shown)} more columns, nearer to the middle of their range")
 
 
-def ask(classes: list[Any]) -> Any:
+def ask_class(classes: list[Any]) -> Any:
     """Return the class that a person types, of the kind of those known; SKIP for none, STOP at the end."""
     texts = [str(one) for one in classes]
     by_number = {} if any(text.isdigit() for text in texts) else {str(n): one for n, one in enumerate(classes, start=1)}
     offered = [f"{n} {text}" for n, text in enumerate(texts, start=1)] if by_number else texts
-    question = f"Class ({', '.join(offered)}, or a new one; Enter if you do not know, q to stop)"
+    prompt = f"Class ({', '.join(offered)}, or a new one; Enter if you do not know, q to stop)"
     while True:
         try:
-            text = input(f"{question}: ").strip()
+            text = input(f"{prompt}: ").strip()
         except EOFError:
             return STOP
         if not text:
@@ -74,4 +75,4 @@ def _confirmed(text: str) -> bool:
 
 
 def _value(value: float) -> str:
-    return "not known" if np.isnan(value) else number(value)
+    return UNKNOWN if np.isnan(value) else number_text(value)

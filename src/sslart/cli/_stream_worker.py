@@ -1,4 +1,4 @@
-"""Where the rows of a stream are decided on, learnt, and turned away."""
+"""Predicts the rows of a stream, learns them, and sets bad rows aside."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sslart import save
-from sslart.cli import _answer_table as _answers
-from sslart.cli import _model_file as _models
-from sslart.cli import _output as _show
-from sslart.cli.input import columns as _tables
-from sslart.cli.input import files as _files
+from sslart.cli._model_file import read_model
+from sslart.cli._output import check_target
+from sslart.cli._predictions import RowPredictor, records
+from sslart.cli.input.columns import check_columns, check_learnt_columns, labels_of, learnt_columns, samples_for
+from sslart.cli.input.files import pandas
 from sslart.cli.input.records import LineReader, NotARowError
 
 SOURCE = "the stream"
@@ -28,7 +28,7 @@ class Learning(StrEnum):
     none = "none"
 
     def takes(self, *, is_novel: bool, is_labelled: bool) -> bool:
-        """Tell whether a row is learnt: a label vouches for a row that is novel."""
+        """Tell whether a row is learnt: a novel one only with a label."""
         return self == Learning.every or (self == Learning.familiar and (is_labelled or not is_novel))
 
 
@@ -40,8 +40,8 @@ class Row(NamedTuple):
     cells: dict[str, Any]
 
 
-class Post:
-    """A model at its post.
+class StreamWorker:
+    """A model that predicts the rows of a stream and learns them.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class Post:
         Which rows the model learns: those that are novel may be faults, which should be flagged again next time.
     every : int
         After how many rows it learns them and is saved.
+    abstain_below : float or None
+        Takes the place of the model's parameter where it is not None; the saved model keeps its own.
 
     Attributes
     ----------
-    least_probability : float or None
-        Below it the model abstains.
     saved_through : int
         The last row that the saved model has learnt.
     """
@@ -71,50 +71,49 @@ class Post:
         rejects: str,
         learning: Learning,
         every: int,
+        abstain_below: float | None = None,
     ) -> None:
-        _show.check_target(model_file)
-        _show.check_target(rejects, model_file)
+        check_target(model_file)
+        check_target(rejects, model_file)
         self.model_file, self.rejects, self.learning, self.every = model_file, rejects, learning, every
-        self.label, self.id_column = label, id_column
-        self.model = _models.read_model(model_file)
-        self.least_probability = self._own_least_probability = self.model.abstain_below
+        self.label, self.id_column, self.abstain_below = label, id_column, abstain_below
+        self.model = read_model(model_file)
         self.saved_through = 0
-        self._answer = _answers.Answerer(self.model)
+        self._predict = RowPredictor(self.model, abstain_below)
         self._reader = LineReader()
         self._to_learn: list[Row] = []
-        self._n_rows = self._n_decided = self._n_novel = self._n_rejected = self._n_learnt = 0
+        self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
         self._n_waiting = self._last = 0
         self._columns: set[str] = set()
         self._is_unsaved = False
 
     def take(self, lines: list[bytes]) -> None:
-        """Decide on the rows of some lines, and learn where there are enough."""
+        """Predict the rows of some lines, and learn where there are enough."""
         rows = [row for row in map(self._read, lines) if row is not None]
-        while rows:  # a row is decided on by what had been learnt before its own N rows, however lines come together
+        while rows:  # a row is predicted by what was learnt before its own N rows, however lines come together
             n_room = self.every - self._n_waiting
-            self._each_if_not_all(self._decide, rows[:n_room])
+            self._each_if_not_all(self._print_predictions, rows[:n_room])
             rows = rows[n_room:]
             if self._n_waiting >= self.every:
                 self.learn()
 
     def learn(self) -> None:
-        """Learn what was decided on since the last time, and save the model."""
+        """Learn the rows predicted since the last time, and save the model."""
         self._n_waiting = 0
         if self._to_learn:
             rows, self._to_learn = self._to_learn, []
             self._each_if_not_all(self._learn, rows)
             self._is_unsaved = True
         if self._is_unsaved:
-            self.model.set_params(abstain_below=self._own_least_probability)
             save(self.model, self.model_file)
             self._is_unsaved = False
-            self._answer = _answers.Answerer(self.model)
+            self._predict = RowPredictor(self.model, self.abstain_below)
         if self.learning != Learning.none:
             self.saved_through = self._last
 
     def summary(self) -> str:
-        """Say what was done."""
-        parts = [f"{self._n_decided} rows decided on, {self._n_novel} of them novel"]
+        """Return what was done, in one line."""
+        parts = [f"{self._n_predicted} rows predicted, {self._n_novel} of them novel"]
         if self.learning != Learning.none:
             parts.append(f"{self._n_learnt} learnt, {self.model_file} saved through row {self.saved_through}")
         if self._n_rejected:
@@ -134,8 +133,8 @@ class Post:
             return None
         if is_first and self._reader.names is not None:
             wanted = [name for name in (self.label, self.id_column) if name is not None]
-            _tables.check_learnt_columns(self.model, self._reader.names, SOURCE)
-            _tables.check_columns(self._reader.names, wanted, SOURCE)
+            check_learnt_columns(self.model, self._reader.names, SOURCE)
+            check_columns(self._reader.names, wanted, SOURCE)
         if cells is None:
             return None
         self._n_rows += 1
@@ -153,43 +152,42 @@ class Post:
             for row in rows:
                 self._each_if_not_all(do, [row])
 
-    def _understood(self, rows: list[Row]) -> tuple[Any, Any]:
+    def _as_samples(self, rows: list[Row]) -> tuple[Any, Any]:
         """Return rows as a frame, and the samples in it."""
         index = [row.number - 1 for row in rows]
-        frame = _files.pandas().DataFrame([row.cells for row in rows], index=index, dtype=object)
+        frame = pandas().DataFrame([row.cells for row in rows], index=index, dtype=object)
         if self._reader.is_json:  # what an object does not name is missing
-            frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *_tables.learnt_columns(self.model)])))
+            frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *learnt_columns(self.model)])))
         samples = frame.drop(columns=[name for name in (self.label,) if name in frame.columns])
-        return frame, _tables.samples_for(self.model, samples, SOURCE)
+        return frame, samples_for(self.model, samples, SOURCE)
 
     def _labels(self, frame: Any) -> list[Any] | None:
         if self.label is None or self.label not in frame.columns:
             return None
-        return _tables.labels_of(frame, self.label, SOURCE, self.model.classes_)
+        return labels_of(frame, self.label, SOURCE, self.model.classes_)
 
-    def _decide(self, rows: list[Row]) -> None:
-        frame, samples = self._understood(rows)
+    def _print_predictions(self, rows: list[Row]) -> None:
+        frame, samples = self._as_samples(rows)
         labels = self._labels(frame) or [None] * len(rows)
-        self.model.set_params(abstain_below=self.least_probability)
-        decisions = _answers.records(self._answer(samples))
-        told = []
-        for row, decision in zip(rows, decisions, strict=True):
+        predictions = records(self._predict(samples))
+        lines = []
+        for row, prediction in zip(rows, predictions, strict=True):
             name = {} if self.id_column is None else {"id": row.cells.get(self.id_column)}
-            told.append({"row": row.number, **name, **decision, "saved_through": self.saved_through})
-        text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in told)
+            lines.append({"row": row.number, **name, **prediction, "saved_through": self.saved_through})
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         text.encode(sys.stdout.encoding or "utf-8")  # a row that cannot be written is bad, before any is
         sys.stdout.write(text)
         sys.stdout.flush()
-        self._n_decided += len(rows)
-        self._n_novel += sum(decision["novel"] for decision in decisions)
+        self._n_predicted += len(rows)
+        self._n_novel += sum(prediction["novel"] for prediction in predictions)
         self._n_waiting += len(rows)
         self._last = rows[-1].number
-        for row, label, decision in zip(rows, labels, decisions, strict=True):
-            if self.learning.takes(is_novel=decision["novel"], is_labelled=label is not None):
+        for row, label, prediction in zip(rows, labels, predictions, strict=True):
+            if self.learning.takes(is_novel=prediction["novel"], is_labelled=label is not None):
                 self._to_learn.append(row)
 
     def _learn(self, rows: list[Row]) -> None:
-        frame, samples = self._understood(rows)
+        frame, samples = self._as_samples(rows)
         self.model.partial_fit(samples, self._labels(frame))
         self._n_learnt += len(rows)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sslart.cli._output import JSON_HELP
 from sslart.datasets import fetch, list_datasets, where
 from sslart.datasets._catalogue import source_of
 from sslart.datasets._source import Source
@@ -17,7 +18,7 @@ Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...")]
 
 
 @app.command("list")
-def show(as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False) -> None:
+def show(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False) -> None:
     """Show all data sets, with their size and where they are."""
     sources = [source_of(name) for name in list_datasets()]
     if as_json:
@@ -78,6 +79,6 @@ def get(
 
 @app.command("where")
 def find(names: Names = None) -> None:
-    """Say where the files of data sets are: of all, if none is named."""
+    """Print where the files of data sets are; of all data sets, if no name is given."""
     for name in names or list_datasets():
         print(f"{name}: {where(name)}")

@@ -11,16 +11,27 @@ from typing import Annotated, Any
 import typer
 
 from sslart import SSLART, WESSLART, AutoSSLART, save
-from sslart.cli import _evaluate as _quality
-from sslart.cli import _output as _show
-from sslart.cli.input import columns as _tables
-from sslart.cli.input import files as _files
-from sslart.cli.input import sampling as _rows
+from sslart._mapping.view import view_of
+from sslart.cli._evaluate import Measured, measured
+from sslart.cli._output import (
+    DATA_HELP,
+    JSON_HELP,
+    QUIET_HELP,
+    STANDARD,
+    check_target,
+    note,
+    percent,
+    print_json,
+    print_table,
+)
+from sslart.cli.input.columns import Column, blank_rows, check_columns, features_of, labels_of, split_names, understood
+from sslart.cli.input.files import read_pieces
+from sslart.cli.input.sampling import sample_rows
 from sslart.metrics._quality import Estimate
 
 
 class Mapping(StrEnum):
-    """How boxes come to classes."""
+    """How the classes of samples follow from boxes."""
 
     evidence = "evidence"
     one_to_many = "one-to-many"
@@ -28,9 +39,9 @@ class Mapping(StrEnum):
 
 
 def run(
-    data: Annotated[str, typer.Argument(help=_show.DATA_HELP)],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
     label: Annotated[str, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")],
-    out: Annotated[str, typer.Option(help="where the model goes", metavar="FILE")] = "model.sslart",
+    out: Annotated[str, typer.Option(help="file for the model", metavar="FILE")] = "model.sslart",
     id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="columns to leave out: A,B or given often", metavar="COLUMNS")
@@ -38,40 +49,42 @@ def run(
     category: Annotated[
         list[str] | None, typer.Option(help="columns whose numbers are codes, not amounts", metavar="COLUMNS")
     ] = None,
-    mapping: Annotated[Mapping | None, typer.Option(help="evidence, unless you know better")] = None,
+    mapping: Annotated[
+        Mapping | None, typer.Option(help="how classes follow from boxes; evidence if not given")
+    ] = None,
     vigilance: Annotated[float, typer.Option(min=0, max=1, help="how alike the samples of a box must be")] = 0.9,
-    members: Annotated[int | None, typer.Option(min=1, help="an ensemble of so many", metavar="M")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of everything that is random")] = 0,
+    members: Annotated[int | None, typer.Option(min=1, help="fit an ensemble of so many members", metavar="M")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
     most_rows: Annotated[
-        int, typer.Option(min=1, help="of a longer file, learn from a fair draw: labelled rows first", metavar="N")
+        int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
     ] = 1_000_000,
-    as_json: Annotated[bool, typer.Option("--json", help="for programs")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="print nothing")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
     """Learn from a table and write the model. Blanks in the label column are unlabelled samples."""
-    if out == _show.STANDARD:
+    if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
-    _show.check_target(out, data)
-    frame, n_rows = _rows.keep(_labelled_pieces(data, label, quiet), label, most_rows, seed)
+    check_target(out, data)
+    frame, n_rows = sample_rows(_labelled_pieces(data, label, quiet), label, most_rows, seed)
     if len(frame) < n_rows:
-        _show.note(
+        note(
             f"{data} has {n_rows} rows: learnt from {most_rows} of them, labelled ones first. --most-rows sets how "
             "many."
         )
-    left_out = [name for name in (id_column, *_tables.split_names(ignore, frame)) if name is not None]
-    categories = _tables.split_names(category, frame)
-    _tables.check_columns(frame.columns, [label, *left_out, *categories], data)
+    left_out = [name for name in (id_column, *split_names(ignore, frame)) if name is not None]
+    categories = split_names(category, frame)
+    check_columns(frame.columns, [label, *left_out, *categories], data)
     if label in left_out:
         raise ValueError(f"Column {label!r} cannot be the label and be left out: name another column.")
     features = [name for name in frame.columns if name not in (label, *left_out)]
-    frame = frame[~_tables.blank_rows(frame, features, data)] if features else frame
-    labels = _tables.labels_of(frame, label, data)
+    frame = frame[~blank_rows(frame, features, data)] if features else frame
+    labels = labels_of(frame, label, data)
     if not any(one is not None for one in labels):
         raise ValueError(f"Column {label!r} of {data} is blank throughout: label at least one row of each class.")
-    samples = _tables.features_of(frame.drop(columns=[label, *left_out]), data, categories)
-    columns = _tables.understood(samples)
+    samples = features_of(frame.drop(columns=[label, *left_out]), data, categories)
+    columns = understood(samples)
     if len({one for one in labels if one is not None}) == 1:
-        _show.note(f"column {label!r} has one class, which will be the answer to everything: label a row of another.")
+        note(f"column {label!r} has one class, which the model will predict for every row: label a row of another.")
     model = _model(mapping, vigilance, members, seed)
     start = time.perf_counter()
     model.fit(samples, labels)
@@ -80,17 +93,16 @@ def run(
     if quiet:
         return
     counts = Counter(one for one in labels if one is not None)
-    quality = _quality.measured(model, samples, labels, seed)
-    told = _told(model, counts, len(labels), quality, seconds, out)
+    summary = _summary(model, counts, len(labels), measured(model, samples, labels, seed), seconds, out)
     if as_json:
-        _show.print_json({**told, "columns": [column._asdict() for column in columns]})
+        print_json({**summary, "columns": [column._asdict() for column in columns]})
     else:
-        _print(told, columns, label, left_out)
+        _print(summary, columns, label, left_out)
 
 
 def _labelled_pieces(data: str, label: str, quiet: bool) -> Iterator[Any]:
-    for frame in _files.read_pieces(data, progress=not quiet):
-        _tables.check_columns(frame.columns, [label], data)
+    for frame in read_pieces(data, progress=not quiet):
+        check_columns(frame.columns, [label], data)
         yield frame
 
 
@@ -102,8 +114,8 @@ def _model(mapping: Mapping | None, vigilance: float, members: int | None, seed:
     return SSLART(vigilance, mapping=str(mapping), random_state=seed)
 
 
-def _told(
-    model: Any, counts: Counter[str], n_samples: int, quality: _quality.Measured, seconds: float, out: str
+def _summary(
+    model: Any, counts: Counter[str], n_samples: int, quality: Measured, seconds: float, out: str
 ) -> dict[str, Any]:
     return {
         "model": out,
@@ -121,34 +133,34 @@ def _told(
 
 
 def _evidence(model: Any) -> dict[str, float] | None:
-    """Return how much each family of evidence counts, over all members."""
-    members = _quality.members_that_speak(model)
+    """Return how much each family of basis functions counts, over all members; None without evidence mapping."""
+    members = view_of(model).members
     weights: Counter[str] = Counter()
     for member in members:
-        weights.update({name: weight / len(members) for name, weight in member.family_weights_.items()})
+        weights.update({name: weight / len(members) for name, weight in member.mapping.family_weights.items()})
     return {name: round(weight, 4) for name, weight in weights.most_common()} or None
 
 
-def _print(told: dict[str, Any], columns: list[_tables.Column], label: str, left_out: list[str]) -> None:
+def _print(summary: dict[str, Any], columns: list[Column], label: str, left_out: list[str]) -> None:
     rows = [(one.name, one.kind, str(one.missing), one.detail) for one in columns]
     rows += [(name, "left out", "", "") for name in left_out]
-    classes = ", ".join(f"{name}: {count}" for name, count in told["labels"].items())
-    rows.append((label, "label", str(told["unlabelled"]), classes))
-    _show.print_table(("column", "taken for", "missing", "values"), rows)
-    accuracy = told["accuracy"]
+    classes = ", ".join(f"{name}: {count}" for name, count in summary["labels"].items())
+    rows.append((label, "label", str(summary["unlabelled"]), classes))
+    print_table(("column", "taken for", "missing", "values"), rows)
+    accuracy = summary["accuracy"]
     lines = [
-        ("samples", f"{told['samples']}, of which {told['samples'] - told['unlabelled']} labelled"),
-        ("settings", ", ".join(f"{name}={value}" for name, value in told["settings"].items())),
+        ("samples", f"{summary['samples']}, of which {summary['samples'] - summary['unlabelled']} labelled"),
+        ("settings", ", ".join(f"{name}={value}" for name, value in summary["settings"].items())),
     ]
-    if told["evidence"]:
-        weights = [f"{name} {100 * weight:.0f} %" for name, weight in told["evidence"].items()]
+    if summary["evidence"]:
+        weights = [f"{name} {100 * weight:.0f} %" for name, weight in summary["evidence"].items()]
         lines.append(("evidence", ", ".join(weights)))
-    measured = "not measured: a class has one label only" if accuracy is None else _show.percent(Estimate(**accuracy))
+    value = "not measured: a class has one label only" if accuracy is None else percent(Estimate(**accuracy))
     lines += [
-        (told["quality"], measured),
-        ("boxes", str(told["boxes"])),
-        ("time", f"{told['seconds']:.2f} s"),
-        ("written", told["model"]),
+        (f"accuracy ({summary['quality']})", value),
+        ("boxes", str(summary["boxes"])),
+        ("time", f"{summary['seconds']:.2f} s"),
+        ("written", summary["model"]),
     ]
     print()
-    _show.print_table((told["estimator"], ""), lines)
+    print_table((summary["estimator"], ""), lines)

@@ -1,4 +1,4 @@
-"""`sslart report`: one HTML page on a model and its answers."""
+"""`sslart report`: one HTML page about a model and its predictions."""
 
 from __future__ import annotations
 
@@ -6,38 +6,36 @@ from typing import Annotated
 
 import typer
 
-from sslart.cli import _model_file as _models
-from sslart.cli import _output as _show
-from sslart.cli.input import cells as _cells
-from sslart.cli.input import columns as _tables
-from sslart.cli.input import files as _files
+import sslart
+from sslart.cli._model_file import read_model
+from sslart.cli._output import DATA_HELP, MODEL_HELP, QUIET_HELP, STANDARD, check_target, note
+from sslart.cli.input import cells
+from sslart.cli.input.columns import check_columns, labels_of, samples_for
+from sslart.cli.input.files import read_table
 
 
 def run(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help="a file that sslart fit wrote")],
-    data: Annotated[str, typer.Argument(help=_show.DATA_HELP)],
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
     label: Annotated[str | None, typer.Option(help="column with the true classes, blank where not known")] = None,
-    out: Annotated[str, typer.Option(help="where the page goes", metavar="FILE")] = "report.html",
+    out: Annotated[str, typer.Option(help="the page", metavar="FILE")] = "report.html",
     id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
     held_out: Annotated[
-        bool | None, typer.Option("--held-out/--learnt", help="whether the model had not met these rows before")
+        bool | None, typer.Option("--held-out/--learnt", help="whether the model has not learnt these rows, or has")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="do not say what was written")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
-    """Write a page that shows a model, its rules, the quality of its answers, and the reason for each."""
-    from sslart.reporting import report
-
-    if out == _show.STANDARD:
+    """Write a page about a model: its rules, the quality of its predictions, and an explanation of each of them."""
+    if out == STANDARD:
         raise ValueError("The page goes to a file: give its name with --out.")
-    _show.check_target(out, model_file, data)
-    model = _models.read_model(model_file)
-    frame = _files.read_table(data)
-    _tables.check_columns(frame.columns, [label, id_column], data)
-    truth = None if label is None else _tables.labels_of(frame, label, data, model.classes_)
+    check_target(out, model_file, data)
+    model = read_model(model_file)
+    frame = read_table(data)
+    check_columns(frame.columns, [label, id_column], data)
+    truth = None if label is None else labels_of(frame, label, data, model.classes_)
     rows = [f"row {number}" for number in range(1, len(frame) + 1)]  # as explain --row counts
-    names = rows if id_column is None else [text or "" for text in _cells.names(frame[id_column])]
+    names = rows if id_column is None else [text or "" for text in cells.names(frame[id_column])]
     rest = frame.drop(columns=[name for name in (label, id_column) if name is not None])
-    samples = _tables.samples_for(model, rest, data)
-    written = report(model, samples, truth, out, held_out=held_out, sample_names=names)
+    written = sslart.report(model, samples_for(model, rest, data), truth, out, held_out=held_out, sample_names=names)
     if not quiet:
-        _show.note(f"{written} written.")
+        note(f"{written} written.")

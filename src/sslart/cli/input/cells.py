@@ -1,4 +1,4 @@
-"""Cells as text, read alike whatever stands beside them."""
+"""Cells as text, read alike whatever the other cells of the column are."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def header(line: str, source: str) -> tuple[list[str], str]:
         cells = next(csv.reader([line], delimiter=separator, strict=True))
     except csv.Error as error:
         raise ValueError(f"The header of {source} cannot be cut into names: {error}. Correct its quotes.") from error
-    names = named(cells)
-    check_once(names, source)
+    names = header_names(cells)
+    check_unique(names, source)
     return names, separator
 
 
-def named(cells: Sequence[str]) -> list[str]:
-    """Return the cells of a header as names; a number in the place of a blank."""
+def header_names(cells: Sequence[str]) -> list[str]:
+    """Return the cells of a header as names; its number where a name is blank."""
     return [cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1)]
 
 
-def check_once(names: Sequence[str], source: str) -> None:
+def check_unique(names: Sequence[str], source: str) -> None:
     """Raise a ValueError where a column name comes more than once."""
     twice = [one for one, count in Counter(names).items() if count > 1]
     if twice:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from sslart._mapping.view import view_of
 from sslart.cli._output import listed, note
 from sslart.cli.input.cells import MISSING, plain, texts
 from sslart.cli.input.files import arrow, pandas
@@ -76,7 +77,7 @@ def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[A
 
 
 def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
-    """Tell which rows have no cell at all in the columns named, and say so; none where all are blank."""
+    """Tell which rows have no cell at all in the columns named, with a note; none where all are blank."""
     blank = frame[list(names)].isna().all(axis=1).to_numpy()
     if blank.any() and not blank.all():
         first = frame.index[blank][0] + 1
@@ -123,7 +124,7 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
     if not names:
         known = {name: _feature(name, frame[name], source, categorical=False) for name in frame.columns}
         return _checked(known, source, frame.index).to_numpy()
-    encoder = getattr(model, "estimators_", [model])[0]._network.encoder
+    encoder = view_of(model).members[0].encoder
     columns = {}
     for place, name in enumerate(names):
         categories = {plain(str(one.category)): one.category for one in encoder.features if one.column == place}
@@ -146,7 +147,7 @@ def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
 def _feature(
     name: str, column: Any, source: str, *, categorical: bool | None = None, categories: Mapping[str, Any] | None = None
 ) -> Any:
-    """Return a column as numbers or as categories; without being told, as categories where it is not all numbers."""
+    """Return a column as numbers or as categories; where `categorical` is None, as numbers if all values are."""
     pd = pandas()
     where = f"Column {name!r} of {source}"
     if column.dtype.kind in "mM":
@@ -215,7 +216,7 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
 
 
 def understood(samples: Any) -> list[Column]:
-    """Say what each column to learn from was taken for."""
+    """Return what each column to learn from was taken for."""
     described = []
     for name in samples.columns:
         column = samples[name]

@@ -1,9 +1,8 @@
-"""Files of the user, piece by piece: CSV, TSV, Parquet, Arrow and Excel, however long they are."""
+"""Files of the user, read piece by piece: CSV, TSV, Parquet, Arrow and Excel, however long they are."""
 
 from __future__ import annotations
 
 import gzip
-import importlib
 import os
 import shutil
 import sys
@@ -15,8 +14,12 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from rich.console import Console
+from rich.progress import wrap_file
+
+from sslart._utils.optional import optional
 from sslart.cli._output import STANDARD
-from sslart.cli.input import cells as _cells
+from sslart.cli.input.cells import check_unique, header
 
 CELLS_PER_PIECE = 2**18
 BYTES_PER_PIECE = 2**21
@@ -33,11 +36,8 @@ _NAMES = {".parquet": "Parquet", ".pq": "Parquet", ".xlsx": "Excel", ".xls": "Ex
 
 
 def pandas() -> Any:
-    """Return pandas, or say how to get it."""
-    try:
-        return importlib.import_module("pandas")
-    except ImportError as error:
-        raise ImportError('Tables are read with pandas: pip install "sslart[cli]".') from error
+    """Return pandas, or raise an error with the command that installs it."""
+    return optional("pandas", "cli")
 
 
 def read_pieces(source: str, *, progress: bool = False) -> Iterator[Any]:
@@ -46,10 +46,10 @@ def read_pieces(source: str, *, progress: bool = False) -> Iterator[Any]:
     Parameters
     ----------
     source : str
-        A path, or ``-`` for standard input. What it holds is told by how it starts, else by its name. Of text, the
-        header decides what separates the cells: comma, tab or semicolon.
+        A path, or ``-`` for standard input. Its first bytes decide what it holds, else its name. Of text, the header
+        decides what separates the cells: comma, tab or semicolon.
     progress : bool, default=False
-        Whether to show a bar where someone is looking.
+        Whether to show a progress bar on a terminal.
     """
     with _opened(source, progress) as file:
         name = "standard input" if source == STANDARD else source
@@ -62,7 +62,7 @@ def read_pieces(source: str, *, progress: bool = False) -> Iterator[Any]:
         n_rows = 0
         for frame in read(file, name):
             frame.columns = [str(one) for one in frame.columns]
-            _cells.check_once(frame.columns, name)
+            check_unique(frame.columns, name)
             frame.index = pandas().RangeIndex(n_rows, n_rows + len(frame))
             n_rows += len(frame)
             if len(frame):
@@ -111,12 +111,9 @@ def _copied(stream: IO[bytes]) -> Iterator[BinaryIO]:
 
 
 def _watched(file: BinaryIO, progress: bool) -> Any:
-    """Return the file, with a bar on standard error where someone is looking."""
+    """Return the file, with a progress bar where standard error is a terminal."""
     if not (progress and sys.stderr.isatty()):
         return nullcontext(file)
-    from rich.console import Console
-    from rich.progress import wrap_file
-
     size = os.fstat(file.fileno()).st_size
     return wrap_file(file, size, description="", console=Console(stderr=True), transient=True)
 
@@ -128,11 +125,8 @@ def _kind(file: BinaryIO) -> str:
 
 
 def arrow(name: str) -> Any:
-    """Return a module of pyarrow, or say how to get it."""
-    try:
-        return importlib.import_module(f"pyarrow{name}")
-    except ImportError as error:
-        raise ImportError('Tables are read with pyarrow: pip install "sslart[cli]".') from error
+    """Return a module of pyarrow, such as ".csv", or raise an error with the command that installs it."""
+    return optional(f"pyarrow{name}", "cli")
 
 
 def _read_text(file: BinaryIO, name: str) -> Iterator[Any]:
@@ -181,7 +175,7 @@ def _header(file: BinaryIO, name: str) -> tuple[list[str], str]:
         raise ValueError(f"{name} is empty: give a table with a header and rows.")
     if "\r" in line.rstrip("\r\n"):
         raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
-    return _cells.header(line, name)
+    return header(line, name)
 
 
 def _read_parquet(file: BinaryIO, name: str) -> Iterator[Any]:

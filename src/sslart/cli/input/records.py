@@ -1,4 +1,4 @@
-"""Lines as rows: CSV below a header, or one JSON object per line. A line that is no row is told why."""
+"""Lines as rows: CSV below a header, or one JSON object per line. A line that is no row raises an error."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 import re
 from typing import Any
 
-from sslart.cli.input import cells as _cells
+from sslart.cli.input.cells import header, header_names
 
 DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d+),(\d+)\s*$")
 
 
 class NotARowError(ValueError):
-    """A line that cannot be read; says why."""
+    """A line that cannot be read, with the reason."""
 
 
 class LineReader:
@@ -35,7 +35,7 @@ class LineReader:
         if self.is_json is None:
             self.is_json = text.lstrip().startswith("{")
             if not self.is_json:
-                self.names, self.separator = _cells.header(text, "the stream")
+                self.names, self.separator = header(text, "the stream")
                 return None
         return self._object(text) if self.is_json else self._row(text)
 
@@ -47,7 +47,7 @@ class LineReader:
 
     def _row(self, text: str) -> dict[str, Any] | None:
         cells, names = self._cells(text), self.names or []
-        if _cells.named(cells) == names:
+        if header_names(cells) == names:
             return None  # the header once more: the file was begun anew, or files were put together
         if len(cells) != len(names):
             raise NotARowError(f"This line has {len(cells)} cells, and the header {len(names)}.")
