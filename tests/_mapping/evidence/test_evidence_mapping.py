@@ -18,8 +18,8 @@ import sslart
 from conftest import EVIDENCE, name_of
 from sslart import SSLART, AutoSSLART, FuzzyARTMAP
 from sslart._art.backend import use_backend
+from sslart._mapping.evidence.families import FAMILY_NAMES
 from sslart._mapping.evidence.selection import _learn_many, choose
-from sslart._mapping.evidence.settings import FAMILY_NAMES
 from sslart._mapping.view import view_of
 from test_persistence import at, forged
 

@@ -15,10 +15,10 @@ from labelled_sets import basis_of, labelled_set
 from sslart._mapping.evidence import selection
 from sslart._mapping.evidence.box_basis import N_SUBSPACES, NEGLIGIBLE, BoxTerm
 from sslart._mapping.evidence.design import BoxSet, DesignMatrices, LabelledSet
-from sslart._mapping.evidence.families import family_of
+from sslart._mapping.evidence.families import FAMILY_NAMES, family_of
 from sslart._mapping.evidence.readout import calibration
 from sslart._mapping.evidence.selection import MAX_MIXTURES, Solution, candidates, learn_all
-from sslart._mapping.evidence.settings import FAMILY_NAMES, RANK_WEIGHTS, RIDGES, BasisSpec, FixedSettings, Mixture
+from sslart._mapping.evidence.settings import RANK_WEIGHTS, RIDGES, BasisSpec, FixedSettings, Mixture
 
 
 def noisy_set(

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
+    from sslart._mapping.evidence.families import FAMILY_NAMES
     from sslart._mapping.evidence.mapping import EvidenceMapping
 
-__all__ = ["EvidenceMapping"]
+__all__ = ["FAMILY_NAMES", "EvidenceMapping"]
 
-__getattr__ = lazy_names(__name__, {"EvidenceMapping": "sslart._mapping.evidence.mapping"})
+__getattr__ = lazy_names(
+    __name__,
+    {"FAMILY_NAMES": "sslart._mapping.evidence.families", "EvidenceMapping": "sslart._mapping.evidence.mapping"},
+)

@@ -18,6 +18,7 @@ FAMILIES: tuple[Family, ...] = (
     SpreadFamily(),
     CarriedFamily(),
 )
+FAMILY_NAMES = tuple(dict.fromkeys(family.name for family in FAMILIES))
 _BY_KIND = {family.kind: family for family in FAMILIES}
 
 

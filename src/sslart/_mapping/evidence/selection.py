@@ -49,7 +49,7 @@ def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[tuple[Basis
     alone = [
         spec
         for family in FAMILIES
-        if family.name in fixed.families and family.applies(design)
+        if fixed.allows(family.name) and family.applies(design)
         for spec in family.grid(fixed)
     ]
     return [*((spec,) for spec in alone), *_pairs(alone, fixed)]

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sslart._mapping import evidence
 from sslart._utils.params import check_number, check_whole
 
-FAMILY_NAMES = ("box", "relevant", "feature", "linear", "subspace", "propagated")
 BANDWIDTHS = tuple(2.0**-level for level in range(6))
 RANK_WEIGHTS = (0.0, 0.5, 1.0)
 RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -21,7 +21,7 @@ MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distingui
 class FixedSettings(NamedTuple):
     """What the user has fixed: families, τ, λ, and the weight of ranks in the scale; None where the labels decide."""
 
-    families: tuple[str, ...] = FAMILY_NAMES
+    families: tuple[str, ...] | None = None
     bandwidth: float | None = None
     ridge: float | None = None
     rank_weight: float | None = None
@@ -29,17 +29,16 @@ class FixedSettings(NamedTuple):
     @classmethod
     def checked(cls, owner: str, families: Any, bandwidth: Any, ridge: Any, rank_weight: Any) -> FixedSettings:
         """Return the settings after checking them."""
-        names = FAMILY_NAMES if families is None else tuple(np.atleast_1d(np.asarray(families, dtype=object)))
-        if not names or any(not (isinstance(name, str) and name in FAMILY_NAMES) for name in names):
-            raise ValueError(
-                f"families of {owner} must be some of {', '.join(FAMILY_NAMES)}, got {families!r}. None takes all."
-            )
         return cls(
-            names,
+            None if families is None else _checked_names(owner, families),
             None if bandwidth is None else check_number(owner, "bandwidth", bandwidth, MIN_SETTING, MAX_SETTING),
             None if ridge is None else check_number(owner, "ridge", ridge, MIN_SETTING, MAX_SETTING),
             None if rank_weight is None else check_number(owner, "rank_weight", rank_weight, 0, 1),
         )
+
+    def allows(self, family: str) -> bool:
+        """Return whether a family takes part."""
+        return self.families is None or family in self.families
 
     @property
     def bandwidths(self) -> tuple[float, ...]:
@@ -65,6 +64,14 @@ class FixedSettings(NamedTuple):
     def ridges(self) -> tuple[float, ...]:
         """The values of λ to try."""
         return RIDGES if self.ridge is None else (self.ridge,)
+
+
+def _checked_names(owner: str, families: Any) -> tuple[str, ...]:
+    names = tuple(np.atleast_1d(np.asarray(families, dtype=object)))
+    known = evidence.FAMILY_NAMES
+    if not names or any(not (isinstance(name, str) and name in known) for name in names):
+        raise ValueError(f"families of {owner} must be some of {', '.join(known)}, got {families!r}. None takes all.")
+    return names
 
 
 class BasisSpec(NamedTuple):
