@@ -56,8 +56,11 @@ class BoxGroup:
 
     @cached_property
     def packed(self) -> PackedBoxes:
-        """The boxes as the backend takes them."""
+        """The boxes as the backend takes them, packed once."""
         return PackedBoxes.of(self.lower, self.upper)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "packed"}
 
     def only(self, kept: IntArray) -> BoxGroup:
         """Return the group with some of its boxes."""
