@@ -41,29 +41,29 @@ def file(tmp_path_factory):
 
 @pytest.fixture
 def open_page(browser):
-    """Return a function that opens a file; fail on anything that the console says, and on any request to a network."""
-    contexts, said, asked = [], [], []
+    """Return a function that opens a file; fail on any message of the console, and on any request to a network."""
+    contexts, messages, requests = [], [], []
 
     def open_file(file, anchor="", **settings):
         contexts.append(browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings}))
         page = contexts[-1].new_page()
         page.set_default_timeout(5000)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("dialog", lambda dialog: (messages.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(file.as_uri() + anchor)
         return page
 
     yield open_file
     for context in contexts:
         context.close()
-    assert said == []
-    assert all(url.startswith(("file:", "data:")) for url in asked)
+    assert messages == []
+    assert all(url.startswith(("file:", "data:")) for url in requests)
 
 
 def rules(page, name):
-    """Return a figure of each rule that is shown, from top to bottom."""
+    """Return a number of each rule that is shown, from top to bottom."""
     seen = f"all => all.filter(one => one.checkVisibility()).map(one => Number(one.dataset.{name}))"
     return page.eval_on_selector_all("#rule-table tbody tr", seen)
 
@@ -112,20 +112,20 @@ def test_rules_are_filtered_by_class_feature_and_confidence(open_page, file):
     page.get_by_role("button", name="Show all").click()
     assert status.inner_text().startswith(f"{total} of {total} rules")
     page.locator("select[name=feature]").select_option("petal width (cm)")
-    asked = page.eval_on_selector_all(
+    matching = page.eval_on_selector_all(
         "#rule-table tbody tr:not([hidden])", "all => all.every(one => one.dataset.features.split(' ').includes('3'))"
     )
-    assert asked
+    assert matching
     page.get_by_role("button", name="Show all").click()
     confidence = page.get_by_label("Confidence at least")
     confidence.focus()
     confidence.press("End")
     assert page.locator("#rule-filters output").inner_text() == "100 %"
     assert set(rules(page, "confidence")) == {1.0}
-    sure = page.eval_on_selector_all(
+    certain = page.eval_on_selector_all(
         "#rule-table tbody tr", "all => all.filter(one => one.dataset.confidence == 1).length"
     )
-    assert status.inner_text().startswith(f"{sure} of {total} rules")
+    assert status.inner_text().startswith(f"{certain} of {total} rules")
 
 
 def test_a_sample_is_picked_by_mouse_keyboard_search_and_address(open_page, file):
@@ -140,32 +140,32 @@ def test_a_sample_is_picked_by_mouse_keyboard_search_and_address(open_page, file
     assert page.get_by_role("button", name="Previous").is_disabled()
     page.locator("#sample-list a").nth(4).click()
     assert picked(page) == numbers[4]
-    for key, place in [("ArrowDown", 5), ("ArrowUp", 4), ("End", 59), ("Home", 0)]:
+    for key, index in [("ArrowDown", 5), ("ArrowUp", 4), ("End", 59), ("Home", 0)]:
         page.keyboard.press(key)
-        assert picked(page) == numbers[place]
+        assert picked(page) == numbers[index]
     page.get_by_label("Find").fill(str(numbers[7]))
     assert picked(page) == numbers[7]
     page.get_by_label("Find").fill("no such sample")
     assert listed(page) == []
-    assert "ask for less" in page.locator("#sample-status").inner_text()
+    assert "No sample matches" in page.locator("#sample-status").inner_text()
     page = open_page(file, f"#sample-{numbers[9]}")
     assert picked(page) == numbers[9]
     assert "True class" in page.locator(".sample.picked").inner_text()
 
 
 @pytest.mark.parametrize("state", ["wrong", "abstained", "novel"])
-def test_samples_are_filtered_by_what_became_of_them(open_page, file, state):
+def test_samples_are_filtered_by_state(open_page, file, state):
     page = open_page(file)
     choice = page.locator(f"#sample-filters option[value={state}]")
     expected = int(re.findall(r"\((\d+)\)", choice.inner_text())[0])
     page.locator("select[name=state]").select_option(state)
     assert len(listed(page)) == expected > 0
     assert picked(page) == listed(page)[0]
-    mark = {"wrong": "wrong", "abstained": "no answer", "novel": "novel"}[state]
+    mark = {"wrong": "wrong", "abstained": "no prediction", "novel": "novel"}[state]
     assert mark in page.locator(".sample.picked h3").inner_text()
 
 
-def test_the_rule_that_decided_is_one_click_away_even_where_it_was_filtered_out(open_page, file):
+def test_the_rule_behind_a_prediction_is_one_click_away_even_where_it_was_filtered_out(open_page, file):
     page = open_page(file)
     page.get_by_label("Confidence at least").fill("100")
     page.locator("select[name=class]").select_option("setosa")

@@ -1,4 +1,4 @@
-"""A report says what the model says: its figures are those of the metrics, its rules those of the model."""
+"""A report shows the model as it is: its numbers are those of the metrics, its rules those of the model."""
 
 import dataclasses
 import json
@@ -55,8 +55,8 @@ def reported(request, tmp_path_factory):
     return model, X[1::2], y[1::2], file.read_text(encoding="utf-8")
 
 
-def figures_of(page):
-    return json.loads(re.findall(r'<script type="application/json" id="figures">(.*?)</script>', page)[0])
+def numbers_of(page):
+    return json.loads(re.findall(r'<script type="application/json" id="numbers">(.*?)</script>', page)[0])
 
 
 def rows_of(page):
@@ -65,51 +65,51 @@ def rows_of(page):
     ]
 
 
-def make(tmp_path, model=None, X=None, y=None, **wishes):
+def make(tmp_path, model=None, X=None, y=None, **options):
     if model is None:
         X, y = [[1], [2], [8], [9]], ["low", "low", "high", "high"]
         model = FuzzyARTMAP().fit(X, y)
-    return sslart.report(model, X, y, tmp_path / "report.html", **wishes).read_text(encoding="utf-8")
+    return sslart.report(model, X, y, tmp_path / "report.html", **options).read_text(encoding="utf-8")
 
 
 def test_quality_is_that_of_the_metrics(reported):
     model, X, y, page = reported
-    quality, answers = figures_of(page)["quality"], model.predict(X)
-    answered = np.array([answer is not None for answer in answers])
+    quality, predicted = numbers_of(page)["quality"], model.predict(X)
+    is_predicted = np.array([label is not None for label in predicted])
     assert quality["accuracy"]["value"] == pytest.approx(model.score(X, y))
-    assert quality["coverage"]["value"] == pytest.approx(coverage_score(y, answers))
-    assert quality["correctness"]["value"] == pytest.approx(correctness_score(y, answers))
-    said = np.where(answered, answers, "none").astype(str)
+    assert quality["coverage"]["value"] == pytest.approx(coverage_score(y, predicted))
+    assert quality["correctness"]["value"] == pytest.approx(correctness_score(y, predicted))
+    as_text = np.where(is_predicted, predicted, "none").astype(str)
     classes = model.classes_.tolist()
     assert quality["balanced_accuracy"]["value"] == pytest.approx(
-        recall_score(y.astype(str), said, labels=classes, average="macro")
+        recall_score(y.astype(str), as_text, labels=classes, average="macro")
     )
-    precision = precision_score(y.astype(str), said, labels=classes, average=None)
+    precision = precision_score(y.astype(str), as_text, labels=classes, average=None)
     for one, of_class in zip(quality["classes"], precision, strict=True):
         label = one["label"]
-        assert one["sensitivity"]["value"] == pytest.approx(sensitivity_score(y, answers, pos_label=label))
-        assert one["specificity"]["value"] == pytest.approx(specificity_score(y, answers, pos_label=label))
+        assert one["sensitivity"]["value"] == pytest.approx(sensitivity_score(y, predicted, pos_label=label))
+        assert one["specificity"]["value"] == pytest.approx(specificity_score(y, predicted, pos_label=label))
         assert one["precision"]["value"] == pytest.approx(of_class)
-    assert np.trace(quality["confusion"]) == (y == answers).sum()
-    assert [row[-1] for row in quality["confusion"]] == [((y == one) & ~answered).sum() for one in classes]
-    assert f"{100 * correctness_score(y, answers):.1f}\N{NO-BREAK SPACE}%" in page
+    assert np.trace(quality["confusion"]) == (y == predicted).sum()
+    assert [row[-1] for row in quality["confusion"]] == [((y == one) & ~is_predicted).sum() for one in classes]
+    assert f"{100 * correctness_score(y, predicted):.1f}\N{NO-BREAK SPACE}%" in page
 
 
 def test_limits_are_those_of_the_model(reported):
     model, X, _, page = reported
-    limits = figures_of(page)["limits"]
+    limits = numbers_of(page)["limits"]
     assert limits["n_novel"] == (model.score_samples(X) < model.novelty_threshold_).sum()
-    assert limits["n_unanswered"] == sum(answer is None for answer in model.predict(X))
+    assert limits["n_abstained"] == sum(label is None for label in model.predict(X))
     assert limits["n_unlabelled_nodes"] == model.n_nodes_ - model.n_labelled_nodes_
     assert limits["n_learnt"] == model.support_.sum()
     unlabelled = [label is None for label in model.node_labels_.tolist()]
     assert limits["n_learnt_unlabelled"] == model.support_[unlabelled].sum()
     for depth, n in limits["coverage"]:
         before = model.search_depth
-        answers = model.set_params(search_depth=depth).predict(X)
+        predicted = model.set_params(search_depth=depth).predict(X)
         model.set_params(search_depth=before)
-        assert n == sum(answer is not None for answer in answers)
-    assert "What this model does not know" in page
+        assert n == sum(label is not None for label in predicted)
+    assert "Limits of this model" in page
 
 
 def test_rules_are_those_of_the_model(reported):
@@ -120,17 +120,17 @@ def test_rules_are_those_of_the_model(reported):
         assert rules.classes[int(row["class"])] == rule.label
         assert float(row["confidence"]) == rule.confidence
         assert int(row["support"]) == rule.support
-        asked = [place for place, condition in enumerate(rule.conditions) if not condition.full_range]
-        assert sorted(map(int, row["features"].split())) == asked
+        columns = [column for column, condition in enumerate(rule.conditions) if not condition.full_range]
+        assert sorted(map(int, row["features"].split())) == columns
 
 
-def test_every_sample_says_its_answer_and_how_sure_it_is(reported):
+def test_every_sample_has_its_prediction_and_confidence(reported):
     model, X, _, page = reported
     articles = re.findall(r'<article id="sample-(\d+)".*?</article>', page, re.DOTALL)
     assert articles == [str(row) for row in range(len(X))]
     texts = re.findall(r"<article.*?</article>", page, re.DOTALL)
     for text, why in zip(texts, model.explain(X), strict=True):
-        assert ("<b>No answer.</b>" in text) == why.abstained
+        assert ("<b>No prediction.</b>" in text) == why.abstained
         if not why.abstained:
             assert f"confidence {100 * why.confidence:.1f}" in text
         assert ("<b>Novel:</b>" in text) == (why.novelty is not None and why.novelty.is_novel)
@@ -162,32 +162,32 @@ def test_the_interval_of_a_mean_is_narrower_than_that_of_its_parts():
     assert mean_share([share(0, 0)]).value is None
 
 
-def test_without_labels_quality_is_said_not_to_be_measurable(tmp_path):
+def test_without_labels_quality_cannot_be_measured(tmp_path):
     X, y = iris()
     model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
     page = make(tmp_path, model, X, None)
-    assert figures_of(page)["quality"] is None
+    assert numbers_of(page)["quality"] is None
     assert "Quality cannot be measured here" in page
     for none in ([None] * len(X), np.full(len(X), -1), pd.Series([pd.NA] * len(X))):
-        summary = summarise(observe(model, X, none), X)
+        summary = summarise(observe(model, X, none))
         assert (summary.quality, summary.n_labelled) == (None, 0)
 
 
 @pytest.mark.parametrize(
-    ("held_out", "words"), [(None, "not stated whether"), (True, "had not met these"), (False, "has learnt these")]
+    ("held_out", "words"), [(None, "not stated whether"), (True, "has not learnt these"), (False, "has learnt these")]
 )
-def test_it_says_whether_the_samples_were_held_out(tmp_path, held_out, words):
+def test_it_states_whether_the_samples_were_held_out(tmp_path, held_out, words):
     assert words in make(tmp_path, held_out=held_out)
 
 
-def test_a_class_that_the_model_has_never_met_is_wrong_and_said_to_be_so(tmp_path):
+def test_a_class_that_the_model_has_not_learnt_counts_as_wrong_and_is_listed(tmp_path):
     X, y = iris()
     model = SSLART(vigilance=0.8, random_state=0).fit(X[:100], y[:100])
     page = make(tmp_path, model, X, y)
-    figures = figures_of(page)
-    assert figures["quality"]["accuracy"]["value"] == pytest.approx(model.score(X, y))
-    assert [one["label"] for one in figures["limits"]["few_labels"]] == ["virginica"]
-    assert "has never met this class" in page
+    numbers = numbers_of(page)
+    assert numbers["quality"]["accuracy"]["value"] == pytest.approx(model.score(X, y))
+    assert [one["label"] for one in numbers["limits"]["few_labels"]] == ["virginica"]
+    assert "has learnt no sample of this class" in page
 
 
 def mixed():
@@ -213,7 +213,7 @@ def test_categories_and_gaps_are_summarised(tmp_path):
     new["cough"] = new["cough"].astype(object)
     new.loc[42, "cough"] = "bloody"
     page = make(tmp_path, model, new, y[40:])
-    temperature, cough, smoker = figures_of(page)["features"]
+    temperature, cough, smoker = numbers_of(page)["features"]
     assert (temperature["n_missing"], cough["n_missing"]) == (
         new["temperature"].isna().sum(),
         new["cough"].isna().sum(),
@@ -224,27 +224,27 @@ def test_categories_and_gaps_are_summarised(tmp_path):
     assert dict(cough["categories"]) == new["cough"].value_counts().to_dict()
     assert (cough["learnt_categories"], cough["n_beyond"]) == (["dry", "none", "wet"], 1)
     assert smoker["categorical"]
-    assert "never met" in page
+    assert "never seen" in page
 
 
 def test_frames_of_polars_arrays_and_lists_are_taken(tmp_path):
     X, y = iris()
     frame, array = pl.from_pandas(X), X.to_numpy()
     model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
-    expected = summarise(observe(model, X, y), X)
-    assert figures_of(make(tmp_path, model, frame, y)) == json.loads(json.dumps(dataclasses.asdict(expected)))
+    expected = summarise(observe(model, X, y))
+    assert numbers_of(make(tmp_path, model, frame, y)) == json.loads(json.dumps(dataclasses.asdict(expected)))
     nameless = SSLART(vigilance=0.8, random_state=0).fit(array, few(y, 3))
     page = make(tmp_path, nameless, array.tolist(), y.tolist(), max_samples=5)
-    assert figures_of(page)["quality"]["confusion"] == [list(row) for row in expected.quality.confusion]
+    assert numbers_of(page)["quality"]["confusion"] == [list(row) for row in expected.quality.confusion]
 
 
 @pytest.mark.parametrize("y", [[0, 1] * 20, [True, False] * 20, [-1, 1] * 20])
 def test_classes_may_be_integers_or_booleans(tmp_path, y):
     X = np.random.RandomState(0).rand(40, 1) + np.array(y)[:, None]
     model = FuzzyARTMAP().fit(X, y)
-    figures = figures_of(make(tmp_path, model, X, y, max_samples=3))
-    assert figures["n_labelled"] == 40
-    assert figures["quality"]["accuracy"]["value"] == pytest.approx(model.score(X, y))
+    numbers = numbers_of(make(tmp_path, model, X, y, max_samples=3))
+    assert numbers["n_labelled"] == 40
+    assert numbers["quality"]["accuracy"]["value"] == pytest.approx(model.score(X, y))
 
 
 def test_names_cannot_break_out_of_the_page(tmp_path):
@@ -257,10 +257,10 @@ def test_names_cannot_break_out_of_the_page(tmp_path):
     page = make(tmp_path, model, X, labels, title=HOSTILE, sample_names=names)
     assert HOSTILE not in page
     assert page.count("<script") == page.count("</script>") == 3
-    assert figures_of(page)["features"][0]["name"] == HOSTILE
+    assert numbers_of(page)["features"][0]["name"] == HOSTILE
 
 
-def test_what_is_too_much_is_left_out_and_said(tmp_path):
+def test_what_is_too_much_is_left_out_and_counted(tmp_path):
     X, y = iris()
     model = SSLART(vigilance=0.9, random_state=0).fit(X, few(y, 2))
     rules = model.rules()
@@ -272,7 +272,7 @@ def test_what_is_too_much_is_left_out_and_said(tmp_path):
     assert "141 are left out" in page
 
 
-def test_wrong_answers_come_first_then_silence_then_novelty_then_a_spread():
+def test_wrong_predictions_come_first_then_abstention_then_novelty_then_a_spread():
     states = [("right",)] * 20
     states[3], states[11], states[17] = ("wrong",), ("abstained",), ("right", "novel")
     assert chosen_rows(states, 1) == [3]
@@ -298,7 +298,7 @@ def test_one_feature_is_enough(tmp_path):
     assert make(tmp_path).count("<figure>") == 1
 
 
-def test_what_is_wrong_is_said_with_the_cure(tmp_path):
+def test_errors_name_the_cure(tmp_path):
     X, y = iris()
     model = SSLART(vigilance=0.8, random_state=0).fit(X, y)
     file = tmp_path / "report.html"
@@ -326,7 +326,7 @@ def test_what_is_wrong_is_said_with_the_cure(tmp_path):
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib.pyplot"])
-def test_without_the_extra_the_error_says_what_to_install(tmp_path, monkeypatch, module):
+def test_without_the_extra_the_error_names_what_to_install(tmp_path, monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=r'pip install "sslart\[report\]"'):
         make(tmp_path)

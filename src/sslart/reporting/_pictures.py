@@ -1,4 +1,4 @@
-"""The pictures of a report: displays as images that stand in the page itself, each with words for who cannot see it."""
+"""The pictures of a report: displays as images inside the page, each with a text for readers who cannot see it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sslart._data.labels import UNLABELLED
+from sslart._utils.optional import optional
 from sslart.plotting import BoxesDisplay, CoverageCorrectnessDisplay, RuleHeatmapDisplay
-from sslart.reporting._summary import Observed, may_abstain
+from sslart.reporting._summary import Observed
 from sslart.rules import RuleSet
 
 PIXELS_PER_POINT = 96 / 72
@@ -18,7 +20,7 @@ PIXELS_PER_POINT = 96 / 72
 
 @dataclass(frozen=True)
 class Picture:
-    """An image as a data address, its width in pixels, what it shows, and how to read it."""
+    """An image as a data URL, its width in pixels, a text in its place, and how to read it."""
 
     title: str
     source: str
@@ -29,14 +31,13 @@ class Picture:
 
 def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any) -> list[Picture]:
     """Draw what there is to draw."""
-    made = [_of_rules(rules)]
-    if len(observed.names) - len(observed.members[0]._categorical_columns()) >= 2:
-        made.append(_of_boxes(observed, X, y))
-    model = observed.model
-    gaps = may_abstain(model) and model.n_labelled_nodes_ < model.n_nodes_
-    if gaps and any(label is not None for label in observed.truth):
-        made.append(_of_coverage(observed, X, y))
-    return made
+    pictures = [_of_rules(rules)]
+    if len(observed.view.feature_names) - len(observed.view.members[0].encoder.categorical) >= 2:
+        pictures.append(_of_boxes(observed, X, y))
+    depth_matters = observed.has_search_depth and any((one.labels == UNLABELLED).any() for one in observed.view.members)
+    if depth_matters and any(label is not None for label in observed.truth):
+        pictures.append(_of_coverage(observed, X, y))
+    return pictures
 
 
 def _of_rules(rules: RuleSet) -> Picture:
@@ -45,9 +46,9 @@ def _of_rules(rules: RuleSet) -> Picture:
         "The rules at a glance",
         source,
         width,
-        f"{len(display.rules)} rules by {len(display.features)} features. The table of rules says the same in words.",
-        "One row per rule, with its class and, in brackets, the number of samples it holds. The bar in a cell is the "
-        "part of the range that the rule allows, in levels; “any” means that it asks nothing of this feature.",
+        f"{len(display.rules)} rules by {len(display.features)} features. The table of rules has the same in words.",
+        "One row per rule, with its class and, in brackets, the number of its samples. The bar in a cell is the part "
+        "of the range that the rule allows, in levels; “any” means that the rule has no condition on this feature.",
     )
 
 
@@ -59,41 +60,39 @@ def _of_boxes(observed: Observed, X: Any, y: Any) -> Picture:
         source,
         width,
         f"{len(display.nodes)} of {display.n_nodes} boxes, {len(display.samples)} samples, over {first} and {second}.",
-        "The two features by which the boxes of different classes lie furthest apart. Each rectangle is a box: what "
-        "the model has learnt to be alike. Marks are the samples of this report. Dotted grey boxes have no label. "
-        "Boxes that overlap here may be apart in other features.",
+        "The two features in which the boxes of different classes lie furthest apart. Each rectangle is a box around "
+        "similar samples that the model has learnt. Markers are the samples of this report. Dotted grey boxes have no "
+        "label. Boxes that overlap here may be separate in other features.",
     )
 
 
 def _of_coverage(observed: Observed, X: Any, y: Any) -> Picture:
     display, source, width = _drawn(lambda: CoverageCorrectnessDisplay.from_estimator(observed.model, X, y))
     curve = display.curve
-    said = "; ".join(
-        f"{'no limit' if depth is None else depth}: {coverage:.0%} answered, {correctness:.0%} of them right"
+    points = "; ".join(
+        f"{'no limit' if depth is None else depth}: {coverage:.0%} predicted, {correctness:.0%} of them right"
         for depth, coverage, correctness in zip(*curve, strict=True)
     )
     return Picture(
-        "How often it answers, and how often it is right",
+        "Coverage and correctness",
         source,
         width,
-        f"By search depth: {said}.",
-        "A model that may ask only its few best boxes (left) answers less often; one that may ask on (right) answers "
-        "more often, by boxes that fit less well. Measured on the labelled samples of this report.",
+        f"By search depth: {points}.",
+        "With a small search depth (left) the model predicts fewer samples; with a larger one (right) it predicts "
+        "more, from boxes that fit less well. Measured on the labelled samples of this report.",
     )
 
 
 def _drawn(draw: Callable[[], Any]) -> tuple[Any, str, int]:
     """Return a display, its image and the width of it."""
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams["svg.hashsalt"] = "sslart"
+    matplotlib, pyplot = optional("matplotlib", "report"), optional("matplotlib.pyplot", "report")
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams["svg.hashsalt"] = "sslart"
         display = draw()
         file = io.BytesIO()
         display.figure_.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
-        plt.close(display.figure_)
+        pyplot.close(display.figure_)
     image = file.getvalue()
     points = float(re.findall(rb'width="([0-9.]+)pt"', image)[0])
     return display, f"data:image/svg+xml;base64,{base64.b64encode(image).decode()}", round(points * PIXELS_PER_POINT)

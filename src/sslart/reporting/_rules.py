@@ -1,4 +1,4 @@
-"""The rules of a report: those with most samples, their conditions with the most telling first."""
+"""The rules of a report: those with most samples, each with its narrowest conditions first."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sslart._data.classes import Label
-from sslart.explain._format_evidence import amount
-from sslart.plotting._style import asked_share
-from sslart.rules import RuleSet
-from sslart.rules._format import phrase
-from sslart.rules._scales import Rule, Scale
+from sslart.explain._text.evidence import amount_text
+from sslart.rules import Rule, RuleSet
+from sslart.rules._format import condition_text
+from sslart.rules._scales import Scale
 
 
 @dataclass(frozen=True)
@@ -20,17 +19,18 @@ class RuleLine:
     Attributes
     ----------
     number : int
-        Place in the rule set, from 1.
+        Number in the rule set, from 1.
     label : class
     confidence : float
     n_own, n_labelled, support, n_members : int
-        Labelled samples of its class, all labelled samples, all samples, and members of an ensemble that hold it.
+        Labelled samples of its class, all labelled samples, all samples, and members of an ensemble that have it.
     others : tuple of (class, share)
         The other classes among its labelled samples.
     conditions : tuple of (column, feature, words)
         The narrowest first.
     evidence : tuple of (class, amount)
-        What its box says, the most first; empty where it says nothing, or boxes do not speak.
+        What its box adds to the score of each class, the highest first; empty without evidence mapping, and for a box
+        without a weight.
     """
 
     number: int
@@ -47,15 +47,15 @@ class RuleLine:
 
 def rule_lines(rules: RuleSet, most: int) -> list[RuleLine]:
     """Return the rules with most samples, in the order of the rule set."""
-    scales = rules._domain.scales
-    largest = sorted(range(len(rules)), key=lambda place: -rules[place].support)[:most]
-    return [_line(place + 1, rules[place], scales) for place in sorted(largest)]
+    largest = sorted(range(len(rules)), key=lambda index: -rules[index].support)[:most]
+    return [_line(index + 1, rules[index], rules.scales) for index in sorted(largest)]
 
 
 def _line(number: int, rule: Rule, scales: Sequence[Scale]) -> RuleLine:
     pairs = zip(rule.conditions, scales, strict=True)
-    asked = [(place, *pair) for place, pair in enumerate(pairs) if not pair[0].full_range]
-    asked.sort(key=lambda one: -asked_share(one[1], one[2]))
+    shown = [(column, *pair) for column, pair in enumerate(pairs) if not pair[0].full_range]
+    shown.sort(key=lambda one: -one[2].excluded_share(one[1]))
+    evidence = sorted((rule.evidence or {}).items(), key=lambda item: -item[1])
     return RuleLine(
         number,
         rule.label,
@@ -64,15 +64,15 @@ def _line(number: int, rule: Rule, scales: Sequence[Scale]) -> RuleLine:
         rule.n_labelled,
         rule.support,
         rule.n_members,
-        tuple((label, part) for label, part in rule.confidences.items() if part and label != rule.label),
+        tuple((label, share) for label, share in rule.confidences.items() if share and label != rule.label),
         tuple(
-            (place, condition.feature, phrase(condition, scale).removeprefix(f"{condition.feature} "))
-            for place, condition, scale in asked
+            (column, condition.feature, condition_text(condition, scale).removeprefix(f"{condition.feature} "))
+            for column, condition, scale in shown
         ),
-        tuple((label, amount(said)) for label, said in sorted((rule.evidence or {}).items(), key=lambda one: -one[1])),
+        tuple((label, amount_text(amount)) for label, amount in evidence),
     )
 
 
 def rule_numbers(rules: RuleSet) -> dict[int, int]:
-    """Return the number of the rule that each node is part of."""
+    """Return the number of the rule that each box is part of."""
     return {node: number for number, rule in enumerate(rules, start=1) for node in rule.nodes}

@@ -11,10 +11,11 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from sslart._data.classes import Label
-from sslart.explain import Explanation, explain
-from sslart.explain._format_evidence import doubt, in_all, lines_of
-from sslart.explain._format_values import number, wanted
-from sslart.explain._match import Box, FeatureMatch
+from sslart._utils.text import number_text
+from sslart.explain import Box, Explanation, FeatureMatch, explain
+from sslart.explain._text.boxes import position_text, side_text
+from sslart.explain._text.evidence import contribution_rows, evidence_headline
+from sslart.explain._text.explanation import low_probability_text
 from sslart.reporting._summary import Observed
 
 MAX_FEATURES = 12
@@ -22,39 +23,36 @@ MAX_FEATURES = 12
 
 @dataclass(frozen=True)
 class FeatureLine:
-    """One feature of a sample beside two boxes.
+    """One feature of a sample compared with two boxes.
 
     Attributes
     ----------
     feature, value : str
-    wanted, wanted_elsewhere : str
-        What the box that answered asks, and what the nearest box of another class asks; empty without one.
-    standing : str
-        How the value stands to the box that answered.
+    side, opposing_side : str
+        The side of the box behind the prediction and of the opposing box; the second is empty without one.
+    position : str
+        Where the value lies: inside the first box, or how far outside.
     inside : bool or None
-    share : float
-        Part of this feature in the distance to the box that answered.
     mark : float or None
         Where the value lies in the learnt range, from 0 to 100; None for categories and missing values.
-    band, band_elsewhere : (float, float) or None
-        From where to where the two boxes reach in the learnt range.
+    band, opposing_band : (float, float) or None
+        Lower and upper end of the two boxes in the learnt range.
     """
 
     feature: str
     value: str
-    wanted: str
-    wanted_elsewhere: str
-    standing: str
+    side: str
+    opposing_side: str
+    position: str
     inside: bool | None
-    share: float
     mark: float | None
     band: tuple[float, float] | None
-    band_elsewhere: tuple[float, float] | None
+    opposing_band: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class BoxLine:
-    """A box in a few figures; `rule` is the number of the rule that it is part of, None without one."""
+    """A box in a few numbers; `rule` is the number of the rule that it is part of, None without one."""
 
     node: int
     member: int | None
@@ -66,140 +64,142 @@ class BoxLine:
 
 @dataclass(frozen=True)
 class SampleLine:
-    """One sample, its answer, and the reasons for it.
+    """One sample, its prediction, and the reasons for it.
 
     Attributes
     ----------
     row : int
     name : str or None
-    truth, answer : class or None
+    truth, prediction : class or None
     states : tuple of str
         "right", "wrong" or "unlabelled"; "abstained"; "novel".
     confidence : float or None
-    box, rival : BoxLine
-        The box that answered, and the nearest of another class, None without one.
-    n_passed_on : int
-        Boxes without a label that were asked before.
+    box, opposing_box : BoxLine
+        See `Explanation`; the second is None without one.
+    n_skipped : int
+        Boxes without a label that were ranked higher.
     n_inside, n_known : int
         Features in which the sample lies inside the box, and those in which that is known.
     features : tuple of FeatureLine
-        Those that say most.
+        Those that matter most.
     n_features : int
     changes : tuple of (feature, before, after)
-        A change that gets another answer.
-    other_answer : class or None
-        The answer it gets.
+        A change that leads to another prediction.
+    other_prediction : class or None
+        That prediction.
     votes : tuple of (class or None, number of members, score)
     familiarity : float or None
-        How well the best box fits, where the sample is novel.
+        The match of the best box, where the sample is novel.
     novel_features : tuple of str
     advice : int or None
-        How many samples the box holds that a label would name, where there is no answer.
-    doubt : str or None
-        Why an answer was not sure enough, where there is none because of that.
+        Number of samples in the box that a label would help most, where the model abstains.
+    low_confidence : str or None
+        Why the probability is too low, where the model abstains because of that.
     evidence : str or None
-        What all boxes say together, and for which class; None where a single box answers.
-    terms : tuple of (amount, who, what)
-        What that is made of.
-    spoke : bool
-        Whether `box` spoke for the answer, where all boxes speak.
+        The classes that the evidence compares, and its sum; None without evidence mapping.
+    contributions : tuple of (amount, source, detail)
+        What the evidence consists of.
+    contributes : bool
+        With evidence mapping, whether `box` contributes to the predicted class.
     """
 
     row: int
     name: str | None
     truth: Label | None
-    answer: Label | None
+    prediction: Label | None
     states: tuple[str, ...]
     confidence: float | None
     box: BoxLine
-    rival: BoxLine | None
-    n_passed_on: int
+    opposing_box: BoxLine | None
+    n_skipped: int
     n_inside: int
     n_known: int
     features: tuple[FeatureLine, ...]
     n_features: int
     changes: tuple[tuple[str, str, str], ...]
-    other_answer: Label | None
+    other_prediction: Label | None
     votes: tuple[tuple[Label | None, int, float], ...]
     familiarity: float | None
     novel_features: tuple[str, ...]
     advice: int | None
-    doubt: str | None
+    low_confidence: str | None
     evidence: str | None
-    terms: tuple[tuple[str, str, str], ...]
-    spoke: bool
+    contributions: tuple[tuple[str, str, str], ...]
+    contributes: bool
 
 
 def states_of(observed: Observed, row: int) -> tuple[str, ...]:
-    """Return what there is to say of the answer to a sample."""
-    truth, answer = observed.truth[row], observed.answers[row]
-    states = ["abstained"] if answer is None else []
+    """Return whether the prediction for a sample is right, and whether the sample is novel."""
+    truth, prediction = observed.truth[row], observed.predicted[row]
+    states = ["abstained"] if prediction is None else []
     if truth is None:
         states.append("unlabelled")
-    elif answer is not None:
-        states.append("right" if truth == answer else "wrong")
+    elif prediction is not None:
+        states.append("right" if truth == prediction else "wrong")
     return (*states, "novel") if observed.novel[row] else tuple(states)
 
 
 def chosen_rows(states: Sequence[tuple[str, ...]], most: int) -> list[int]:
-    """Return the samples to show: wrong, without an answer, novel, then others, each kind spread evenly."""
+    """Return the samples to show: wrong, abstained, novel, then others, each kind spread evenly."""
     chosen: dict[int, None] = {}
     for state in ("wrong", "abstained", "novel", None):
-        own = [row for row, said in enumerate(states) if row not in chosen and (state is None or state in said)]
+        own = [row for row, of_row in enumerate(states) if row not in chosen and (state is None or state in of_row)]
         room = min(most - len(chosen), len(own))
-        chosen.update(dict.fromkeys(own[int(place)] for place in np.linspace(0, len(own) - 1, room)))
+        chosen.update(dict.fromkeys(own[int(index)] for index in np.linspace(0, len(own) - 1, room)))
     return sorted(chosen)
 
 
 def sample_lines(
     observed: Observed, X: Any, rows: Sequence[int], names: Sequence[str] | None, numbers: Mapping[int, int]
 ) -> list[SampleLine]:
-    """Explain some samples; `numbers` says which rule each node is part of."""
-    starts = [0, *accumulate(member.n_nodes_ for member in observed.members)]
+    """Explain some samples; `numbers` maps each box to the number of its rule."""
+    starts = [0, *accumulate(member.n_nodes for member in observed.view.members)]
     ranges = _learnt_ranges(observed)
     lines = []
     for row, why in zip(rows, explain(observed.model, _safe_indexing(X, list(rows))), strict=True):
-        shown = _telling(why)
-        evidence = [condition for condition in why.box.conditions if condition.inside is not None]
-        change = why.counterfactual
+        compared = [match for match in why.box.feature_matches if match.inside is not None]
+        change, evidence = why.counterfactual, why.evidence
+        novelty = why.novelty if why.novelty and why.novelty.is_novel else None
         lines.append(
             SampleLine(
                 row,
                 None if names is None else names[row],
                 observed.truth[row],
-                observed.answers[row],
+                observed.predicted[row],
                 states_of(observed, row),
                 why.confidence,
                 _box(why.box, starts, numbers),
-                None if why.rival is None else _box(why.rival, starts, numbers),
-                sum(asked.passed_on is not None for asked in why.asked),
-                sum(bool(condition.inside) for condition in evidence),
-                len(evidence),
-                tuple(_feature(why, place, ranges[place]) for place in shown),
-                len(why.box.conditions),
-                tuple((one.feature, number(one.before), number(one.after)) for one in change.changes) if change else (),
-                change.answer if change else None,
+                None if why.opposing_box is None else _box(why.opposing_box, starts, numbers),
+                sum(step.skipped_because is not None for step in why.search_path),
+                sum(bool(match.inside) for match in compared),
+                len(compared),
+                tuple(_feature(why, column, ranges[column]) for column in _most_important(why)),
+                len(why.box.feature_matches),
+                tuple((one.feature, number_text(one.before), number_text(one.after)) for one in change.changes)
+                if change
+                else (),
+                change.prediction if change else None,
                 tuple(_votes(why)),
-                why.novelty.familiarity if why.novelty and why.novelty.is_novel else None,
-                why.novelty.features if why.novelty and why.novelty.is_novel else (),
+                novelty.familiarity if novelty else None,
+                novelty.features if novelty else (),
                 why.advice.support if why.advice else None,
-                doubt(*why.unsure) if why.unsure else None,
-                in_all(why.evidence) if why.evidence else None,
-                tuple(lines_of(why.evidence)) if why.evidence else (),
-                bool(why.evidence and (why.evidence.amount_of(why.box) or 0) > 0),
+                low_probability_text(*why.low_confidence) if why.low_confidence else None,
+                evidence_headline(evidence) if evidence else None,
+                tuple(contribution_rows(evidence)) if evidence else (),
+                bool(evidence and (evidence.amount_of(why.box) or 0) > 0),
             )
         )
     return lines
 
 
 def _learnt_ranges(observed: Observed) -> list[tuple[float, float] | None]:
-    encoder = observed.members[0]._network.encoder
+    encoder = observed.view.members[0].encoder
     known = {
         feature.column: (float(low), float(high))
         for feature, low, high in zip(encoder.features, encoder.lower, encoder.upper, strict=True)
         if feature.category is None and low < high
     }
-    return [known.get(column) for column in range(len(observed.names))]
+    return [known.get(column) for column in range(len(observed.view.feature_names))]
 
 
 def _box(box: Box, starts: Sequence[int], numbers: Mapping[int, int]) -> BoxLine:
@@ -207,57 +207,46 @@ def _box(box: Box, starts: Sequence[int], numbers: Mapping[int, int]) -> BoxLine
     return BoxLine(box.node, box.member, box.label, box.support, box.match, rule)
 
 
-def _telling(why: Explanation) -> list[int]:
-    """Return the features that say most: broken ones, those to change, and those that keep it off the other box."""
+def _most_important(why: Explanation) -> list[int]:
+    """Return the features to show: those outside the box, those to change, and those far from the opposing box."""
     changed = {change.feature for change in why.counterfactual.changes} if why.counterfactual else set()
-    others: Iterable[FeatureMatch | None] = why.rival.conditions if why.rival else [None] * len(why.box.conditions)
+    matches = why.box.feature_matches
+    others: Iterable[FeatureMatch | None] = (
+        why.opposing_box.feature_matches if why.opposing_box else [None] * len(matches)
+    )
 
     def weight(pair: tuple[FeatureMatch, FeatureMatch | None]) -> tuple[float, bool, float, float]:
         own, other = pair
-        narrow = 1.0 if own.width is None else own.width
-        return own.share, own.feature in changed, other.share if other else 0.0, -narrow
+        width = 1.0 if own.width is None else own.width
+        return own.share, own.feature in changed, other.share if other else 0.0, -width
 
-    weights = [weight(pair) for pair in zip(why.box.conditions, others, strict=True)]
-    return sorted(range(len(weights)), key=lambda place: weights[place], reverse=True)[:MAX_FEATURES]
+    weights = [weight(pair) for pair in zip(matches, others, strict=True)]
+    return sorted(range(len(weights)), key=lambda column: weights[column], reverse=True)[:MAX_FEATURES]
 
 
-def _feature(why: Explanation, place: int, learnt: tuple[float, float] | None) -> FeatureLine:
-    own, other = why.box.conditions[place], why.rival.conditions[place] if why.rival else None
+def _feature(why: Explanation, column: int, learnt: tuple[float, float] | None) -> FeatureLine:
+    own = why.box.feature_matches[column]
+    other = why.opposing_box.feature_matches[column] if why.opposing_box else None
     mark = None
     if learnt and own.value is not None:
         mark = _percent(float(own.value), learnt)
     return FeatureLine(
         own.feature,
-        number(own.value),
-        wanted(own),
-        wanted(other) if other else "",
-        _standing(own),
+        number_text(own.value),
+        side_text(own),
+        side_text(other) if other else "",
+        position_text(own),
         own.inside,
-        own.share,
         mark,
         _band(own, learnt),
         _band(other, learnt) if other else None,
     )
 
 
-def _standing(condition: FeatureMatch) -> str:
-    if condition.value is None:
-        return "not known"
-    if condition.inside is None:
-        return "no evidence"
-    if condition.inside:
-        return "inside"
-    if condition.lower is None:
-        return "never met" if condition.beyond_range else "another"
-    side = "below" if float(condition.value) < condition.lower else "above"
-    beyond = ", beyond all learnt" if condition.beyond_range else ""
-    return f"{number(condition.outside_by, 3)} {side}{beyond}"
-
-
-def _band(condition: FeatureMatch, learnt: tuple[float, float] | None) -> tuple[float, float] | None:
-    if learnt is None or condition.lower is None or condition.upper is None:
+def _band(match: FeatureMatch, learnt: tuple[float, float] | None) -> tuple[float, float] | None:
+    if learnt is None or match.lower is None or match.upper is None:
         return None
-    return _percent(condition.lower, learnt), _percent(condition.upper, learnt)
+    return _percent(match.lower, learnt), _percent(match.upper, learnt)
 
 
 def _percent(value: float, learnt: tuple[float, float]) -> float:

@@ -1,4 +1,4 @@
-"""What a report says of data, labels and the limits of a model, as plain data; no words, no pictures."""
+"""A model on the samples of a report: data, labels, quality and limits as plain data; no text, no pictures."""
 
 from __future__ import annotations
 
@@ -10,55 +10,53 @@ from typing import Any
 import numpy as np
 
 from sslart._data.classes import Label
-from sslart._data.labels import Labels, read_labels
+from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
-from sslart._data.training import as_known, check_has_label
+from sslart._mapping.view import ModelView, view_of
 from sslart._utils.arrays import BoolArray, FloatArray
-from sslart.metrics._abstention import _apart
 from sslart.metrics._quality import Quality, quality_of
 
 FEW_LABELS = 5
 DEPTHS = (1, 2, 3, 5, 10)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Observed:
-    """A model, the samples it was asked about, and what it said.
+    """A model, samples, and what it predicts for them.
 
     Attributes
     ----------
     model : SSLART, FuzzyARTMAP or WESSLART
+    view : ModelView
     table : Table
-    names : list of str
-        Name of each column.
     classes : list of class
         Those of the model, then those that only the samples have.
-    truth, answers : lists of class or None
-        None where a sample has no label, or got no answer.
+    truth, predicted : lists of class or None
+        None where a sample has no label, or the model abstains.
     novel : array of shape (n_samples,)
-        Whether a sample fits worse than nearly all that was learnt.
+        Whether a sample fits worse than nearly all learnt samples.
     """
 
     model: Any
+    view: ModelView
     table: Table
-    names: list[str]
     classes: list[Label]
     truth: list[Label | None]
-    answers: list[Label | None]
+    predicted: list[Label | None]
     novel: BoolArray
 
     def __len__(self) -> int:
         return len(self.table)
 
     @property
-    def members(self) -> list[Any]:
-        """The networks of the model."""
-        return list(getattr(self.model, "estimators_", [self.model]))
+    def has_search_depth(self) -> bool:
+        """Whether the model has a search depth to set."""
+        return "search_depth" in self.model.get_params()
 
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """One feature: what the samples have, and what the model has learnt.
+    """One feature: values of the samples, and what the model has learnt.
 
     Attributes
     ----------
@@ -73,7 +71,7 @@ class FeatureSummary:
         Of the samples, the most frequent first.
     learnt_categories : tuple of category
     n_beyond : int
-        Samples beyond the learnt range, or with a category never met.
+        Samples beyond the learnt range, or with a category never seen.
     """
 
     name: str
@@ -91,17 +89,17 @@ class FeatureSummary:
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """One class: samples here that have it, samples here that were taken for it, and labels that the model learnt."""
+    """One class: samples that have it, samples that it is predicted for, and labels that the model has learnt."""
 
     label: Label
     n_samples: int
-    n_answers: int
+    n_predicted: int
     n_learnt: int
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the model does not know.
+    """Where the model has little evidence.
 
     Attributes
     ----------
@@ -110,14 +108,14 @@ class Limits:
         Boxes, over all members.
     n_learnt, n_learnt_unlabelled : int
         Samples that the boxes hold, over all members, and those in boxes without a label.
-    n_samples, n_unanswered, n_novel, n_beyond, n_missing : int
-        Samples here: all; without an answer; novel; with a value beyond all that was learnt; with a missing value.
+    n_samples, n_abstained, n_novel, n_beyond, n_missing : int
+        Samples: all; without a prediction; novel; with a value beyond the learnt range; with a missing value.
     coverage : tuple of (depth, number of samples)
-        How many samples here would get an answer at each search depth; empty where no box lacks a label.
+        How many samples would get a prediction at each search depth; empty where every box has a label.
     few_labels : tuple of ClassSummary
         Classes learnt from fewer than five labels.
     novelty_threshold : float
-        What nearly all that was learnt reaches; what fits worse is novel.
+        The match that nearly all learnt samples reach; samples that fit worse are novel.
     """
 
     search_depth: int | None
@@ -126,7 +124,7 @@ class Limits:
     n_learnt: int
     n_learnt_unlabelled: int
     n_samples: int
-    n_unanswered: int
+    n_abstained: int
     n_novel: int
     n_beyond: int
     n_missing: int
@@ -137,7 +135,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that a report says in figures; `quality` is None where no sample has a label."""
+    """All numbers of a report; `quality` is None where no sample has a label."""
 
     n_samples: int
     n_labelled: int
@@ -148,28 +146,26 @@ class Summary:
 
 
 def observe(model: Any, X: Any, y: Any) -> Observed:
-    """Ask a fitted model about samples."""
-    table = model._read(X)
-    check_has_label(model._class_table)
+    """Predict samples with a fitted model."""
+    view = view_of(model, "a fitted SSLART, FuzzyARTMAP or WESSLART")
+    table = view.read(X)
+    prediction = view.predict(table)
     labels = Labels.none(len(table))
     if y is not None:
         _check_length(y, table)
-        labels = as_known(model._class_table, read_labels(y, table))
-        model._class_table.check_kind(labels)
-    classes = model.classes_.tolist()
-    truth = [
-        value if known else None for value, known in zip(labels.values.tolist(), labels.known.tolist(), strict=True)
-    ]
+        labels = view.read_labels(y, table)
+    classes = view.classes.tolist()
+    pairs = zip(labels.values.tolist(), labels.known.tolist(), strict=True)
+    truth = [value if known else None for value, known in pairs]
     others = {label for label in truth if label is not None} - set(classes)
-    names = getattr(model, "feature_names_in_", None)
     return Observed(
         model,
+        view,
         table,
-        [f"x{column}" for column in range(model.n_features_in_)] if names is None else [str(name) for name in names],
         classes + sorted(others),
         truth,
-        _answers(model, X),
-        np.asarray(model.score_samples(X) < model.novelty_threshold_),
+        view.labels_or_none(prediction.indices),
+        np.asarray(view.score_samples(table) < view.novelty_threshold),
     )
 
 
@@ -180,40 +176,33 @@ def _check_length(y: Any, table: Table) -> None:
         )
 
 
-def _answers(model: Any, X: Any) -> list[Label | None]:
-    classes = set(model.classes_.tolist())
-    return [answer if answer in classes else None for answer in model.predict(X).tolist()]
-
-
-def summarise(observed: Observed, X: Any) -> Summary:
-    """Return all that a report says in figures."""
+def summarise(observed: Observed) -> Summary:
+    """Return all numbers of a report."""
     labelled = [row for row, label in enumerate(observed.truth) if label is not None]
     truth = [label for label in observed.truth if label is not None]
     quality = None
     if labelled:
-        quality = quality_of(truth, [observed.answers[row] for row in labelled], observed.classes)
+        quality = quality_of(truth, [observed.predicted[row] for row in labelled], observed.classes)
     beyond = _beyond(observed)
     classes = _classes(observed)
     return Summary(
-        len(observed),
-        len(labelled),
-        _features(observed, beyond),
-        classes,
-        quality,
-        _limits(observed, X, classes, beyond),
+        len(observed), len(labelled), _features(observed, beyond), classes, quality, _limits(observed, classes, beyond)
     )
 
 
 def _classes(observed: Observed) -> tuple[ClassSummary, ...]:
-    model, members = observed.model, len(observed.members)
-    learnt = dict(zip(model.classes_.tolist(), (model.counts_.sum(axis=0) // members).tolist(), strict=True))
-    given, answers = Counter(observed.truth), Counter(observed.answers)
-    return tuple(ClassSummary(label, given[label], answers[label], learnt.get(label, 0)) for label in observed.classes)
+    members = observed.view.members
+    counts = sum(member.counts.sum(axis=0) for member in members) // len(members)
+    learnt = dict(zip(observed.view.classes.tolist(), np.asarray(counts).tolist(), strict=True))
+    given, predicted = Counter(observed.truth), Counter(observed.predicted)
+    return tuple(
+        ClassSummary(label, given[label], predicted[label], learnt.get(label, 0)) for label in observed.classes
+    )
 
 
 def _beyond(observed: Observed) -> BoolArray:
-    """Tell for each value whether it lies beyond all that was learnt, shape (n_samples, n_columns)."""
-    encoder, table = observed.members[0]._network.encoder, observed.table
+    """Tell for each value whether it lies beyond the learnt range, shape (n_samples, n_columns)."""
+    encoder, table = observed.view.members[0].encoder, observed.table
     beyond = np.zeros(table.values.shape, dtype=bool)
     for position, feature in enumerate(encoder.features):
         if feature.category is None and encoder.lower[position] <= encoder.upper[position]:
@@ -233,27 +222,27 @@ def _missing(table: Table) -> BoolArray:
 
 
 def _features(observed: Observed, beyond: BoolArray) -> tuple[FeatureSummary, ...]:
-    encoder = observed.members[0]._network.encoder
+    encoder = observed.view.members[0].encoder
     n_missing, n_beyond = _missing(observed.table).sum(axis=0).tolist(), beyond.sum(axis=0).tolist()
-    places = {feature.column: place for place, feature in enumerate(encoder.features) if feature.category is None}
+    positions = {feature.column: at for at, feature in enumerate(encoder.features) if feature.category is None}
     summaries = []
-    for column, name in enumerate(observed.names):
+    for column, name in enumerate(observed.view.feature_names):
         if column in encoder.categorical:
             given = observed.table.categories.get(column, np.empty(0, dtype=object))
             counts = Counter(value for value in given if value is not None)
-            met = sorted((feature.category for feature in encoder.features if feature.column == column), key=str)
+            learnt = sorted((feature.category for feature in encoder.features if feature.column == column), key=str)
             summaries.append(
                 FeatureSummary(
                     name,
                     True,
                     n_missing[column],
                     categories=tuple(counts.most_common()),
-                    learnt_categories=tuple(met),
+                    learnt_categories=tuple(learnt),
                     n_beyond=n_beyond[column],
                 )
             )
         else:
-            low, high = float(encoder.lower[places[column]]), float(encoder.upper[places[column]])
+            low, high = float(encoder.lower[positions[column]]), float(encoder.upper[positions[column]])
             known = low <= high
             lowest, median, highest = _three(observed.table.values[:, column])
             summaries.append(
@@ -280,37 +269,32 @@ def _three(values: FloatArray) -> tuple[float | None, float | None, float | None
     return float(known.min()), float(np.median(known)), float(known.max())
 
 
-def _limits(observed: Observed, X: Any, classes: Sequence[ClassSummary], beyond: BoolArray) -> Limits:
-    model = observed.model
-    labelled = np.concatenate([member._labelled_nodes() for member in observed.members])
-    support = model.support_
+def _limits(observed: Observed, classes: Sequence[ClassSummary], beyond: BoolArray) -> Limits:
+    view = observed.view
+    labelled = np.concatenate([member.labels for member in view.members]) != UNLABELLED
+    support = np.concatenate([member.support for member in view.members])
     return Limits(
-        model.search_depth,
+        view.search_depth or None,
         len(labelled),
         int((~labelled).sum()),
         int(support.sum()),
         int(support[~labelled].sum()),
         len(observed),
-        observed.answers.count(None),
+        observed.predicted.count(None),
         int(observed.novel.sum()),
         int(beyond.any(axis=1).sum()),
         int(_missing(observed.table).any(axis=1).sum()),
-        () if labelled.all() or not may_abstain(model) else _coverage(model, X, len(observed)),
+        () if labelled.all() or not observed.has_search_depth else _coverage(observed),
         tuple(one for one in classes if one.n_learnt < FEW_LABELS),
-        float(model.novelty_threshold_),
+        float(view.novelty_threshold),
     )
 
 
-def may_abstain(model: Any) -> bool:
-    """Tell whether a model has a search depth to set."""
-    return "search_depth" in model.get_params()
-
-
-def _coverage(model: Any, X: Any, n_samples: int) -> tuple[tuple[int, int], ...]:
-    """Return how many samples get an answer at each search depth, up to the first at which all do."""
-    asking, reached = _apart(model), []
-    for depth in DEPTHS:
-        reached.append((depth, n_samples - _answers(asking.set_params(search_depth=depth), X).count(None)))
-        if reached[-1][1] == n_samples:
+def _coverage(observed: Observed) -> tuple[tuple[int, int], ...]:
+    """Return how many samples get a prediction at each search depth, up to the first at which all do."""
+    coverage: list[tuple[int, int]] = []
+    for depth, indices in zip(DEPTHS, observed.view.predict_at_depths(observed.table, DEPTHS), strict=True):
+        coverage.append((depth, int((indices != UNLABELLED).sum())))
+        if coverage[-1][1] == len(observed):
             break
-    return tuple(reached)
+    return tuple(coverage)

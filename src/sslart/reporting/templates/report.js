@@ -20,7 +20,7 @@
     more.textContent = `Show ${Math.min(page, kept.length - shown.size)} more rules`;
     document.getElementById("rule-status").textContent =
       `${kept.length} of ${rows.length} rules` +
-      (kept.length ? "" : ": none is left, ask for less") +
+      (kept.length ? "" : ": no rule matches these filters") +
       (more.hidden ? "" : `, the first ${shown.size} shown`);
   }
 
@@ -77,7 +77,7 @@
   });
   for (const head of all("th[data-key]", table)) head.firstElementChild.addEventListener("click", () => sortRules(head));
 
-  const wishes = document.getElementById("sample-filters");
+  const sampleFilters = document.getElementById("sample-filters");
   const list = document.getElementById("sample-list");
   const items = all("li", list);
   const link = (item) => item.firstElementChild;
@@ -96,19 +96,19 @@
     if (top < list.scrollTop || top + item.offsetHeight > list.scrollTop + list.clientHeight) {
       list.scrollTop = top - list.clientHeight / 2;
     }
-    tell();
+    updateStatus();
   }
 
-  function tell() {
+  function updateStatus() {
     const shown = visible();
-    const place = shown.indexOf(picked);
-    for (const item of items) link(item).tabIndex = item === (place < 0 ? shown[0] : picked) ? 0 : -1;
-    const { previous, next } = wishes.elements;
-    previous.disabled = place <= 0;
-    next.disabled = place < 0 || place === shown.length - 1;
+    const index = shown.indexOf(picked);
+    for (const item of items) link(item).tabIndex = item === (index < 0 ? shown[0] : picked) ? 0 : -1;
+    const { previous, next } = sampleFilters.elements;
+    previous.disabled = index <= 0;
+    next.disabled = index < 0 || index === shown.length - 1;
     document.getElementById("sample-status").textContent = shown.length
-      ? `Sample ${link(picked).hash.slice(8)}: ${place + 1} of ${shown.length} shown`
-      : "No sample is like that: ask for less";
+      ? `Sample ${link(picked).hash.slice(8)}: ${index + 1} of ${shown.length} shown`
+      : "No sample matches these filters";
   }
 
   function pickByHand(item) {
@@ -117,8 +117,8 @@
   }
 
   function filterSamples() {
-    const state = wishes.elements.state.value;
-    const wanted = wishes.elements.find.value.trim().toLowerCase();
+    const state = sampleFilters.elements.state.value;
+    const wanted = sampleFilters.elements.find.value.trim().toLowerCase();
     const byNumber = /^\d+$/.test(wanted);
     for (const item of items) {
       const text = link(item).textContent.toLowerCase();
@@ -129,7 +129,7 @@
     const shown = visible();
     const exact = shown.find((item) => link(item).hash === `#sample-${wanted}`);
     if (exact || (shown.length && !shown.includes(picked))) pickByHand(exact || shown[0]);
-    else tell();
+    else updateStatus();
   }
 
   function step(by) {
@@ -142,7 +142,7 @@
     const item = items.find((one) => link(one).hash === location.hash);
     if (item) {
       if (item.hidden) {
-        wishes.reset();
+        sampleFilters.reset();
         filterSamples();
       }
       pick(item);
@@ -150,10 +150,10 @@
     }
   }
 
-  wishes.addEventListener("input", filterSamples);
-  wishes.addEventListener("submit", (event) => event.preventDefault());
-  wishes.elements.previous.addEventListener("click", () => step(-1));
-  wishes.elements.next.addEventListener("click", () => step(1));
+  sampleFilters.addEventListener("input", filterSamples);
+  sampleFilters.addEventListener("submit", (event) => event.preventDefault());
+  sampleFilters.elements.previous.addEventListener("click", () => step(-1));
+  sampleFilters.elements.next.addEventListener("click", () => step(1));
   list.addEventListener("click", (event) => {
     const item = event.target.closest("li");
     if (item) {
@@ -164,8 +164,8 @@
   list.addEventListener("keydown", (event) => {
     const shown = visible();
     const here = shown.indexOf(event.target.closest("li"));
-    const places = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: shown.length - 1 };
-    const item = shown[places[event.key]];
+    const targets = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: shown.length - 1 };
+    const item = shown[targets[event.key]];
     if (item) {
       event.preventDefault();
       pickByHand(item);
