@@ -169,15 +169,15 @@ def test_scorers_for_models_that_abstain(model: Any) -> None:
         scoring={"coverage": coverage_scorer, "correctness": correctness_scorer},
         error_score="raise",
     )
-    answered, right = [], []
+    coverage, right = [], []
     for train, test in StratifiedKFold(3).split(X, few):
         test = test[few[test] != -1]
-        answers = clone(model).fit(X[train], few[train]).predict(X[test])
-        answered.append(np.mean(answers != -1))
-        right.append(np.mean((answers == y[test])[answers != -1]))
-    np.testing.assert_allclose(found["test_coverage"], answered)
+        predicted = clone(model).fit(X[train], few[train]).predict(X[test])
+        coverage.append(np.mean(predicted != -1))
+        right.append(np.mean((predicted == y[test])[predicted != -1]))
+    np.testing.assert_allclose(found["test_coverage"], coverage)
     np.testing.assert_allclose(found["test_correctness"], right)
-    assert 0.2 < np.mean(answered) < 1
+    assert 0.2 < np.mean(coverage) < 1
     assert np.mean(right) > 0.75
 
 
@@ -294,7 +294,7 @@ def test_teaches_itself(model: Any) -> None:
     ids=lambda wrapper: type(wrapper).__name__,
 )
 def test_wrapper_that_takes_gaps_for_a_class(wrapper: Any) -> None:
-    """What the page says of them; ours alone and self-training know better."""
+    """These wrappers learn -1 as a class; SSLART alone and self-training do not."""
     X, y = IRIS
     few = with_gaps(y)
     assert clone(wrapper).fit(X, few).classes_.tolist() == [-1, 0, 1, 2]
@@ -321,7 +321,7 @@ def test_importance_is_with_the_feature_that_matters(model: Any) -> None:
 
 
 @each
-def test_partial_dependence_is_the_mean_answer(model: Any) -> None:
+def test_partial_dependence_is_the_mean_probability(model: Any) -> None:
     X, y = CANCER
     fitted = clone(model).fit(X[:200, 20:24], y[:200])
     found = partial_dependence(fitted, X[:50, 20:24], [2], grid_resolution=5, response_method="predict_proba")
@@ -333,7 +333,7 @@ def test_partial_dependence_is_the_mean_answer(model: Any) -> None:
 
 
 @each
-def test_decision_boundary_shows_the_answers(model: Any) -> None:
+def test_decision_boundary_shows_the_predictions(model: Any) -> None:
     X, y = IRIS
     fitted = clone(model).fit(X[:, 2:], y)
     shown = DecisionBoundaryDisplay.from_estimator(fitted, X[:, 2:], response_method="predict", grid_resolution=12)

@@ -83,6 +83,21 @@ def test_new_classes_are_confirmed_and_others_refused(
     assert sslart.load(numbers).classes_.tolist() == [3, 4, 5]
 
 
+@pytest.mark.parametrize("mapping", ["one-to-many", "evidence"])
+def test_a_model_without_a_label_gets_its_first_ones(
+    mapping: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, data = tmp_path / "model.sslart", tmp_path / "data.csv"
+    sslart.save(sslart.SSLART(mapping=mapping, random_state=0).partial_fit([[0, 0], [1, 1]]), model)
+    data.write_text("x,y\n0,0\n1,1\n")
+    type_lines(monkeypatch, "a", "y", "b", "y")
+    assert main(["label", str(model), str(data), "--questions", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("0 labels; 0 of 2 boxes have a label, and these hold 0 % of the rows\n")
+    assert "Class (a new one; Enter" in printed
+    assert sslart.load(model).predict([[0, 0], [1, 1]]).tolist() == ["a", "b"]
+
+
 def test_samples_are_shown_in_words(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     model = mixed_model(tmp_path)
     type_lines(monkeypatch, "q")

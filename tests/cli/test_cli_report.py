@@ -18,7 +18,7 @@ def test_the_page_names_samples_and_classes(tmp_path: Path, capsys: Captured) ->
     assert main(["report", str(model), str(tmp_path / "iris.csv"), *options]) == 0
     assert str(out) in capsys.readouterr().err
     page = out.read_text(encoding="utf-8")
-    assert all(word in page for word in ("flower 5", "virginica", "What this model does not know"))
+    assert all(word in page for word in ("flower 5", "virginica", "Limits of this model"))
 
 
 def test_a_page_on_categories_and_gaps(tmp_path: Path) -> None:

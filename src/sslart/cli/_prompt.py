@@ -45,7 +45,8 @@ def ask_class(classes: list[Any]) -> Any:
     texts = [str(one) for one in classes]
     by_number = {} if any(text.isdigit() for text in texts) else {str(n): one for n, one in enumerate(classes, start=1)}
     offered = [f"{n} {text}" for n, text in enumerate(texts, start=1)] if by_number else texts
-    prompt = f"Class ({', '.join(offered)}, or a new one; Enter if you do not know, q to stop)"
+    choices = f"{', '.join(offered)}, or a new one" if offered else "a new one"
+    prompt = f"Class ({choices}; Enter if you do not know, q to stop)"
     while True:
         try:
             text = input(f"{prompt}: ").strip()

@@ -12,6 +12,7 @@ import typer
 
 from sslart import save
 from sslart._mapping.view import view_of
+from sslart._utils.text import plural
 from sslart.active import Query, QueryPool
 from sslart.cli._evaluate import leave_one_out
 from sslart.cli._model_file import read_model
@@ -115,8 +116,8 @@ def _state_text(state: dict[str, Any]) -> str:
     quality = state["leave_one_out"]
     accuracy = "" if quality is None else f"; leave-one-out accuracy {percent(Estimate(**quality))}"
     return (
-        f"{state['labels']} labels; {state['boxes_with_label']} of {state['boxes']} boxes have a label, and these hold "
-        f"{100 * state['rows_in_them']:.0f} % of the rows{accuracy}"
+        f"{plural(state['labels'], 'label')}; {state['boxes_with_label']} of {state['boxes']} boxes have a label, and "
+        f"these hold {100 * state['rows_in_them']:.0f} % of the rows{accuracy}"
     )
 
 
