@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sslart._data.classes import Label
 from sslart._utils.text import number_text
 from sslart.explain import Box, Explanation, FeatureMatch, explain
-from sslart.explain._text.boxes import position_text, side_text
+from sslart.explain._text.boxes import position_details, short_position_text, side_text
 from sslart.explain._text.evidence import contribution_rows, evidence_headline
 from sslart.explain._text.explanation import low_probability_text
 from sslart.reporting._summary import Observed
@@ -32,6 +32,8 @@ class FeatureLine:
         The side of the box behind the prediction and of the opposing box; the second is empty without one.
     position : str
         Where the value lies: inside the first box, or how far outside.
+    details : tuple of str
+        Outside, its part of the distance, and whether it lies beyond the learnt range.
     inside : bool or None
     mark : float or None
         Where the value lies in the learnt range, from 0 to 100; None for categories and missing values.
@@ -44,6 +46,7 @@ class FeatureLine:
     side: str
     opposing_side: str
     position: str
+    details: tuple[str, ...]
     inside: bool | None
     mark: float | None
     band: tuple[float, float] | None
@@ -235,7 +238,8 @@ def _feature(why: Explanation, column: int, learnt: tuple[float, float] | None) 
         number_text(own.value),
         side_text(own),
         side_text(other) if other else "",
-        position_text(own),
+        short_position_text(own),
+        tuple(position_details(own)),
         own.inside,
         mark,
         _band(own, learnt),

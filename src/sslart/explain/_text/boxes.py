@@ -34,13 +34,17 @@ def short_position_text(match: FeatureMatch) -> str:
     return f"outside by {number_text(match.outside_by, 3)}"
 
 
-def position_text(match: FeatureMatch) -> str:
-    """Return where the value of the sample lies, and how much of the distance to the box that makes."""
-    text = short_position_text(match)
+def position_details(match: FeatureMatch) -> list[str]:
+    """Return, for a value outside the box, its part of the distance, and whether it lies beyond the learnt range."""
     if match.inside is not False or (match.categories is not None and match.beyond_range):
-        return text
-    limit = " (beyond the learnt range)" if match.beyond_range else ""
-    return f"{text}, {match.share:.0%} of the distance{limit}"
+        return []
+    return [f"{match.share:.0%} of the distance", *(["beyond the learnt range"] if match.beyond_range else [])]
+
+
+def position_text(match: FeatureMatch) -> str:
+    """Return where the value of the sample lies, with all details."""
+    text = ", ".join([short_position_text(match), *position_details(match)[:1]])
+    return text + "".join(f" ({detail})" for detail in position_details(match)[1:])
 
 
 def comparison_lines(box: Box) -> list[str]:
