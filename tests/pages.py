@@ -57,7 +57,7 @@ def run_commands(code: str) -> None:
     for line in code.replace("\\\n", " ").strip().splitlines():
         command, *words = shlex.split(line, comments=True)
         assert command == "sslart", line
-        with mock.patch("sys.stdin", io.StringIO()):  # nobody is there to answer
+        with mock.patch("sys.stdin", io.StringIO()):  # an empty standard input
             assert main(words) == 0, line
 
 
