@@ -99,6 +99,29 @@ def test_members_that_abstain_cast_no_vote(few_labels: Any) -> None:
     np.testing.assert_allclose(ensemble.predict_proba(X).sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("mapping", ["one-to-many", "one-to-one", "evidence"])
+def test_an_ensemble_abstains_where_fewer_members_vote_than_the_quorum(
+    mapping: str, few_labels: Any, tmp_path: Path
+) -> None:
+    X, y = few_labels
+    model = WESSLART(5, vigilance=0.95, mapping=mapping, search_depth=1, random_state=0).fit(X, y)
+    one_suffices, n_votes = model.predict(X), (model.apply(X) >= 0).sum(axis=1)
+    proba = model.predict_proba(X)
+    assert len(set(n_votes.tolist())) > 3
+    for quorum in range(1, 6):
+        model.set_params(quorum=quorum)
+        np.testing.assert_array_equal(model.predict(X), np.where(n_votes >= quorum, one_suffices, -1))
+        np.testing.assert_array_equal(model.predict_proba(X), proba)
+    sslart.save(model, tmp_path / "model.sslart")
+    np.testing.assert_array_equal(sslart.load(tmp_path / "model.sslart").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("quorum", [0, 4, 1.5, None])
+def test_a_quorum_that_makes_no_sense_is_refused(quorum: Any, few_labels: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match="quorum"):
+        WESSLART(3, quorum=quorum).fit(*few_labels)
+
+
 def test_the_prediction_is_the_class_of_highest_probability(few_labels: Any) -> None:
     X, y = few_labels
     for voting in ("weighted", "majority"):

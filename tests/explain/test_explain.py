@@ -244,6 +244,22 @@ def test_no_counterfactual_where_there_is_no_other_class() -> None:
     assert "another" not in str(explanation)
 
 
+def test_an_ensemble_without_its_quorum_is_explained(few_labels: Any) -> None:
+    X, y = few_labels
+    model = WESSLART(5, quorum=4, vigilance=0.95, search_depth=1, random_state=0).fit(X, y)
+    n_votes = (model.apply(X) >= 0).sum(axis=1).tolist()
+    assert 0 in n_votes
+    for explanation, n in zip(explain(model, X), n_votes, strict=True):
+        assert explanation.abstained == (n < 4)
+        text = str(explanation)
+        assert ("only" in text) == (0 < n < 4)
+        if explanation.abstained:
+            assert (f"only {n} of 5 members vote, and the quorum is 4." in text) == (n > 0)
+            assert explanation.advice is not None
+            assert explanation.search_path[0].label is None  # of a member that has no vote
+            assert explanation.box.node == explanation.search_path[0].node
+
+
 def test_abstention_explains_itself() -> None:
     X = np.array([[0.0, 0.0], [0.1, 0.1], [5.0, 5.0], [5.0, 5.1], [5.1, 5.0], [10.0, 10.0]])
     y = np.array(["a", None, None, None, None, "b"], dtype=object)

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 import sslart
 from conftest import lattices
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._mapping.evidence.basis import Term
+from sslart._mapping.evidence.bases.base import Term
 from sslart._mapping.evidence.families import FAMILIES
 from sslart._mapping.evidence.readout import TERM_ORDER
 from sslart.export.onnx import _convert, _graph
@@ -111,6 +111,8 @@ def probes(X: np.ndarray, n_samples: int = N_SAMPLES) -> np.ndarray:
         (WESSLART(3, random_state=0), EXACT),
         (WESSLART(3, mapping="one-to-one", search_depth=1, abstain_below=0.6, random_state=0), EXACT),
         (WESSLART(4, voting="majority", search_depth=2, random_state=0), EXACT),
+        (WESSLART(4, quorum=3, search_depth=1, random_state=0), EXACT),
+        (WESSLART(3, quorum=2, mapping="evidence", families="box", search_depth=1, random_state=0), EVIDENCE),
         (WESSLART(2, mapping="evidence", families="box", search_depth=1, random_state=0), EVIDENCE),
         (
             WESSLART(2, mapping="evidence", families=["linear", "propagated"], voting="majority", random_state=0),

@@ -196,6 +196,8 @@ class ModelView:
     search_depth : int
         T; 0 for no limit.
     abstain_below : float or None
+    quorum : int
+        How many members must vote.
     """
 
     name: str
@@ -205,6 +207,7 @@ class ModelView:
     reader: SampleReader
     search_depth: int = NO_LIMIT
     abstain_below: float | None = None
+    quorum: int = 1
 
     @property
     def is_ensemble(self) -> bool:
@@ -352,14 +355,14 @@ class PredictionBatch:
     def ballot(self, depth: int) -> Ballot:
         """Return the votes of an ensemble."""
         if depth not in self._ballots:
-            weights = self.view.vote_weights
+            weights, quorum = self.view.vote_weights, self.view.quorum
             assert weights is not None
             if self.view.uses_evidence:
-                self._ballots[depth] = vote_on_evidence(self._evidence_indices(depth), self.probas, weights)
+                self._ballots[depth] = vote_on_evidence(self._evidence_indices(depth), self.probas, weights, quorum)
             else:
                 nodes = self.all_nodes() if depth == NO_LIMIT else self.nodes(depth)
                 votes = [member.label_of(own) for member, own in zip(self.members, nodes, strict=True)]
-                self._ballots[depth] = vote_on_labels(np.array(votes), nodes, weights)
+                self._ballots[depth] = vote_on_labels(np.array(votes), nodes, weights, quorum)
         return self._ballots[depth]
 
     def _evidence_indices(self, depth: int) -> IntArray:

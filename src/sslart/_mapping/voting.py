@@ -92,7 +92,7 @@ class Ballot:
     scores : array of shape (n_samples, n_classes)
         Sum of the votes; with evidence, of the weighted probabilities of the members that vote.
     winners : array of length n_samples
-        Class index of the highest score, the first on ties; -1 where no member votes.
+        Class index of the highest score, the first on ties; -1 where fewer members vote than the quorum demands.
     towards_winner : array of shape (n_members, n_samples)
         What each member adds to the score of the winner; -1 where it votes for another class or not at all.
     """
@@ -109,7 +109,7 @@ class Ballot:
         return np.asarray(self.scores / self.scores.sum(axis=1, keepdims=True))
 
 
-def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray) -> Ballot:
+def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
     """Count votes, each with the weight of its member for the class.
 
     Where every vote cast has weight zero, each counts one: there is nothing else to decide by.
@@ -118,6 +118,8 @@ def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray) 
     ----------
     votes, nodes : arrays of shape (n_members, n_samples)
     class_weights : array of shape (n_members, n_classes)
+    quorum : int
+        How many members must vote.
     """
     voted = votes[:, :, None] == np.arange(class_weights.shape[1])
     weighted = np.einsum("msc,mc->sc", voted, class_weights)
@@ -125,11 +127,11 @@ def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray) 
     weights = np.take_along_axis(class_weights, votes, axis=1)
     weights[:, ~(weights * (votes != UNLABELLED)).any(axis=0)] = 1.0
     weights = np.where(votes == UNLABELLED, 0.0, weights)
-    winners = _winners(votes, scores)
+    winners = _winners(votes, scores, quorum)
     return Ballot(nodes, votes, weights, scores, winners, np.where(votes == winners, weights, -1.0))
 
 
-def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatArray) -> Ballot:
+def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
     """Add up the weighted probabilities of the members that vote.
 
     Parameters
@@ -137,11 +139,13 @@ def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatAr
     votes : array of shape (n_members, n_samples)
     probas : array of shape (n_members, n_samples, n_classes)
     class_weights : array of shape (n_members, n_classes)
+    quorum : int
+        How many members must vote.
     """
     abstained = votes == UNLABELLED
     shares = np.where(abstained[:, :, None], 0.0, probas) * class_weights[:, None]
     scores = shares.sum(axis=0)
-    winners = _winners(votes, scores)
+    winners = _winners(votes, scores, quorum)
     own, towards = (
         np.take_along_axis(shares, np.maximum(indices, 0)[:, :, None], axis=2)[:, :, 0]
         for indices in (votes, np.broadcast_to(winners, votes.shape))
@@ -150,8 +154,8 @@ def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatAr
     return Ballot(nodes, votes, np.where(abstained, 0.0, own), scores, winners, np.where(abstained, -1.0, towards))
 
 
-def _winners(votes: IntArray, scores: FloatArray) -> IntArray:
-    return np.where((votes != UNLABELLED).any(axis=0), scores.argmax(axis=1), UNLABELLED)
+def _winners(votes: IntArray, scores: FloatArray, quorum: int) -> IntArray:
+    return np.where((votes != UNLABELLED).sum(axis=0) >= quorum, scores.argmax(axis=1), UNLABELLED)
 
 
 def held_out(labels: Labels, share: float, random: np.random.RandomState) -> BoolArray:

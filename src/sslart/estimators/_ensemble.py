@@ -11,7 +11,7 @@ from sslart._data.training import check_has_label
 from sslart._mapping.view import MemberView, ModelView
 from sslart._mapping.voting import VotingRecord
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.params import check_option
+from sslart._utils.params import check_option, check_whole
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._pooled import PooledNodes
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
@@ -38,7 +38,9 @@ MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so tha
 class Ensemble(PooledNodes, AbstainingClassifier):
     """Members that have learnt, and their vote."""
 
+    n_members: int
     voting: str
+    quorum: int
     mapping: str
     n_jobs: int | None
     _record: VotingRecord
@@ -72,7 +74,19 @@ class Ensemble(PooledNodes, AbstainingClassifier):
             self._reader(),
             self._search_depth(),
             self._min_probability(),
+            self._quorum(),
         )
+
+    def _quorum(self) -> int:
+        quorum = check_whole(self._name, "quorum", self.quorum)
+        assert quorum is not None
+        n_members = len(self.estimators_) if self.__sklearn_is_fitted__() else self.n_members
+        if quorum > n_members:
+            raise ValueError(
+                f"quorum of {self._name} must be at most the number of members, {n_members}, got {quorum}: with more "
+                "it would never predict."
+            )
+        return quorum
 
     @property
     def class_weights_(self) -> FloatArray:

@@ -35,6 +35,9 @@ class WESSLART(Ensemble):
         M: how many members vote.
     voting : {"weighted", "majority"}, default="weighted"
         Whether a vote counts We_c^m (WESSL-ART) or one (VESSL-ART).
+    quorum : int, default=1
+        How many members must vote before the ensemble predicts; where fewer do, it abstains. It matters with
+        `search_depth`, without which every member votes on every sample.
     validation : "labelled" or float, default="labelled"
         What `fit` measures We_c^m on: the labelled training samples, or a share of them in (0, 1) that is held out
         (stratified by class) and learnt by no member. A `validation_set` given to `fit` takes its place. With evidence
@@ -105,6 +108,7 @@ class WESSLART(Ensemble):
         n_members: int = 7,
         *,
         voting: str = "weighted",
+        quorum: int = 1,
         validation: str | float = "labelled",
         n_jobs: int | None = None,
         vigilance: float = 0.9,
@@ -125,6 +129,7 @@ class WESSLART(Ensemble):
     ) -> None:
         self.n_members = n_members
         self.voting = voting
+        self.quorum = quorum
         self.validation = validation
         self.n_jobs = n_jobs
         self.vigilance = vigilance
@@ -264,6 +269,7 @@ class WESSLART(Ensemble):
 
     def _check_parameters(self) -> None:
         check_whole(self._name, "n_members", self.n_members)
+        self._quorum()
         check_option(self._name, "voting", self.voting, VOTINGS)
         check_flag(self._name, "shuffle", self.shuffle)
         check_jobs(self._name, self.n_jobs)

@@ -122,9 +122,10 @@ class _Explainer:
         if abstained.size:
             numbers = range(len(self.view.members))
             paths = [self._probe(number, abstained).search_paths(self.depth) for number in numbers]
-            shown[abstained] = np.argmax(
-                [[path.largest(row)[1] for row in range(len(abstained))] for path in paths], axis=0
-            )
+            rows = range(len(abstained))
+            support = np.array([[path.largest(row)[1] for row in rows] for path in paths])
+            has_label = np.array([path.labels for path in paths]) != UNLABELLED
+            shown[abstained] = np.where(has_label, 0, support).argmax(axis=0)
         return shown
 
     def _add_findings(self, probe: MemberProbe, rows: IntArray) -> None:
@@ -215,6 +216,7 @@ class _Explainer:
             self.classes,
             np.where(self.is_low, self.proba.max(axis=1), np.nan),
             view.abstain_below,
+            view.quorum,
         )
         predictions = view.labels_of(self.predicted).tolist()
         rows = np.arange(len(predictions)), np.maximum(self.predicted, 0)

@@ -127,6 +127,8 @@ class ModelFindings:
     low_probability : array of length n_samples
         The highest probability, where the model abstains because it is too low; NaN for other samples.
     abstain_below : float or None
+    quorum : int
+        How many members of an ensemble must vote.
     """
 
     counterfactuals: CounterfactualTable
@@ -137,6 +139,7 @@ class ModelFindings:
     classes: list[Any]
     low_probability: FloatArray
     abstain_below: float | None
+    quorum: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,6 +179,8 @@ class Explanation:
         Why the sample is unlike all learnt samples; None where it is not.
     votes : tuple of Vote or None
         How each member voted; None unless the model is an ensemble.
+    quorum : int
+        How many members of an ensemble must vote before it predicts; 1 for a single model.
     scores : dict from class to float, or None
         The sum of the votes for each class; with evidence mapping, of the weighted probabilities. None unless the
         model is an ensemble.
@@ -218,6 +223,11 @@ class Explanation:
         """The highest probability and the limit it does not reach, where the model abstains because of that."""
         highest, limit = self._model.low_probability.item(self._row), self._model.abstain_below
         return None if limit is None or highest != highest else (highest, limit)
+
+    @property
+    def quorum(self) -> int:
+        """How many members of an ensemble must vote before it predicts; 1 for a single model."""
+        return self._model.quorum
 
     @cached_property
     def evidence(self) -> Evidence | None:

@@ -28,7 +28,8 @@ class Predicted:
     proba : Value of shape (n_samples, n_classes)
         As `predict_proba` gives them: without regard to abstention.
     within_depth : Value of shape (n_samples,), or None
-        Whether the search finds a labelled box; None where it always does.
+        Whether the search finds a labelled box, in an ensemble that of as many members as the quorum demands; None
+        where it always does.
     has_value : Value of shape (n_samples,)
         Whether the sample has a value to predict from.
     """
@@ -46,8 +47,8 @@ def predicted(columns: Columns, view: ModelView) -> Predicted:
     if weights is None:
         return members[0]
     if view.uses_evidence:
-        return _by_evidence(members, weights)
-    return _by_votes(columns.graph, members, weights)
+        return _by_evidence(members, weights, view.quorum)
+    return _by_votes(columns.graph, members, weights, view.quorum)
 
 
 def _by_member(columns: Columns, member: MemberView, depth: int) -> Predicted:
@@ -68,7 +69,7 @@ def _by_member(columns: Columns, member: MemberView, depth: int) -> Predicted:
     )
 
 
-def _by_votes(graph: Graph, members: list[Predicted], weights: FloatArray) -> Predicted:
+def _by_votes(graph: Graph, members: list[Predicted], weights: FloatArray, quorum: int) -> Predicted:
     """Return the class of most votes: see `sslart._mapping.voting.vote_on_labels`."""
     n_classes = weights.shape[1]
     votes = [member.indices.reshape(-1, 1).equals(np.arange(n_classes)[None]).cast(DOUBLE) for member in members]
@@ -79,16 +80,18 @@ def _by_votes(graph: Graph, members: list[Predicted], weights: FloatArray) -> Pr
         some_count = weighted.max(axis=1).reshape(-1, 1) > 0.0
         return graph.where(some_count, weighted, _sum(votes))
 
-    return _together(members, votes, scores)
+    return _together(members, votes, scores, quorum)
 
 
-def _by_evidence(members: list[Predicted], weights: FloatArray) -> Predicted:
+def _by_evidence(members: list[Predicted], weights: FloatArray, quorum: int) -> Predicted:
     """Return the class of the highest sum of weighted probabilities: see `sslart._mapping.voting.vote_on_evidence`."""
     shares = [member.proba * own for member, own in zip(members, weights, strict=True)]
-    return _together(members, shares, _sum)
+    return _together(members, shares, _sum, quorum)
 
 
-def _together(members: list[Predicted], votes: list[Value], scores: Callable[[list[Value]], Value]) -> Predicted:
+def _together(
+    members: list[Predicted], votes: list[Value], scores: Callable[[list[Value]], Value], quorum: int
+) -> Predicted:
     """Return the class by the members whose search finds a labelled box, and the probabilities by all members."""
     of_all = scores(votes)
     of_some, limits = of_all, [member.within_depth for member in members if member.within_depth is not None]
@@ -99,9 +102,13 @@ def _together(members: list[Predicted], votes: list[Value], scores: Callable[[li
                 for member, vote in zip(members, votes, strict=True)
             ]
         )
-    any_within_depth = reduce(lambda a, b: a | b, limits) if len(limits) == len(members) else None
+    enough_vote = None
+    n_always = len(members) - len(limits)
+    if n_always < quorum:
+        n_within_depth = _sum([limit.cast(DOUBLE) for limit in limits])
+        enough_vote = n_within_depth > quorum - n_always - 0.5
     shares = of_all / of_all.sum(axis=1).reshape(-1, 1)
-    return Predicted(of_some.argmax(axis=1), shares, any_within_depth, members[0].has_value)
+    return Predicted(of_some.argmax(axis=1), shares, enough_vote, members[0].has_value)
 
 
 def _sum(values: list[Value]) -> Value:
