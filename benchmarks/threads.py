@@ -19,7 +19,7 @@ from sslart import SSLART, AutoSSLART
 
 TURNS = 15
 BATCHES = (1, 10, 100, 1000, 10_000)
-LEAST_SECONDS = 2e-3  # of one measurement: short calls are repeated
+MIN_SECONDS = 2e-3  # of one measurement: short calls are repeated
 
 Call = Callable[[int | None], Any]
 
@@ -32,7 +32,7 @@ def seconds(call: Call, n_jobs: int | None) -> float:
         for _ in range(n_calls):
             call(n_jobs)
         taken = time.perf_counter() - start
-        if taken >= LEAST_SECONDS:
+        if taken >= MIN_SECONDS:
             return taken / n_calls
         n_calls *= 4
 
