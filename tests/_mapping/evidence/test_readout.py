@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelled_sets import basis_of, labelled_set, one_of_each, readout_of
 
-from sslart._mapping.evidence.box_basis import NEGLIGIBLE, BoxTerm
+from sslart._mapping.evidence.bases.boxes import NEGLIGIBLE, BoxTerm
+from sslart._mapping.evidence.bases.splines import N_KNOTS, SplineTerm, knot_positions
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.families import FAMILIES
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.readout import TERM_ORDER, Readout
 from sslart._mapping.evidence.settings import BasisSpec
-from sslart._mapping.evidence.spline_basis import N_KNOTS, SplineTerm, knot_positions
 
 TOLERANCE = 1e-4  # relative to the largest score: boxes are scored in float32
 

@@ -20,7 +20,7 @@ import sslart._art.reference
 from conftest import HAS_KERNEL, needs_kernel
 from sslart import SSLART, AutoSSLART
 from sslart._art.backend import use_backend
-from sslart._mapping.evidence.box_basis import BoxTerm
+from sslart._mapping.evidence.bases.boxes import BoxTerm
 from sslart._mapping.evidence.packed_boxes import WIDTH, PackedBoxes, padded
 from sslart._mapping.view import view_of
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from labelled_sets import basis_of, labelled_set
 
 from sslart._mapping.evidence import selection
-from sslart._mapping.evidence.box_basis import N_SUBSPACES, NEGLIGIBLE, BoxTerm
+from sslart._mapping.evidence.bases.boxes import N_SUBSPACES, NEGLIGIBLE, BoxTerm
 from sslart._mapping.evidence.design import BoxSet, DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILY_NAMES, family_of
 from sslart._mapping.evidence.readout import calibration

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sslart._mapping.evidence.basis import Family
-from sslart._mapping.evidence.box_basis import BoxFamily, RelevantFamily, SubspaceFamily
-from sslart._mapping.evidence.graph_basis import CarriedFamily, SpreadFamily
-from sslart._mapping.evidence.linear_basis import LinearFamily
+from sslart._mapping.evidence.bases.base import Family
+from sslart._mapping.evidence.bases.boxes import BoxFamily, RelevantFamily, SubspaceFamily
+from sslart._mapping.evidence.bases.graph import CarriedFamily, SpreadFamily
+from sslart._mapping.evidence.bases.linear import LinearFamily
+from sslart._mapping.evidence.bases.splines import SplineFamily
 from sslart._mapping.evidence.settings import BasisSpec
-from sslart._mapping.evidence.spline_basis import SplineFamily
 
 FAMILIES: tuple[Family, ...] = (
     BoxFamily(),

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from sslart._art.backend import backend
-from sslart._mapping.evidence.basis import BoxActivations, Term
-from sslart._mapping.evidence.box_basis import BoxTerm
-from sslart._mapping.evidence.graph_basis import GraphTerm
-from sslart._mapping.evidence.linear_basis import LinearTerm
+from sslart._mapping.evidence.bases.base import BoxActivations, Term
+from sslart._mapping.evidence.bases.boxes import BoxTerm
+from sslart._mapping.evidence.bases.graph import GraphTerm
+from sslart._mapping.evidence.bases.linear import LinearTerm
+from sslart._mapping.evidence.bases.splines import SplineTerm
 from sslart._mapping.evidence.rank_scaler import RankScaler
-from sslart._mapping.evidence.spline_basis import SplineTerm
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sslart._mapping.evidence.basis import Basis
+from sslart._mapping.evidence.bases.base import Basis
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sslart._mapping.evidence.basis import Basis, BoxActivations, Family, Term
+from sslart._mapping.evidence.bases.base import Basis, BoxActivations, Family, Term
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.packed_boxes import PackedBoxes, padded
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelled_sets import applies, basis_of, labelled_set, one_of_each, readout_of
 
-from sslart._mapping.evidence.box_basis import BOXES_PER_SUBSPACE, N_SUBSPACES, NEGLIGIBLE, BoxTerm
+from sslart._mapping.evidence.bases.boxes import BOXES_PER_SUBSPACE, N_SUBSPACES, NEGLIGIBLE, BoxTerm
+from sslart._mapping.evidence.bases.graph import MAX_BOXES, GraphTerm
+from sslart._mapping.evidence.bases.linear import LinearTerm
+from sslart._mapping.evidence.bases.splines import SplineTerm
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
-from sslart._mapping.evidence.graph_basis import MAX_BOXES, GraphTerm
-from sslart._mapping.evidence.linear_basis import LinearTerm
 from sslart._mapping.evidence.readout import ReadoutBuilder
 from sslart._mapping.evidence.settings import BasisSpec
-from sslart._mapping.evidence.spline_basis import SplineTerm
 
 TOLERANCE = 1e-4  # relative to the largest score: boxes are scored in float32
 EVERY = one_of_each(DesignMatrices(labelled_set(0)))
@@ -138,6 +138,6 @@ def test_a_graph_needs_boxes_and_a_subspace_features() -> None:
 
 def test_a_graph_of_many_boxes_is_that_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_BOXES > 40
-    monkeypatch.setattr("sslart._mapping.evidence.graph_basis.MAX_BOXES", 25)
+    monkeypatch.setattr("sslart._mapping.evidence.bases.graph.MAX_BOXES", 25)
     graph = basis_of(BasisSpec("spread", 0.0, 0.9), DesignMatrices(labelled_set(0))).graph
     assert len(graph.term.centres) == len(graph.S) == 25

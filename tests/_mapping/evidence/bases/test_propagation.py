@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._mapping.evidence.graph import MIN_BOXES, N_NEIGHBOURS, LabelPropagation, similarity
+from sslart._mapping.evidence.bases.propagation import MIN_BOXES, N_NEIGHBOURS, LabelPropagation, similarity
 
 EXACT = 1e-9
 

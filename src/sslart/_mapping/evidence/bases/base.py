@@ -1,6 +1,6 @@
 """What a family of evidence consists of: a grid of settings, design matrices, and terms of the readout.
 
-A family is one file. It registers in `families.py`; nothing else has to know it.
+A family is one file beside this one. It is registered in `families.py`; nothing else has to know it.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ import numpy as np
 import scipy.linalg
 
 from sslart._art.backend import backend
-from sslart._mapping.evidence.basis import Basis, BoxActivations, Family, Term, sum_by_scale
+from sslart._mapping.evidence.bases.base import Basis, BoxActivations, Family, Term, sum_by_scale
+from sslart._mapping.evidence.bases.propagation import MIN_BOXES, LabelPropagation, similarity
 from sslart._mapping.evidence.design import DesignMatrices
-from sslart._mapping.evidence.graph import MIN_BOXES, LabelPropagation, similarity
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.linalg
 
-from sslart._mapping.evidence.basis import Basis, Family, Term, sum_by_scale
+from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray

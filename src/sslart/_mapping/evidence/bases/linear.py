@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sslart._mapping.evidence.basis import Basis, Family, Term, sum_by_scale
+from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.settings import MAX_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray

@@ -1,0 +1,1 @@
+"""Basis functions of evidence: one file per family. `families.py` registers them."""
