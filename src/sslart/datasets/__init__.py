@@ -18,10 +18,12 @@ from sslart.datasets._loaders.tables import (
     load_seeds,
     load_zoo,
 )
+from sslart.datasets._noise import add_white_noise, switch_labels
 from sslart.datasets._registry import fetch, list_datasets, where
 
 __all__ = [
     "DataNotFoundError",
+    "add_white_noise",
     "fetch",
     "list_datasets",
     "load_australian",
@@ -46,6 +48,7 @@ __all__ = [
     "load_wdbc",
     "load_wine",
     "load_zoo",
+    "switch_labels",
     "where",
     "window_statistics",
 ]

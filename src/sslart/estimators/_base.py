@@ -105,13 +105,22 @@ class ARTEstimator(RawSamplesEstimator):
         """Return the checked parameters of learning, after checking the others too."""
         return self._common_params()
 
+    def _checked_choice(self) -> float:
+        if isinstance(self.choice, int | float) and self.choice == 0:
+            raise ValueError(
+                f"choice of {self._name} must be above 0: at 0 all boxes that hold a sample tie, whatever their size, and "
+                "a box over the whole range has no choice value at all. For the limit α → 0, in which the smallest "
+                "of them wins, give a small number such as 1e-9."
+            )
+        return check_number(self._name, "choice", self.choice, 0, open_low=True)
+
     def _common_params(self, match_tracking: float = 0.0, one_to_one: bool = False) -> LearningParams:
         name = self._name
         check_flag(name, "shuffle", self.shuffle)
         check_jobs(name, self.n_jobs)
         return LearningParams(
             check_number(name, "vigilance", self.vigilance, 0, 1),
-            check_number(name, "choice", self.choice, 0, open_low=True),
+            self._checked_choice(),
             check_number(name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
             match_tracking,
             one_to_one,

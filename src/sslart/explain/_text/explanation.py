@@ -34,8 +34,8 @@ def _why_abstained(explanation: Explanation) -> str:
         return low_probability_text(*explanation.low_confidence)
     n_votes = sum(vote.vote is not None for vote in explanation.votes or ())
     if n_votes:
-        of = len(explanation.votes or ())
-        return f"only {n_votes} of {plural(of, 'member')} vote, and the quorum is {explanation.quorum}"
+        n_members = len(explanation.votes or ())
+        return f"only {n_votes} of {plural(n_members, 'member')} vote, and the quorum is {explanation.quorum}"
     n_searched, of = len(explanation.search_path), "" if explanation.box.member is None else " of any member"
     if n_searched > 1:
         return f"none of the {n_searched} best boxes{of} has a label"
