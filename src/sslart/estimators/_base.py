@@ -108,8 +108,8 @@ class ARTEstimator(RawSamplesEstimator):
     def _checked_choice(self) -> float:
         if isinstance(self.choice, int | float) and self.choice == 0:
             raise ValueError(
-                f"choice of {self._name} must be above 0: at 0 all boxes that hold a sample tie, whatever their size, and "
-                "a box over the whole range has no choice value at all. For the limit α → 0, in which the smallest "
+                f"choice of {self._name} must be above 0: at 0 all boxes that hold a sample tie, whatever their size, "
+                "and a box over the whole range has no choice value at all. For the limit α → 0, in which the smallest "
                 "of them wins, give a small number such as 1e-9."
             )
         return check_number(self._name, "choice", self.choice, 0, open_low=True)
