@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
@@ -51,10 +51,11 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[
         if reset:
             _remember_width(estimator, X.shape[1])
         return Table(X)
-    if _is_frame(X) and any(not _is_numeric(column) for _, column in _columns_of(X)):
+    given = _columns_of(X) if _is_frame(X) else []
+    if any(not _is_numeric(column) for _, column in given):
         columns = [
-            _read_column(name, column, None if categorical is None else place in categorical)
-            for place, (name, column) in enumerate(_columns_of(X))
+            _read_column(name, column, None if categorical is None else position in categorical)
+            for position, (name, column) in enumerate(given)
         ]
         return _read_mixed_frame(estimator, X, columns, reset)
     try:
@@ -156,9 +157,10 @@ def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def _columns_of(frame: Any) -> Iterable[tuple[str, Any]]:
-    for position, name in enumerate(frame.columns):
-        yield str(name), frame.iloc[:, position] if hasattr(frame, "iloc") else frame[name]
+def _columns_of(frame: Any) -> list[tuple[str, Any]]:
+    """Return the names and the columns of a pandas frame, where a name may come twice, or of a polars frame."""
+    pairs = frame.items() if hasattr(frame, "items") else ((name, frame[name]) for name in frame.columns)
+    return [(str(name), column) for name, column in pairs]
 
 
 def _dtype_name(column: Any) -> str:
