@@ -17,7 +17,7 @@ from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("default")
 
-collect_ignore = ["fuzz_kernel.py"]  # a program of its own: `make fuzz`
+collect_ignore = ["_art/fuzz_kernel.py"]  # a program of its own: `make fuzz`
 
 HAS_KERNEL = importlib.util.find_spec("sslart._kernel") is not None
 DATA = os.environ.get("SSLART_DATA", "")

@@ -1,7 +1,7 @@
 """Compare kernel and reference on adversarial data for a bounded time: `make fuzz`.
 
-Every configuration draws a lattice (or none), duplicates, missing values, a params, a cut of the stream, an instruction
-set and the thresholds of filter and tree, learns it on both engines, and compares every array bit for bit.
+Every configuration draws a lattice (or none), duplicates, missing values, learning parameters, a cut of the stream, an
+instruction set and the thresholds of filter and tree, learns it on both backends, and compares every array bit for bit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def configuration(seed: int) -> dict:
     return {
         "samples": samples,
         "targets": random.randint(-1, random.randint(1, 5), n_samples),
-        "rule": LearningParams(
+        "params": LearningParams(
             vigilance=float(random.choice([0, 0.1, 0.3, 0.5, 0.7, 0.75, 0.8, 0.9, 0.95, 1])),
             choice=float(random.choice([1e-3, 1e-9, 0.1, 10, 1e6])),
             learning_rate=float(random.choice([1, 1, 0.9, 0.5, 0.1])),
@@ -52,12 +52,12 @@ def configuration(seed: int) -> dict:
     }
 
 
-def history(engine, config: dict) -> list[bytes]:
-    samples, targets, params = config["samples"], config["targets"], config["rule"]
+def history(backend, config: dict) -> list[bytes]:
+    samples, targets, params = config["samples"], config["targets"], config["params"]
     unit = Encoder.of_columns(Table(samples))._with_range(np.zeros(samples.shape[1]), np.ones(samples.shape[1]))
     network = Network(unit)
     arrays = []
-    with use_backend(engine):
+    with use_backend(backend):
         for rows in (slice(0, config["cut"]), slice(config["cut"], None)):
             if len(targets[rows]):
                 learnt = network.learn(
@@ -66,9 +66,8 @@ def history(engine, config: dict) -> list[bytes]:
                 arrays += [learnt.nodes, learnt.predicted]
                 arrays += network.rank(Table(samples), params.choice, depth=config["depth"])
         arrays += network.rank(Table(samples), params.choice, depth=config["depth"], labelled_only=True)
-    prototypes = network.nodes
     for name in ("weights", "norms", "support", "counts", "labels"):
-        arrays.append(getattr(prototypes, name)[: prototypes.n_nodes])
+        arrays.append(getattr(network.nodes, name)[: network.nodes.n_nodes])
     return [array.tobytes() for array in arrays]
 
 

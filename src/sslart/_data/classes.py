@@ -56,7 +56,7 @@ class ClassTable:
             self.declaring(labels[np.flatnonzero(labels.known)[:1]])
 
     def has_minus_one(self) -> bool:
-        """Tell whether -1 is a class here, and so does not mean unlabelled."""
+        """Return whether -1 is a class here, and so does not mean unlabelled."""
         return UNLABELLED in self.seen or UNLABELLED in self.declared
 
     def codes(self, labels: Labels) -> IntArray:

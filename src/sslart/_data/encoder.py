@@ -208,7 +208,7 @@ class Encoder:
             yield slice(start, end), encoder
 
     def knows_categories(self, table: Table) -> bool:
-        """Tell whether every category of a table is known."""
+        """Return whether every category of a table is known."""
         return self._with_categories(table) is self
 
     def _rows_that_widen(self, table: Table) -> set[int]:

@@ -49,7 +49,7 @@ class Labels:
         return np.asarray((self.values == UNLABELLED) & (self.values.dtype.kind == "i"))
 
     def are_plus_and_minus_one(self) -> bool:
-        """Tell whether y is in the {-1, 1} convention of two classes: with -1 unlabelled, one class would be left."""
+        """Return whether y is in the {-1, 1} convention of two classes: with -1 unlabelled, one class would be left."""
         named = self.values[self.known | self._minus_one()]
         return bool(self._minus_one().any()) and set(np.unique(named).tolist()) == {UNLABELLED, 1}
 

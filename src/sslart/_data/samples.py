@@ -115,7 +115,7 @@ class SampleReader(BaseEstimator):
 
 
 def _needs_no_check(X: Any) -> bool:
-    """Tell at little cost that X is as the kernel wants it: streams bring samples one at a time."""
+    """Return, at little cost, whether X is as the kernel wants it: streams bring samples one at a time."""
     if not (type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous):
         return False
     with np.errstate(over="ignore", invalid="ignore"):
@@ -207,7 +207,7 @@ def plain_value(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value is None, NaN, NaT or pandas.NA."""
+    """Return whether a value is None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))

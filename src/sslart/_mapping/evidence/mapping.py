@@ -230,7 +230,7 @@ def _mixture(state: dict[str, Any]) -> Mixture:
 
 
 def _is_time_to_choose(numbers: IntArray) -> BoolArray:
-    """Tell which numbers are two or more and a power of two, or half as much more."""
+    """Return which numbers are two or more and a power of two, or half as much more."""
     thirds = numbers // 3
     power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
     return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))

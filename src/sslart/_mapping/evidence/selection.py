@@ -182,7 +182,7 @@ class _Trial:
 
 
 def _fits_many(mixture: Mixture) -> bool:
-    """Tell whether a mixture can be learnt from many labels: all but those that need a matrix over labels."""
+    """Return whether a mixture can be learnt from many labels: all but those that need a matrix over labels."""
     return all(family_of(spec).fits_many for spec in mixture.specs)
 
 

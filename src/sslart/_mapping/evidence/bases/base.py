@@ -146,7 +146,7 @@ class Family(ABC):
         """Return the settings to try."""
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Tell whether the family makes sense for these boxes and features."""
+        """Return whether the family makes sense for these boxes and features."""
         return True
 
     @abstractmethod

@@ -240,7 +240,7 @@ class SubspaceFamily(BoxFamily):
         return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in fixed.middle_bandwidths]
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Tell whether there are features to choose from."""
+        """Return whether there are features to choose from."""
         return design.n_features > 2
 
     def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:

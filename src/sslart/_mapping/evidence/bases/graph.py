@@ -180,7 +180,7 @@ class SpreadFamily(Family):
         return [BasisSpec(self.kind, fixed.rank_weights[0], reach) for reach in self.reaches]
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Tell whether there are boxes enough for a graph."""
+        """Return whether there are boxes enough for a graph."""
         return len(design.boxes.lower) >= MIN_BOXES
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
