@@ -175,7 +175,7 @@ def _handles(boxes: Sequence[Box], what: str) -> list[Any]:
     """Return the names of the two boxes that bars belong to, for a legend."""
     patches = optional("matplotlib.patches", "plot")
     handles = []
-    names = draw.distinct(["no label" if box.label is None else f"class {box.label}" for box in boxes], 36)
+    names = draw.distinct(["no label" if box.label is None else f"class {box.label}" for box in boxes], 30)
     totals = [float(_widths(box).sum()) if what == "width" else box.distance for box in boxes]
     digits = next((n for n in range(4, 9) if len({f"{total:.{n}g}" for total in totals}) == len(totals)), 4)
     for box, look, name, total in zip(boxes, (BOX, OPPOSING), names, totals, strict=False):
