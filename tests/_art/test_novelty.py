@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
+from test_stream import Interrupting
 
+from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART
+from sslart._art.backend import use_backend
 from sslart._art.novelty import SHARE
 
 
@@ -73,3 +80,25 @@ def test_gaps_categories_and_ensembles() -> None:
         assert 0 < model.novelty_threshold_ <= model.vigilance
     thresholds = [member.novelty_threshold_ for member in model.estimators_]
     assert model.novelty_threshold_ == pytest.approx(np.mean(thresholds))
+
+
+@pytest.mark.parametrize(
+    "model", [FuzzyART(0.9), SSLART(0.9, random_state=0), WESSLART(2, random_state=0)], ids=name_of
+)
+def test_the_threshold_follows_what_is_learnt_and_the_parameters(model: Any, blobs: Any) -> None:
+    X, y = blobs
+    labels = None if isinstance(model, FuzzyART) else y
+    model = clone(model).partial_fit(X[:60], labels if labels is None else labels[:60])
+    first = model.novelty_threshold_
+    copied = pickle.loads(pickle.dumps(model))
+    assert (model.novelty_threshold_, copied.novelty_threshold_) == (first, first)
+    with use_backend(Interrupting(5)), pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X * 1.5, labels)
+    assert model.novelty_threshold_ == first
+    for one in (model, copied):
+        one.partial_fit(X * 1.5, labels)
+    assert model.novelty_threshold_ == pickle.loads(pickle.dumps(model)).novelty_threshold_ != first
+    assert copied.novelty_threshold_ == model.novelty_threshold_
+    later = model.novelty_threshold_
+    assert model.set_params(vigilance=0.3).novelty_threshold_ == 0.3
+    assert model.set_params(vigilance=0.9).novelty_threshold_ == later

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
 
 Undo = list[Callable[[], None]]
+Made = TypeVar("Made")
 
 NO_LIMIT = 0
 
@@ -64,6 +65,21 @@ class Network:
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
         self.nodes = Nodes(len(encoder.features))
+        self._made: dict[Any, Any] = {}
+
+    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+        """Return what follows from the encoder and the nodes as they are: made the first time, kept until they change.
+
+        While another thread learns, what is made is of that moment and is kept no longer than the learning lasts.
+        """
+        made = self._made
+        if key not in made:
+            made[key] = make()
+        found: Made = made[key]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_made": {}}
 
     def learn(
         self,
@@ -108,9 +124,11 @@ class Network:
             if journal is not None:
                 journal.restore(nodes)
                 self.encoder = encoder
+                self._made = {}
 
         if undo is not None:
             undo.append(undo_learning)
+        self._made = {}
         self.nodes.add_classes(n_classes)
         for rows, wider in segments:
             if wider is not self.encoder:
@@ -125,6 +143,7 @@ class Network:
                 journal if journal is not None and journal.by_sample else None,
                 stop_flag() if stop is None else stop,
             )
+        self._made = {}
         return LearnResult(nodes, predicted)
 
     def encode(self, table: Table) -> FloatArray:
@@ -191,7 +210,6 @@ class Network:
         depth: int = 1,
         labelled_only: bool = False,
         n_jobs: int | None = None,
-        stop: Any = None,
     ) -> tuple[IntArray, FloatArray]:
         """Return the nodes of highest choice for each sample, best first, and their match.
 
@@ -206,8 +224,6 @@ class Network:
             Whether to pass over nodes without a label.
         n_jobs : int or None
             How many threads share the samples.
-        stop : array of one uint8, or None
-            A flag by which another thread stops the work.
 
         Returns
         -------
@@ -217,7 +233,7 @@ class Network:
         """
         samples = self.encode(table)
         self.check_known_features(samples)
-        return self.rank_coded(samples, choice, depth=depth, labelled_only=labelled_only, n_jobs=n_jobs, stop=stop)
+        return self.rank_coded(samples, choice, depth=depth, labelled_only=labelled_only, n_jobs=n_jobs)
 
     def rank_coded(
         self,
@@ -228,7 +244,6 @@ class Network:
         labelled_only: bool = False,
         labels: IntArray | None = None,
         n_jobs: int | None = None,
-        stop: Any = None,
     ) -> tuple[IntArray, FloatArray]:
         """Return what `rank` does for samples that are coded already.
 
@@ -242,7 +257,6 @@ class Network:
         depth = min(depth, own.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
-        stop = stop_flag() if stop is None else stop
         backend().rank(
             own.cache_of(backend()),
             own.weights,
@@ -255,10 +269,8 @@ class Network:
             nodes=nodes,
             matches=matches,
             n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
-            stop=stop,
+            stop=stop_flag(),
         )
-        if stop[0]:
-            raise StoppedError
         return nodes, matches
 
     def check_known_features(self, samples: FloatArray) -> None:
@@ -266,13 +278,13 @@ class Network:
         if not (self.encoder.lower <= self.encoder.upper).all():
             _refuse_unknown_features(samples)
 
-    def familiarity(self, table: Table, choice: float, *, n_jobs: int | None = None, stop: Any = None) -> FloatArray:
+    def familiarity(self, table: Table, choice: float, *, n_jobs: int | None = None) -> FloatArray:
         """Return the match of the best node of each sample, less what the sample lies beyond the range.
 
         A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
         together. Beyond a constant feature, whose range has no width, a value counts as one range away.
         """
-        matches = self.rank(table, choice, n_jobs=n_jobs, stop=stop)[1][:, 0]
+        matches = self.rank(table, choice, n_jobs=n_jobs)[1][:, 0]
         beyond, n_present = self.encoder.beyond(table)
         return np.clip(matches - beyond / n_present, 0.0, 1.0)
 

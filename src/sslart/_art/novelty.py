@@ -19,6 +19,12 @@ def usual_familiarity(network: Network, choice: float, vigilance: float) -> floa
     The middle of each box stands for its samples. At most the vigilance: what fits so well makes no new box. At least
     what lies four times as far off as a box may be wide, however far from one another the boxes are, and never 0.
     """
+    return network.once(
+        ("usual familiarity", choice, vigilance), lambda: _usual_familiarity(network, choice, vigilance)
+    )
+
+
+def _usual_familiarity(network: Network, choice: float, vigilance: float) -> float:
     lower, upper = network.nodes.boxes()
     n_nodes = len(lower)
     if n_nodes < 2:

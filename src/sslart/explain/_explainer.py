@@ -188,7 +188,7 @@ class _Explainer:
     def _counterfactuals(self) -> CounterfactualTable:
         by_one_box = self.view.decides_by_one_box and self.view.abstain_below is None
         network, names = self.parts[0][1].member.network, self.view.feature_names
-        decimals = decimals_of(network, len(names))
+        decimals = network.once(("decimals", len(names)), lambda: decimals_of(network, len(names)))
         search = Search(self.table, self.predicted, decimals, self._predict, by_one_box=by_one_box)
         for aim in AIMS:
             for rows, probe, findings in self.parts:
