@@ -23,7 +23,7 @@ def entries() -> Iterator[Path]:
     parents: list[Path] = []
     for line in listing[1].splitlines():
         depth = (len(line) - len(line.lstrip())) // 2
-        names = re.split(r" {2,}", line.strip())[0].split(", ")
+        names = re.split(r" {2,}|(?<=/) ", line.strip())[0].split(", ")
         parents[depth:] = [(parents[depth - 1] if depth else ROOT) / names[0]]
         yield from (parents[depth].parent / name if depth else ROOT / name for name in names)
 
