@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import train_test_split
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart.active import MAX_UNCERTAIN, QueryPool, select_queries
 
 X, Y = load_iris(return_X_y=True)

@@ -21,7 +21,7 @@ from test_stream import fingerprint
 import sslart
 from conftest import ALL, name_of
 from sslart import SSLART, WESSLART, FuzzyART
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart.persistence import _file
 
 PREFIX = struct.Struct("<8sIQ")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sslart._art.versions import show_versions
+from sslart._art.show_versions import show_versions
 from sslart._utils.optional import lazy_names
 from sslart.estimators._auto import AutoSSLART
 from sslart.estimators._fuzzy_art import FuzzyART

@@ -9,7 +9,7 @@ from sklearn.utils import _safe_indexing
 
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart._utils.params import check_whole

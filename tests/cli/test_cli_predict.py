@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 
 import sslart
 from sslart.cli import main
-from tables import iris_model, mixed, mixed_model
+from tables import fitted, iris, iris_model, mixed, mixed_model
 
 COLUMNS = ["class", "probability", "abstained", "rule", "novelty", "novel"]
 Captured = pytest.CaptureFixture[str]
@@ -45,6 +45,45 @@ def test_abstention_leaves_the_class_blank(tmp_path: Path, capsys: Captured) -> 
     assert main(["predict", model, str(tmp_path / "iris.csv"), "--abstain-below", "1", "--json"]) == 0
     predictions = json.loads(capsys.readouterr().out)
     assert all(one["abstained"] and one["class"] is None for one in predictions)
+
+
+def with_none(labels: pd.Series) -> list[str | None]:
+    return [None if pd.isna(label) else label for label in labels]
+
+
+def test_a_search_depth_leaves_out_what_is_far_from_all_labels(tmp_path: Path) -> None:
+    model = fitted(iris(tmp_path), "--label", "species", "--id", "flower", "--mapping", "one-to-many")
+    X, loaded = load_iris(as_frame=True).data, sslart.load(model)
+    coverages = []
+    for depth in (1, 2, 3):
+        out = tmp_path / f"depth{depth}.csv"
+        arguments = ["predict", str(model), str(tmp_path / "iris.csv"), "--search-depth", str(depth)]
+        assert main([*arguments, "--out", str(out), "--quiet"]) == 0
+        predictions = pd.read_csv(out)
+        assert with_none(predictions["class"]) == loaded.set_params(search_depth=depth).predict(X).tolist()
+        coverages.append(1 - predictions["abstained"].mean())
+    assert 0 < coverages[0] < coverages[1] < coverages[2] < 1
+
+
+def test_a_quorum_leaves_out_what_few_members_vote_on(tmp_path: Path, capsys: Captured) -> None:
+    model = fitted(iris(tmp_path), "--label", "species", "--id", "flower", "--members", "5")
+    X, loaded = load_iris(as_frame=True).data, sslart.load(model)
+    arguments = ["predict", str(model), str(tmp_path / "iris.csv"), "--search-depth", "1"]
+    abstained = []
+    for quorum in (1, 3, 5):
+        assert main([*arguments, "--quorum", str(quorum), "--json"]) == 0
+        predictions = json.loads(capsys.readouterr().out)
+        expected = loaded.set_params(search_depth=1, quorum=quorum).predict(X).tolist()
+        assert [one["class"] for one in predictions] == expected
+        abstained.append(sum(one["abstained"] for one in predictions))
+    assert abstained[0] < abstained[1] < abstained[2]
+    assert main([*arguments, "--quorum", "6"]) == 1
+    assert "give at most 5" in capsys.readouterr().err
+
+
+def test_a_quorum_of_one_model_is_refused(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["predict", str(iris_model(tmp_path)), str(tmp_path / "iris.csv"), "--quorum", "2"]) == 1
+    assert "sslart fit --members" in capsys.readouterr().err
 
 
 def test_what_is_unlike_all_is_novel(tmp_path: Path) -> None:

@@ -7,13 +7,19 @@ import pytest
 
 from conftest import needs_data
 from sslart.cli import main
+from sslart.experiments import EXPERIMENTS
 
 
-def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_name_the_experiments_are_listed_with_their_section_of_the_paper(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["reproduce"]) == 0
-    listed = capsys.readouterr().out
-    assert len(listed.splitlines()) == 13
-    assert "anomaly" in listed
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(EXPERIMENTS)
+    for line, (name, experiment) in zip(lines, EXPERIMENTS.items(), strict=True):
+        assert line.startswith(f"{name} ")
+        assert experiment.title in line
+        assert experiment.section in line
 
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["rules", "--repeats", "0"], ["rules", "--jobs", "x"]])

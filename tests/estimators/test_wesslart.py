@@ -12,8 +12,8 @@ from test_stream import fingerprint
 
 import sslart
 from sslart import SSLART, WESSLART
-from sslart._mapping.view import view_of
-from sslart._mapping.voting import VotingRecord
+from sslart._mapping.ensemble_votes import VotingRecord
+from sslart._mapping.model_view import view_of
 
 
 def test_members_differ_by_their_sequence_only(few_labels: Any) -> None:

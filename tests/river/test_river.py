@@ -23,7 +23,7 @@ import sslart
 from conftest import EVIDENCE
 from river import anomaly, compose, datasets, evaluate, metrics, preprocessing, stream
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart.river import NoveltyDetector, StreamClassifier
 
 MODELS = [FuzzyARTMAP(), SSLART(), EVIDENCE[0], WESSLART(2, random_state=0)]

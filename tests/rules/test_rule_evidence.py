@@ -10,7 +10,7 @@ import pytest
 
 from sslart import SSLART, WESSLART
 from sslart._art.geometry import centres
-from sslart._mapping.view import MemberView, view_of
+from sslart._mapping.model_view import MemberView, view_of
 
 
 def inside_contributions(member: MemberView, node: int) -> np.ndarray:

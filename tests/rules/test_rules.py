@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from conftest import CLASSIFIERS, lattices, name_of
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart.rules import rules_of
 from sslart.rules._format import level_text
 

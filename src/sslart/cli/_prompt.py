@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart._utils.text import number_text
 from sslart.cli._output import print_table
 from sslart.rules._scales import DEFAULT_LEVELS, scales_of

@@ -19,7 +19,7 @@ from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, check_has_label, read_stream_labels
 from sslart._mapping.base import Mapping
-from sslart._mapping.view import MemberView, ModelView
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged_on_failure

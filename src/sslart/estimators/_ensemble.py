@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._data.training import check_has_label
-from sslart._mapping.view import MemberView, ModelView
-from sslart._mapping.voting import VotingRecord
+from sslart._mapping.ensemble_votes import VotingRecord
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import check_option, check_whole
 from sslart.estimators._classifier import AbstainingClassifier
-from sslart.estimators._pooled import PooledNodes
+from sslart.estimators._ensemble_nodes import PooledNodes
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
 MEMBER_PARAMETERS = (

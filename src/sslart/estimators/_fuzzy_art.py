@@ -14,7 +14,7 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table, read_samples
 from sslart._mapping.counts import CountsMapping
-from sslart._mapping.view import MemberView, ModelView
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
 from sslart.estimators._base import ARTEstimator, unchanged_on_failure
 

@@ -15,7 +15,7 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, read_training
-from sslart._mapping.voting import VotingRecord, held_out
+from sslart._mapping.ensemble_votes import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole

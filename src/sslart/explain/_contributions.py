@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart._art.geometry import choice_and_match
-from sslart._mapping.view import MemberView
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart.explain._match import NO_NODE, Box, Class, MatchedBoxes, Value
 from sslart.explain._samples import EncodedSamples

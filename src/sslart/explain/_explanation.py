@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.voting import Ballot
+from sslart._mapping.ensemble_votes import Ballot
 from sslart._utils.arrays import FloatArray
 from sslart.explain._contributions import Evidence, EvidenceTable
 from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, is_missing
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.params import check_whole
 

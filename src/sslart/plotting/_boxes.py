@@ -10,7 +10,7 @@ import numpy as np
 
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.view import ModelView, view_of
+from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart.plotting import _style as draw

@@ -12,7 +12,7 @@ import numpy as np
 from sslart._data.classes import Label
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
-from sslart._mapping.view import ModelView, view_of
+from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart.metrics._quality import Quality, quality_of
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sslart._data.classes import Label
 from sslart._mapping.evidence.packed_boxes import PackedBoxes
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
 from sslart.rules._extract import rules_of
 

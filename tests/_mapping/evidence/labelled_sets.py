@@ -6,9 +6,9 @@ import numpy as np
 
 from sslart._mapping.evidence.bases.base import Basis
 from sslart._mapping.evidence.design import BoxSet, DesignMatrices, LabelledSet
-from sslart._mapping.evidence.families import family_of
+from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
-from sslart._mapping.evidence.settings import BasisSpec
+from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 
 
 def labelled_set(
@@ -54,6 +54,10 @@ def one_of_each(design: DesignMatrices) -> list[BasisSpec]:
         *(BasisSpec("subspace", 0.5, bandwidth) for bandwidth in (0.5, 0.25)),
         *(BasisSpec("carried", 0.0, reach) for reach in (0.9, 0.99)),
     ]
+    listed = {spec.kind for spec in specs}
+    for family in FAMILIES:
+        if family.uses_ridge and family.kind not in listed:
+            specs += family.grid(FixedSettings())
     return [spec for spec in specs if applies(spec, design)]
 
 

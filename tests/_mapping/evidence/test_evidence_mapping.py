@@ -20,7 +20,7 @@ from sslart import SSLART, AutoSSLART, FuzzyARTMAP
 from sslart._art.backend import use_backend
 from sslart._mapping.evidence.families import FAMILY_NAMES
 from sslart._mapping.evidence.selection import _learn_many, choose
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from test_persistence import at, forged
 
 PLAIN = {"families": ["box"], "bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5}

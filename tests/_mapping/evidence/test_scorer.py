@@ -22,7 +22,7 @@ from sslart import SSLART, AutoSSLART
 from sslart._art.backend import use_backend
 from sslart._mapping.evidence.bases.boxes import BoxTerm
 from sslart._mapping.evidence.packed_boxes import WIDTH, PackedBoxes, padded
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 
 TOLERANCE = 2e-6  # of a score, relative to the sum of all weights: float32 adds up some hundred terms
 KINDS = ["boxes", "graph", "linear", "splines"]

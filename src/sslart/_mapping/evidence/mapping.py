@@ -15,8 +15,8 @@ from sslart._data.samples import Table
 from sslart._mapping.base import Segment
 from sslart._mapping.evidence.design import BoxSet, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
+from sslart._mapping.evidence.kept_labels import LabelReservoir
 from sslart._mapping.evidence.readout import Readout
-from sslart._mapping.evidence.reservoir import LabelReservoir
 from sslart._mapping.evidence.selection import Solution, choose, learn, learn_all
 from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,

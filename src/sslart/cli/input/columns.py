@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart.cli._output import listed, note
 from sslart.cli.input.cells import MISSING, plain, texts
 from sslart.cli.input.files import arrow, pandas

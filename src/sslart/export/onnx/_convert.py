@@ -12,7 +12,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.training import check_has_label
-from sslart._mapping.view import ModelView, view_of
+from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.files import write_atomically
 from sslart._utils.optional import optional
 from sslart.export.onnx._graph import BOOL, CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph

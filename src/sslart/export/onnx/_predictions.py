@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from sslart._art.network import NO_LIMIT
-from sslart._mapping.view import MemberView, ModelView
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import FloatArray
 from sslart.export.onnx._evidence import evidence_proba
 from sslart.export.onnx._graph import DOUBLE, Graph, Value
@@ -70,7 +70,7 @@ def _by_member(columns: Columns, member: MemberView, depth: int) -> Predicted:
 
 
 def _by_votes(graph: Graph, members: list[Predicted], weights: FloatArray, quorum: int) -> Predicted:
-    """Return the class of most votes: see `sslart._mapping.voting.vote_on_labels`."""
+    """Return the class of most votes: see `vote_on_labels` of the votes."""
     n_classes = weights.shape[1]
     votes = [member.indices.reshape(-1, 1).equals(np.arange(n_classes)[None]).cast(DOUBLE) for member in members]
 
@@ -84,7 +84,7 @@ def _by_votes(graph: Graph, members: list[Predicted], weights: FloatArray, quoru
 
 
 def _by_evidence(members: list[Predicted], weights: FloatArray, quorum: int) -> Predicted:
-    """Return the class of the highest sum of weighted probabilities: see `sslart._mapping.voting.vote_on_evidence`."""
+    """Return the class of the highest sum of weighted probabilities: see `vote_on_evidence` of the votes."""
     shares = [member.proba * own for member, own in zip(members, weights, strict=True)]
     return _together(members, shares, _sum, quorum)
 

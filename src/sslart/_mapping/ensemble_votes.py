@@ -1,0 +1,173 @@
+"""The vote of an ensemble: the success of each member per class, the votes, and the scores that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._data.classes import ClassTable
+from sslart._data.labels import UNLABELLED, Labels
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class VotingRecord:
+    """How often each member was right, per class code.
+
+    Attributes
+    ----------
+    successes : array of shape (n_members, n_classes)
+        NCS_c^m: samples of class c that member m got right.
+    trials : array of shape (n_classes,)
+        TNS_c: samples of class c.
+    """
+
+    successes: IntArray
+    trials: IntArray
+
+    @classmethod
+    def none(cls, n_members: int, table: ClassTable) -> VotingRecord:
+        """Return the record of members that have not been tried."""
+        n_classes = len(table.seen)
+        return cls(np.zeros((n_members, n_classes), dtype=np.int64), np.zeros(n_classes, dtype=np.int64))
+
+    @classmethod
+    def of_right(cls, right: BoolArray, table: ClassTable, labels: Labels) -> VotingRecord:
+        """Return the record of members that got the samples marked in `right` (members × samples) right."""
+        codes = table.codes(labels)
+        n_classes = len(table.seen)
+        return cls(
+            np.array([np.bincount(codes[won & (codes != UNLABELLED)], minlength=n_classes) for won in right]),
+            np.bincount(codes[codes != UNLABELLED], minlength=n_classes),
+        )
+
+    @classmethod
+    def of_votes(cls, votes: IntArray, table: ClassTable, labels: Labels) -> VotingRecord:
+        """Return the record of members that voted for places in the sorted classes (members × samples)."""
+        places = np.append(table.sorted_codes(), UNLABELLED)[table.codes(labels)]
+        return cls.of_right(votes == places, table, labels)
+
+    def __add__(self, other: VotingRecord) -> VotingRecord:
+        """Return both records together; the other may know further classes."""
+        further = len(other.trials) - len(self.trials)
+        return VotingRecord(
+            np.pad(self.successes, ((0, 0), (0, further))) + other.successes,
+            np.pad(self.trials, (0, further)) + other.trials,
+        )
+
+    def weights(self, table: ClassTable) -> FloatArray:
+        """Return We_c^m = NCS_c^m / TNS_c, classes sorted; the share over all classes where a class had no sample."""
+        overall = self.successes.sum(axis=1, keepdims=True) / max(int(self.trials.sum()), 1)
+        weights = np.repeat(overall, len(table.classes), axis=1)
+        tried = self.trials > 0
+        weights[:, table.sorted_codes()[tried]] = self.successes[:, tried] / self.trials[tried]
+        return weights
+
+    def check(self, n_members: int, n_classes: int) -> None:
+        """Raise a ValueError where a saved record cannot be one."""
+        if (
+            self.successes.shape != (n_members, n_classes)
+            or self.trials.shape != (n_classes,)
+            or self.successes.dtype != np.int64
+            or self.trials.dtype != np.int64
+            or (self.successes < 0).any()
+            or (self.successes > self.trials).any()
+        ):
+            raise ValueError("the voting record of the model does not fit its members")
+
+
+@dataclass(frozen=True, eq=False)
+class Ballot:
+    """The votes of the members on samples.
+
+    Attributes
+    ----------
+    nodes : array of shape (n_members, n_samples)
+        The box that each member predicts by, -1 for none; with evidence always -1.
+    votes : array of shape (n_members, n_samples)
+        Class index that each member votes for, -1 for no vote.
+    weights : array of shape (n_members, n_samples)
+        What each vote adds to the score of its class; 0 for no vote.
+    scores : array of shape (n_samples, n_classes)
+        Sum of the votes; with evidence, of the weighted probabilities of the members that vote.
+    winners : array of length n_samples
+        Class index of the highest score, the first on ties; -1 where fewer members vote than the quorum demands.
+    towards_winner : array of shape (n_members, n_samples)
+        What each member adds to the score of the winner; -1 where it votes for another class or not at all.
+    """
+
+    nodes: IntArray
+    votes: IntArray
+    weights: FloatArray
+    scores: FloatArray
+    winners: IntArray
+    towards_winner: FloatArray
+
+    def proba(self) -> FloatArray:
+        """Return the share of each class in the scores."""
+        return np.asarray(self.scores / self.scores.sum(axis=1, keepdims=True))
+
+
+def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
+    """Count votes, each with the weight of its member for the class.
+
+    Where every vote cast has weight zero, each counts one: there is nothing else to decide by.
+
+    Parameters
+    ----------
+    votes, nodes : arrays of shape (n_members, n_samples)
+    class_weights : array of shape (n_members, n_classes)
+    quorum : int
+        How many members must vote.
+    """
+    voted = votes[:, :, None] == np.arange(class_weights.shape[1])
+    weighted = np.einsum("msc,mc->sc", voted, class_weights)
+    scores = np.where(weighted.any(axis=1, keepdims=True), weighted, voted.sum(axis=0))
+    weights = np.take_along_axis(class_weights, votes, axis=1)
+    weights[:, ~(weights * (votes != UNLABELLED)).any(axis=0)] = 1.0
+    weights = np.where(votes == UNLABELLED, 0.0, weights)
+    winners = _winners(votes, scores, quorum)
+    return Ballot(nodes, votes, weights, scores, winners, np.where(votes == winners, weights, -1.0))
+
+
+def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
+    """Add up the weighted probabilities of the members that vote.
+
+    Parameters
+    ----------
+    votes : array of shape (n_members, n_samples)
+    probas : array of shape (n_members, n_samples, n_classes)
+    class_weights : array of shape (n_members, n_classes)
+    quorum : int
+        How many members must vote.
+    """
+    abstained = votes == UNLABELLED
+    shares = np.where(abstained[:, :, None], 0.0, probas) * class_weights[:, None]
+    scores = shares.sum(axis=0)
+    winners = _winners(votes, scores, quorum)
+    own, towards = (
+        np.take_along_axis(shares, np.maximum(indices, 0)[:, :, None], axis=2)[:, :, 0]
+        for indices in (votes, np.broadcast_to(winners, votes.shape))
+    )
+    nodes = np.full(votes.shape, UNLABELLED)
+    return Ballot(nodes, votes, np.where(abstained, 0.0, own), scores, winners, np.where(abstained, -1.0, towards))
+
+
+def _winners(votes: IntArray, scores: FloatArray, quorum: int) -> IntArray:
+    return np.where((votes != UNLABELLED).sum(axis=0) >= quorum, scores.argmax(axis=1), UNLABELLED)
+
+
+def held_out(labels: Labels, share: float, random: np.random.RandomState) -> BoolArray:
+    """Choose a share of each class's labelled samples to hold out; at least one of each class is left to learn."""
+    codes = ClassTable().learning(labels).codes(labels)
+    apart = np.zeros(len(codes), dtype=bool)
+    for code in range(codes.max() + 1):
+        of_class = random.permutation(np.flatnonzero(codes == code))
+        apart[of_class[: min(round(share * len(of_class)), len(of_class) - 1)]] = True
+    if not apart.any():
+        raise ValueError(
+            f"validation={share} holds out no sample: no class has enough labelled samples to spare one sample. Use a "
+            "larger share, validation='labelled', or fit(..., validation_set=(X_val, y_val))."
+        )
+    return apart

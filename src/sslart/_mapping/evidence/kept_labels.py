@@ -1,0 +1,129 @@
+"""The labelled samples that a model keeps: at most so many, drawn evenly from all, however the stream was cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sslart._data.samples import Table
+from sslart._utils.arrays import IntArray
+
+MAX_CHUNKS = 32
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Labelled samples, their class codes, and their number in the stream."""
+
+    table: Table
+    codes: IntArray
+    numbers: IntArray
+
+
+@dataclass(frozen=True)
+class LabelReservoir:
+    """Labelled samples in the user's units. Immutable: new labels make a new reservoir.
+
+    Attributes
+    ----------
+    chunks : tuple of Chunk
+    n_seen : int
+        How many labels there have been.
+    """
+
+    chunks: tuple[Chunk, ...] = ()
+    n_seen: int = 0
+
+    def __len__(self) -> int:
+        return sum(len(chunk.codes) for chunk in self.chunks)
+
+    def adding(self, table: Table, codes: IntArray, max_labels: int, seed: int) -> LabelReservoir:
+        """Return the reservoir with further samples; of too many those stay whose random keys are lowest."""
+        if not len(codes):
+            return self
+        numbers = self.n_seen + np.arange(len(codes))
+        longer = LabelReservoir((*self.chunks, Chunk(table, codes, numbers)), self.n_seen + len(codes))
+        if len(longer) <= max_labels and len(longer.chunks) <= MAX_CHUNKS:
+            return longer
+        whole = longer.whole()
+        kept = np.sort(np.argsort(_random_keys(whole.numbers, seed), kind="stable")[:max_labels])
+        return LabelReservoir((Chunk(whole.table[kept], whole.codes[kept], whole.numbers[kept]),), longer.n_seen)
+
+    def with_columns(self, n_columns: int) -> LabelReservoir:
+        """Return the reservoir with so many further columns, in which the samples kept have no value."""
+        chunks = (
+            Chunk(
+                Table(
+                    np.pad(chunk.table.values, ((0, 0), (0, n_columns)), constant_values=np.nan), chunk.table.categories
+                ),
+                chunk.codes,
+                chunk.numbers,
+            )
+            for chunk in self.chunks
+        )
+        return LabelReservoir(tuple(chunks), self.n_seen)
+
+    def whole(self) -> Chunk:
+        """Return all that is kept, in the order in which it came."""
+        tables = [chunk.table for chunk in self.chunks]
+        columns = sorted({column for table in tables for column in table.categories})
+        categories = {column: np.concatenate([_of_column(table, column) for table in tables]) for column in columns}
+        values = np.concatenate([table.values for table in tables])
+        return Chunk(
+            Table(values, categories, tables[0].names),
+            np.concatenate([chunk.codes for chunk in self.chunks]),
+            np.concatenate([chunk.numbers for chunk in self.chunks]),
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the reservoir as plain values."""
+        whole = self.whole()
+        return {
+            "values": whole.table.values,
+            "categories": {str(column): list(values) for column, values in whole.table.categories.items()},
+            "codes": whole.codes,
+            "numbers": whole.numbers,
+            "n_seen": self.n_seen,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
+        """Return the reservoir of a saved state, after checking that it can be one."""
+        values, codes, numbers, n_seen = state["values"], state["codes"], state["numbers"], state["n_seen"]
+        categories = {int(column): np.array(given, dtype=object) for column, given in state["categories"].items()}
+        n = len(values)
+        if (
+            values.dtype != np.float64
+            or values.shape != (n, n_columns)
+            or not n
+            or np.isinf(values).any()
+            or codes.dtype != np.int64
+            or codes.shape != (n,)
+            or not ((codes >= 0) & (codes < n_classes)).all()
+            or numbers.dtype != np.int64
+            or numbers.shape != (n,)
+            or numbers[0] < 0
+            or not (np.diff(numbers) > 0).all()
+            or type(n_seen) is not int
+            or not numbers[-1] < n_seen < 2**62
+            or any(given.shape != (n,) or not 0 <= column < n_columns for column, given in categories.items())
+            or not all(isinstance(one, str | int | float | None) for given in categories.values() for one in given)
+        ):
+            raise ValueError("the labelled samples of the model do not fit it")
+        return cls((Chunk(Table(values, categories), codes, numbers),), n_seen)
+
+
+def _of_column(table: Table, column: int) -> Any:
+    """Return the categories of a column; a table in which all of them are missing may not know it as categorical."""
+    return table.categories.get(column, np.full(len(table), None))
+
+
+def _random_keys(numbers: IntArray, seed: int) -> Any:
+    """Return a random key for each number: the same whenever it is drawn (splitmix64)."""
+    keys = numbers.astype(np.uint64) + np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
+    with np.errstate(over="ignore"):
+        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))

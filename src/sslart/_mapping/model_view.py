@@ -1,0 +1,403 @@
+"""A fitted model as everything that only reads it sees it: one immutable view.
+
+Rules, explanations, plots, reports, exports, active labelling and the command line read this view and nothing else of
+an estimator. Classes are always given by their index in the sorted `classes`, -1 for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from sslart._art.network import NO_LIMIT, LearningParams, Network
+from sslart._art.novelty import usual_familiarity
+from sslart._data.classes import ClassTable, Label
+from sslart._data.encoder import Encoder
+from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._data.samples import SampleReader, Table
+from sslart._data.training import as_known, check_has_label
+from sslart._mapping.base import Mapping
+from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
+from sslart._utils.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sslart._mapping.evidence.readout import Readout
+
+
+@dataclass(frozen=True, eq=False)
+class MemberView:
+    """One network: the only one of a single model, or a member of an ensemble.
+
+    Attributes
+    ----------
+    number : int or None
+        Index of the member in its ensemble; None in a single model.
+    network : Network
+        Encoder and nodes.
+    class_table : ClassTable
+    params : LearningParams
+        ρ, α, β, δ.
+    mapping : Mapping
+        From boxes to classes.
+    n_jobs : int or None
+    """
+
+    number: int | None
+    network: Network
+    class_table: ClassTable
+    params: LearningParams
+    mapping: Mapping
+    n_jobs: int | None
+
+    @property
+    def readout(self) -> Readout | None:
+        """With evidence mapping, the fitted regression; None for other mappings."""
+        return self.mapping.readout
+
+    @property
+    def encoder(self) -> Encoder:
+        """From the user's units to the unit cube."""
+        return self.network.encoder
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of boxes."""
+        return self.network.nodes.n_nodes
+
+    @cached_property
+    def boxes(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper corners in the unit cube; lower > upper on a side that no sample has reached."""
+        return self.network.nodes.boxes()
+
+    def boxes_of(self, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper corners of some boxes, as copies."""
+        weights, n_features = self.network.nodes.weights[nodes], self.network.nodes.n_features
+        return weights[..., :n_features], 1.0 - weights[..., n_features:]
+
+    @cached_property
+    def support(self) -> IntArray:
+        """Number of samples that each box has learnt, labelled or not."""
+        return self.network.nodes.support[: self.n_nodes]
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """Number of labelled samples of each class that each box has learnt, shape (n_nodes, n_classes)."""
+        return self.class_table.by_class(self.network.nodes.counts[: self.n_nodes])
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """Class index of each box, -1 where it has no label."""
+        return self.class_table.indices(self.network.nodes.labels[: self.n_nodes])
+
+    def encode(self, table: Table) -> FloatArray:
+        """Return samples in the unit cube, NaN where missing."""
+        return self.network.encode(table)
+
+    def rank(
+        self, coded: FloatArray, *, depth: int = 1, labelled_only: bool = False, labels: IntArray | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the boxes of highest choice for coded samples, best first, and their match.
+
+        Parameters
+        ----------
+        coded : array of shape (n_samples, n_coded_features)
+        depth : int
+            How many boxes to return per sample; -1 fills up where there are no more.
+        labelled_only : bool
+            Whether only boxes with a label take part.
+        labels : array of length n_nodes, or None
+            Takes the place of the labels of the boxes: -1 for none.
+        """
+        return self.network.rank_coded(
+            coded,
+            self.params.choice,
+            depth=depth,
+            labelled_only=labelled_only or labels is not None,
+            labels=labels,
+            n_jobs=self.n_jobs,
+        )
+
+    def first_labelled(self, coded: FloatArray, depth: int = NO_LIMIT) -> IntArray:
+        """Return the first labelled box among the `depth` best of each coded sample, -1 where there is none."""
+        self.network.check_known_features(coded)
+        if depth == NO_LIMIT:
+            return self.rank(coded, labelled_only=True)[0][:, 0]
+        nodes = self.rank(coded, depth=depth)[0]
+        labelled = self.label_of(nodes) != UNLABELLED
+        first = labelled.argmax(axis=1)[:, None]
+        found = np.take_along_axis(labelled, first, axis=1)
+        return np.where(found, np.take_along_axis(nodes, first, axis=1), UNLABELLED)[:, 0]
+
+    def label_of(self, nodes: IntArray) -> IntArray:
+        """Return the class index of boxes, -1 for no box."""
+        codes = self.network.nodes.labels[nodes]
+        codes[nodes == UNLABELLED] = UNLABELLED
+        return self.class_table.indices(codes)
+
+    def shares_of(self, nodes: IntArray) -> FloatArray:
+        """Return the share of each class among the labelled samples of boxes; 0 throughout for no box."""
+        counts = self.class_table.by_class(self.network.nodes.counts[nodes])
+        counts[nodes == UNLABELLED] = 0
+        return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+
+    def scores(self, coded: FloatArray) -> FloatArray:
+        """Return the evidence for each class, shape (n_samples, n_classes); -inf for classes not learnt yet."""
+        readout = self.readout
+        assert readout is not None
+        return self.class_table.with_unseen(readout.scores(coded, self.n_jobs), fill=-np.inf)
+
+    def evidence_proba(self, coded: FloatArray) -> FloatArray:
+        """Return the probability of each class by evidence mapping; 0 for classes not learnt yet."""
+        readout = self.readout
+        assert readout is not None
+        return self.class_table.with_unseen(readout.probabilities(readout.scores(coded, self.n_jobs)))
+
+    def familiarity(self, table: Table) -> FloatArray:
+        """Return the match of the best box of each sample, less what the sample lies beyond the learnt range."""
+        return self.network.familiarity(table, self.params.choice, n_jobs=self.n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a model predicts for samples.
+
+    Attributes
+    ----------
+    indices : array of length n_samples
+        Class index, -1 where the model abstains.
+    proba : array of shape (n_samples, n_classes) or None
+        Probability of each class, whether the model abstains or not; None where it was not wanted.
+    """
+
+    indices: IntArray
+    proba: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class ModelView:
+    """A fitted classifier.
+
+    Attributes
+    ----------
+    name : str
+        Class of the estimator.
+    members : tuple of MemberView
+    weigh_votes : callable or None
+        Returns what the vote of each member counts for each class; None in a single model.
+    class_table : ClassTable
+    reader : SampleReader
+        Checks samples and gives columns their names.
+    search_depth : int
+        T; 0 for no limit.
+    abstain_below : float or None
+    quorum : int
+        How many members must vote.
+    """
+
+    name: str
+    members: tuple[MemberView, ...]
+    weigh_votes: Callable[[], FloatArray] | None
+    class_table: ClassTable
+    reader: SampleReader
+    search_depth: int = NO_LIMIT
+    abstain_below: float | None = None
+    quorum: int = 1
+
+    @property
+    def is_ensemble(self) -> bool:
+        """Whether members vote."""
+        return self.weigh_votes is not None
+
+    @cached_property
+    def vote_weights(self) -> FloatArray | None:
+        """What the vote of each member counts for each class, shape (n_members, n_classes); None in a single model."""
+        return None if self.weigh_votes is None else self.weigh_votes()
+
+    @property
+    def uses_evidence(self) -> bool:
+        """Whether all boxes contribute to every prediction."""
+        return self.members[0].mapping.uses_evidence
+
+    @property
+    def decides_by_one_box(self) -> bool:
+        """Whether the label of a single box is the prediction: one network, without evidence mapping."""
+        return not self.is_ensemble and not self.uses_evidence
+
+    @property
+    def may_abstain(self) -> bool:
+        """Whether a parameter lets the model abstain."""
+        return self.search_depth != NO_LIMIT or self.abstain_below is not None
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        return self.class_table.classes
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Name of each column: as given, else x0, x1, ..."""
+        return self.reader.feature_names
+
+    @property
+    def params(self) -> LearningParams:
+        """ρ, α, β, δ."""
+        return self.members[0].params
+
+    @cached_property
+    def novelty_threshold(self) -> float:
+        """A sample whose familiarity is lower is novel; mean over the members."""
+        return float(np.mean([usual_familiarity(m.network, m.params.choice, m.params.vigilance) for m in self.members]))
+
+    def read(self, X: Any) -> Table:
+        """Return samples as a table after checking them."""
+        return self.reader.read(X)
+
+    def read_labels(self, y: Any, table: Table) -> Labels:
+        """Return labels as this model takes them: -1 is a class where the model knows it as one."""
+        labels = as_known(self.class_table, read_labels(y, table))
+        self.class_table.check_kind(labels)
+        return labels
+
+    def predict(self, table: Table, *, want_proba: bool = False) -> Prediction:
+        """Return what the model predicts; every sample is scored once."""
+        check_has_label(self.class_table)
+        return PredictionBatch(self, table).prediction(want_proba=want_proba)
+
+    def predict_at_depths(self, table: Table, depths: Iterable[int]) -> list[IntArray]:
+        """Return the class indices that the model predicts at each depth of search (0: no limit)."""
+        check_has_label(self.class_table)
+        batch = PredictionBatch(self, table)
+        return [batch.prediction(depth=depth).indices for depth in depths]
+
+    def predict_proba(self, table: Table) -> FloatArray:
+        """Return the probability of each class; the model never abstains here."""
+        check_has_label(self.class_table)
+        return PredictionBatch(self, table).proba()
+
+    def vote(self, table: Table, depth: int) -> Ballot:
+        """Return the votes of the members of an ensemble, each with a limited depth of search (0: no limit)."""
+        check_has_label(self.class_table)
+        return PredictionBatch(self, table).ballot(depth)
+
+    def score_samples(self, table: Table) -> FloatArray:
+        """Return the familiarity of each sample, mean over the members."""
+        return np.asarray(np.mean([member.familiarity(table) for member in self.members], axis=0))
+
+    def labels_of(self, indices: IntArray, *, may_abstain: bool | None = None) -> NDArray[Any]:
+        """Return class indices as classes: -1 for integer classes, None for others where the index is -1."""
+        labels = self.classes[indices]
+        none = indices == UNLABELLED
+        if labels.dtype.kind == "i" and not self.class_table.has_minus_one():
+            labels[none] = UNLABELLED
+        elif self.may_abstain if may_abstain is None else may_abstain:
+            labels = labels.astype(object)
+            labels[none] = None
+        return labels
+
+    def labels_or_none(self, indices: IntArray) -> list[Label | None]:
+        """Return class indices as classes, None where the index is -1."""
+        labels = [*self.classes.tolist(), None]
+        return [labels[index] for index in indices]
+
+
+class PredictionBatch:
+    """What a model predicts for one table of samples: nothing is encoded, searched or scored twice.
+
+    Parameters
+    ----------
+    view : ModelView
+    table : Table
+    """
+
+    def __init__(self, view: ModelView, table: Table) -> None:
+        self.view, self.members = view, view.members
+        self.coded = [member.encode(table) for member in view.members]
+        self._nodes: dict[int, IntArray] = {}
+        self._ballots: dict[int, Ballot] = {}
+
+    def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> Prediction:
+        """Return what the model predicts with its own limit of abstention, and its own depth of search or another."""
+        indices, limit = self.indices(self.view.search_depth if depth is None else depth), self.view.abstain_below
+        proba = self.proba() if want_proba or limit is not None else None
+        if limit is not None and proba is not None:
+            indices = np.where(proba.max(axis=1) < limit, UNLABELLED, indices)
+        return Prediction(indices, proba)
+
+    @cached_property
+    def probas(self) -> FloatArray:
+        """With evidence, the probabilities by each member, shape (n_members, n_samples, n_classes)."""
+        return np.array([member.evidence_proba(x) for member, x in zip(self.members, self.coded, strict=True)])
+
+    def nodes(self, depth: int) -> IntArray:
+        """Return the labelled box that each member finds within a depth, -1 for none."""
+        if depth not in self._nodes:
+            found = [member.first_labelled(x, depth) for member, x in zip(self.members, self.coded, strict=True)]
+            self._nodes[depth] = np.array(found)
+        return self._nodes[depth]
+
+    def all_nodes(self) -> IntArray:
+        """Return the labelled box that each member finds without a limit; goes on where a limited search ended."""
+        if NO_LIMIT not in self._nodes and self._nodes:
+            nodes = next(iter(self._nodes.values())).copy()
+            for own, member, x in zip(nodes, self.members, self.coded, strict=True):
+                rest = np.flatnonzero(own == UNLABELLED)
+                if rest.size:
+                    own[rest] = member.first_labelled(x[rest])
+            self._nodes[NO_LIMIT] = nodes
+        return self.nodes(NO_LIMIT)
+
+    def ballot(self, depth: int) -> Ballot:
+        """Return the votes of an ensemble."""
+        if depth not in self._ballots:
+            weights, quorum = self.view.vote_weights, self.view.quorum
+            assert weights is not None
+            if self.view.uses_evidence:
+                self._ballots[depth] = vote_on_evidence(self._evidence_indices(depth), self.probas, weights, quorum)
+            else:
+                nodes = self.all_nodes() if depth == NO_LIMIT else self.nodes(depth)
+                votes = [member.label_of(own) for member, own in zip(self.members, nodes, strict=True)]
+                self._ballots[depth] = vote_on_labels(np.array(votes), nodes, weights, quorum)
+        return self._ballots[depth]
+
+    def _evidence_indices(self, depth: int) -> IntArray:
+        """Return the most probable class by each member, -1 where no labelled box lies within the depth."""
+        indices: IntArray = self.probas.argmax(axis=2)
+        if depth != NO_LIMIT:
+            indices[self.nodes(depth) == UNLABELLED] = UNLABELLED
+        return indices
+
+    def indices(self, depth: int) -> IntArray:
+        """Return the class index that the model predicts, -1 where it abstains for want of a labelled box."""
+        if self.view.is_ensemble:
+            return np.asarray(self.ballot(depth).winners)
+        if self.view.uses_evidence:
+            return np.asarray(self._evidence_indices(depth)[0])
+        return self.members[0].label_of(self.nodes(depth)[0])
+
+    def proba(self) -> FloatArray:
+        """Return the probability of each class."""
+        if self.view.is_ensemble:
+            return self.ballot(NO_LIMIT).proba()
+        if self.view.uses_evidence:
+            return np.asarray(self.probas[0])
+        return self.members[0].shares_of(self.all_nodes()[0])
+
+
+def view_of(model: Any, wanted: str = "a fitted classifier of sslart", *, any_estimator: bool = False) -> ModelView:
+    """Return the view of a classifier, or raise an error that names the cure.
+
+    With `any_estimator`, also that of a fitted `FuzzyART`, which has boxes but no classes.
+    """
+    if not hasattr(model, "__sslart_view__") or not (any_estimator or is_classifier(model)):
+        raise TypeError(
+            f"This takes {wanted}, got a {type(model).__name__}. Of a pipeline or a search give the fitted classifier "
+            "inside, such as pipeline[-1] or search.best_estimator_, and samples as that step gets them."
+        )
+    view: ModelView = model.__sslart_view__()
+    return view
