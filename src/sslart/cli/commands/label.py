@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart import save
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart._utils.text import plural
 from sslart.active import Query, QueryPool
 from sslart.cli._evaluate import leave_one_out
