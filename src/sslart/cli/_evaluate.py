@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart.metrics._quality import Estimate, share
 
 N_FOLDS = 5
@@ -57,6 +57,9 @@ def measured(model: Any, samples: Any, labels: list[Any], seed: int) -> Measured
     for _, held_out in folds:
         rows = known[held_out]
         rest = np.setdiff1d(np.arange(len(labels)), rows)
-        other = clone(model).fit(samples.iloc[rest], [labels[row] for row in rest])
+        try:
+            other = clone(model).fit(samples.iloc[rest], [labels[row] for row in rest])
+        except ValueError:  # an ensemble that holds out a share of the labels, of which fewer are left
+            return Measured(HELD_OUT, None)
         n_right += sum(other.predict(samples.iloc[rows]) == np.array([labels[row] for row in rows], dtype=object))
     return Measured(HELD_OUT, share(int(n_right), len(known)))

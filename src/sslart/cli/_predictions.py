@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._mapping.view import view_of
+from sslart._mapping.model_view import view_of
 from sslart.cli._output import STANDARD
 from sslart.cli.input.files import arrow, pandas
 from sslart.rules._lookup import NO_RULE, RuleNumbers
@@ -23,13 +23,21 @@ class RowPredictor:
     Parameters
     ----------
     model : fitted FuzzyARTMAP, SSLART or WESSLART
-    abstain_below : float or None
-        Takes the place of the model's parameter where it is not None.
+    abstain_below, search_depth, quorum : numbers or None
+        Take the place of the model's parameters where they are not None.
     """
 
-    def __init__(self, model: Any, abstain_below: float | None = None) -> None:
-        view = view_of(model)
-        self._view = view if abstain_below is None else dataclasses.replace(view, abstain_below=abstain_below)
+    def __init__(
+        self,
+        model: Any,
+        abstain_below: float | None = None,
+        search_depth: int | None = None,
+        quorum: int | None = None,
+    ) -> None:
+        given: dict[str, Any] = {"abstain_below": abstain_below, "search_depth": search_depth, "quorum": quorum}
+        self._view = dataclasses.replace(
+            view_of(model), **{name: value for name, value in given.items() if value is not None}
+        )
         self._rule_numbers = RuleNumbers(model)
 
     def __call__(self, samples: Any) -> Any:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from sslart import SSLART, WESSLART, AutoSSLART, save
-from sslart._mapping.view import view_of
+from sslart import save
+from sslart._mapping.model_view import view_of
 from sslart.cli._evaluate import Measured, measured
+from sslart.cli._model_options import Mapping, ModelOptions, Voting, in_words, validation_share
 from sslart.cli._output import (
     DATA_HELP,
     JSON_HELP,
@@ -30,14 +30,6 @@ from sslart.cli.input.sampling import sample_rows
 from sslart.metrics._quality import Estimate
 
 
-class Mapping(StrEnum):
-    """How the classes of samples follow from boxes."""
-
-    evidence = "evidence"
-    one_to_many = "one-to-many"
-    one_to_one = "one-to-one"
-
-
 def run(
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     label: Annotated[str, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")],
@@ -49,11 +41,28 @@ def run(
     category: Annotated[
         list[str] | None, typer.Option(help="columns whose numbers are codes, not amounts", metavar="COLUMNS")
     ] = None,
-    mapping: Annotated[
-        Mapping | None, typer.Option(help="how classes follow from boxes; evidence if not given")
+    vigilance: Annotated[float, typer.Option(min=0, max=1, help="ρ: how alike the samples of a box must be")] = 0.9,
+    mapping: Annotated[Mapping | None, typer.Option(help="how classes follow from boxes")] = None,
+    choice: Annotated[float | None, typer.Option(help="α above 0: prefers larger boxes as it grows")] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(min=0, max=1, help="β above 0: how far a box moves towards a sample")
     ] = None,
-    vigilance: Annotated[float, typer.Option(min=0, max=1, help="how alike the samples of a box must be")] = 0.9,
+    match_tracking: Annotated[
+        float | None, typer.Option(min=0, help="δ: how far a box of another class raises vigilance (one-to-one)")
+    ] = None,
     members: Annotated[int | None, typer.Option(min=1, help="fit an ensemble of so many members", metavar="M")] = None,
+    voting: Annotated[Voting | None, typer.Option(help="of an ensemble: weighted by class, or one each")] = None,
+    validation: Annotated[
+        Any,
+        typer.Option(
+            parser=validation_share,
+            metavar="labelled|SHARE",
+            help="where class weights are measured: on learnt labels, or on a share of them that is held out",
+        ),
+    ] = None,
+    quorum: Annotated[
+        int | None, typer.Option(min=1, help="how many members must vote; matters with predict --search-depth")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
     most_rows: Annotated[
         int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
@@ -61,7 +70,16 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
-    """Learn from a table and write the model. Blanks in the label column are unlabelled samples."""
+    """Learn from a table and write the model. Blanks in the label column are unlabelled samples.
+
+    Without further options the model is AutoSSLART, with nothing to tune. An option of the paper (--mapping one-to-many
+    or one-to-one, --choice, --learning-rate, --match-tracking) makes SSL-ART instead, and --members an ensemble of it:
+    WESSL-ART, or VESSL-ART with --voting majority. Their mapping is one-to-many where it is not given.
+    """
+    options = ModelOptions(
+        vigilance, seed, mapping, choice, learning_rate, match_tracking, members, voting, validation, quorum
+    )
+    options.check()
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
     check_target(out, data)
@@ -85,7 +103,7 @@ def run(
     columns = understood(samples)
     if len({one for one in labels if one is not None}) == 1:
         note(f"column {label!r} has one class, which the model will predict for every row: label a row of another.")
-    model = _model(mapping, vigilance, members, seed)
+    model = options.estimator()
     start = time.perf_counter()
     model.fit(samples, labels)
     seconds = time.perf_counter() - start
@@ -106,20 +124,13 @@ def _labelled_pieces(data: str, label: str, quiet: bool) -> Iterator[Any]:
         yield frame
 
 
-def _model(mapping: Mapping | None, vigilance: float, members: int | None, seed: int) -> Any:
-    if members is not None:
-        return WESSLART(members, mapping=str(mapping or Mapping.evidence), vigilance=vigilance, random_state=seed)
-    if mapping in (None, Mapping.evidence):
-        return AutoSSLART(vigilance, random_state=seed)
-    return SSLART(vigilance, mapping=str(mapping), random_state=seed)
-
-
 def _summary(
     model: Any, counts: Counter[str], n_samples: int, quality: Measured, seconds: float, out: str
 ) -> dict[str, Any]:
     return {
         "model": out,
         "estimator": type(model).__name__,
+        "description": in_words(model),
         "samples": n_samples,
         "unlabelled": n_samples - sum(counts.values()),
         "labels": dict(sorted(counts.items())),
@@ -149,13 +160,14 @@ def _print(summary: dict[str, Any], columns: list[Column], label: str, left_out:
     print_table(("column", "taken for", "missing", "values"), rows)
     accuracy = summary["accuracy"]
     lines = [
+        *summary["description"].items(),
         ("samples", f"{summary['samples']}, of which {summary['samples'] - summary['unlabelled']} labelled"),
         ("settings", ", ".join(f"{name}={value}" for name, value in summary["settings"].items())),
     ]
     if summary["evidence"]:
         weights = [f"{name} {100 * weight:.0f} %" for name, weight in summary["evidence"].items()]
         lines.append(("evidence", ", ".join(weights)))
-    value = "not measured: a class has one label only" if accuracy is None else percent(Estimate(**accuracy))
+    value = "not measured: a class has too few labels" if accuracy is None else percent(Estimate(**accuracy))
     lines += [
         (f"accuracy ({summary['quality']})", value),
         ("boxes", str(summary["boxes"])),

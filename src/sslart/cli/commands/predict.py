@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sslart._mapping.model_view import view_of
 from sslart.cli._model_file import read_model
 from sslart.cli._output import (
     DATA_HELP,
@@ -35,6 +36,14 @@ def run(
     abstain_below: Annotated[
         float | None, typer.Option(min=0, max=1, help="leave the class blank where it is less probable", metavar="P")
     ] = None,
+    search_depth: Annotated[
+        int | None,
+        typer.Option(min=1, help="leave the class blank where none of the T best boxes has a label", metavar="T"),
+    ] = None,
+    quorum: Annotated[
+        int | None,
+        typer.Option(min=1, help="of an ensemble: leave it blank where fewer members vote", metavar="MEMBERS"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
@@ -43,11 +52,15 @@ def run(
     The rule is a number in the list of sslart rules: the rule of the box that the class comes from or, where many boxes
     contribute, the nearest rule of that class. A row is novel if it fits the model worse than all but a twentieth of
     the learnt samples. The file is read piece by piece and may be larger than memory.
+
+    --abstain-below, --search-depth and --quorum take the place of the model's own settings.
     """
     check_target(out, model_file, data)
     check_kind(out)
     model = read_model(model_file)
-    predict = RowPredictor(model, abstain_below)
+    if quorum is not None:
+        _check_quorum(model, model_file, quorum)
+    predict = RowPredictor(model, abstain_below, search_depth, quorum)
     total = {"rows": 0, "abstained": 0, "novel": 0}
     kind = ".json" if as_json else Path(out).suffix.lower()
     pieces = _pieces(model, predict, data, id_column, total, progress=out != STANDARD and not quiet)
@@ -56,6 +69,20 @@ def run(
         note(
             f"{total['rows']} rows written to {out}: {total['abstained']} without a class (the model abstained), "
             f"{total['novel']} novel."
+        )
+
+
+def _check_quorum(model: Any, model_file: str, quorum: int) -> None:
+    view = view_of(model)
+    if not view.is_ensemble:
+        raise ValueError(
+            f"--quorum is for an ensemble, and {model_file} holds one model: leave --quorum out, or make an ensemble "
+            "with sslart fit --members."
+        )
+    if quorum > len(view.members):
+        raise ValueError(
+            f"--quorum {quorum} is more than the {len(view.members)} members of {model_file}, so that it would never "
+            f"predict: give at most {len(view.members)}."
         )
 
 

@@ -1,0 +1,143 @@
+"""The model that the options of `sslart fit` describe, checked before any work is done, and a model in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import typer
+
+from sslart import SSLART, WESSLART, AutoSSLART
+from sslart._mapping.model_view import view_of
+
+
+class Mapping(StrEnum):
+    """How the classes of samples follow from boxes."""
+
+    evidence = "evidence"
+    one_to_many = "one-to-many"
+    one_to_one = "one-to-one"
+
+
+class Voting(StrEnum):
+    """What the vote of a member of an ensemble counts."""
+
+    weighted = "weighted"
+    majority = "majority"
+
+
+LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
+
+HOW_CLASSES_FOLLOW = {
+    Mapping.evidence: "all boxes contribute to a prediction, with weights from a ridge regression on the labels",
+    Mapping.one_to_many: "a box may have labels of several classes and predicts the most frequent",
+    Mapping.one_to_one: "a box has labels of one class only and predicts it",
+}
+
+
+def validation_share(text: str) -> str | float:
+    """Return the value of --validation: “labelled”, or a share between 0 and 1."""
+    if text == LABELLED:
+        return text
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise typer.BadParameter(f"{text!r} is neither {LABELLED!r} nor a share between 0 and 1, such as 0.3")
+    return share
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Options of `sslart fit` that set parameters of the model; None where one is not given."""
+
+    vigilance: float
+    seed: int
+    mapping: Mapping | None = None
+    choice: float | None = None
+    learning_rate: float | None = None
+    match_tracking: float | None = None
+    members: int | None = None
+    voting: Voting | None = None
+    validation: str | float | None = None
+    quorum: int | None = None
+
+    def check(self) -> None:
+        """Raise a ValueError that names the cure where options do not go together."""
+        for_ensembles = {"--voting": self.voting, "--validation": self.validation, "--quorum": self.quorum}
+        given = [name for name, value in for_ensembles.items() if value is not None]
+        if given and self.members is None:
+            raise ValueError(
+                f"{given[0]} is for an ensemble: add the number of its members, such as --members 7, or leave "
+                f"{given[0]} out."
+            )
+        if self.match_tracking is not None and self.mapping is not Mapping.one_to_one:
+            raise ValueError(
+                "--match-tracking is for one-to-one mapping, which alone keeps a box to one class: add --mapping "
+                "one-to-one, or leave --match-tracking out."
+            )
+        if self.quorum is not None and self.members is not None and self.quorum > self.members:
+            raise ValueError(
+                f"--quorum {self.quorum} is more than --members {self.members}, so that the ensemble would never "
+                f"predict: give a quorum of at most {self.members}."
+            )
+        if self.validation is not None and self.voting is Voting.majority:
+            raise ValueError(
+                "--validation is for the class weights of a weighted vote, which a majority vote does not use: leave "
+                "--validation out, or give --voting weighted."
+            )
+        if self.validation is not None and self.mapping is Mapping.evidence:
+            raise ValueError(
+                "--validation is not for evidence mapping, which measures class weights by leave-one-out: leave "
+                "--validation out, or give --mapping one-to-many."
+            )
+
+    def estimator(self) -> Any:
+        """Return the estimator, not fitted: AutoSSLART, or that of the paper where one of its options is given."""
+        given = self._given("mapping", "choice", "learning_rate", "match_tracking")
+        if self.members is not None:
+            given |= self._given("voting", "validation", "quorum")
+            return WESSLART(self.members, vigilance=self.vigilance, random_state=self.seed, **given)
+        if given in ({}, {"mapping": Mapping.evidence}):
+            return AutoSSLART(self.vigilance, random_state=self.seed)
+        return SSLART(self.vigilance, random_state=self.seed, **given)
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        """Return those options that are given, as the estimators take them."""
+        values = {name: getattr(self, name) for name in names}
+        return {
+            name: str(value) if isinstance(value, StrEnum) else value
+            for name, value in values.items()
+            if value is not None
+        }
+
+
+def in_words(model: Any) -> dict[str, str]:
+    """Return what a fitted model is and how it predicts, by topic."""
+    view, mapping = view_of(model), Mapping(model.mapping)
+    how = {"mapping": f"{mapping}: {HOW_CLASSES_FOLLOW[mapping]}"}
+    if not view.is_ensemble:
+        chosen = "; leave-one-out chooses its settings" if isinstance(model, AutoSSLART) else ""
+        return {"model": f"one SSL-ART model{chosen}", **how}
+    members = f"{len(view.members)} SSL-ART models that learn the samples in different orders"
+    if model.voting == Voting.majority:
+        words = {"model": f"VESSL-ART: majority vote of {members}", **how}
+    else:
+        words = {
+            "model": f"WESSL-ART: weighted vote of {members}",
+            **how,
+            "weight of a vote": f"recall of its class, measured {_measured_on(model, mapping)}",
+        }
+    if view.quorum > 1:
+        words["quorum"] = f"predicts where at least {view.quorum} members vote"
+    return words
+
+
+def _measured_on(model: Any, mapping: Mapping) -> str:
+    if mapping is Mapping.evidence:
+        return "by leave-one-out"
+    if model.validation == LABELLED:
+        return "on the labelled samples, which the members have learnt"
+    return f"on {100 * model.validation:g} % of the labelled samples, which no member learns"

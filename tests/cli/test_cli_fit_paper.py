@@ -1,0 +1,130 @@
+"""`sslart fit` makes every model of the paper, describes it in words, and refuses options that do not go together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.datasets import load_iris
+
+import sslart
+from sslart.cli import main
+from tables import iris
+
+Captured = pytest.CaptureFixture[str]
+FIT = ("--label", "species", "--ignore", "flower")
+
+
+def learnt_by_the_library(estimator: Any) -> Any:
+    data = load_iris(as_frame=True)
+    y = data.target_names[data.target].astype(object)
+    y[[i for i in range(150) if i % 5]] = None
+    return estimator.fit(data.data, y)
+
+
+MODELS = {
+    "--mapping one-to-many": sslart.SSLART(random_state=0),
+    "--mapping one-to-one --match-tracking 0.05 --vigilance 0.6": sslart.SSLART(
+        0.6, mapping="one-to-one", match_tracking=0.05, random_state=0
+    ),
+    "--choice 0.5 --vigilance 0.6": sslart.SSLART(0.6, choice=0.5, random_state=0),
+    "--learning-rate 0.5": sslart.SSLART(learning_rate=0.5, random_state=0),
+    "--choice 0.5 --mapping evidence": sslart.SSLART(choice=0.5, mapping="evidence", random_state=0),
+    "--mapping evidence": sslart.AutoSSLART(random_state=0),
+    "--members 3": sslart.WESSLART(3, random_state=0),
+    "--members 3 --validation labelled": sslart.WESSLART(3, random_state=0),
+    "--members 3 --voting weighted --validation 0.3 --vigilance 0.7": sslart.WESSLART(
+        3, validation=0.3, vigilance=0.7, random_state=0
+    ),
+    "--members 4 --voting majority --quorum 3 --mapping one-to-one": sslart.WESSLART(
+        4, voting="majority", quorum=3, mapping="one-to-one", random_state=0
+    ),
+    "--members 3 --mapping evidence --voting majority": sslart.WESSLART(
+        3, voting="majority", mapping="evidence", random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("options", MODELS)
+def test_options_make_the_model_that_the_library_makes(options: str, tmp_path: Path) -> None:
+    out = tmp_path / "model.sslart"
+    assert main(["fit", str(iris(tmp_path)), *FIT, *options.split(), "--out", str(out), "--quiet"]) == 0
+    model, expected = sslart.load(out), learnt_by_the_library(MODELS[options])
+    assert type(model) is type(expected)
+    assert model.get_params() == expected.get_params()
+    assert (model.lower_ == expected.lower_).all()
+    assert (model.counts_ == expected.counts_).all()
+    X = load_iris(as_frame=True).data
+    assert (model.predict_proba(X) == expected.predict_proba(X)).all()
+
+
+WORDS = {
+    "": ["one SSL-ART model", "leave-one-out chooses its settings", "ridge regression"],
+    "--choice 0.1": ["one SSL-ART model", "one-to-many: a box may have labels of several classes"],
+    "--mapping one-to-one": ["one SSL-ART model", "one-to-one: a box has labels of one class only"],
+    "--members 3": ["WESSL-ART: weighted vote of 3 SSL-ART models", "which the members have learnt"],
+    "--members 3 --validation 0.3": ["recall of its class", "30 % of the labelled samples, which no member learns"],
+    "--members 3 --mapping evidence": ["WESSL-ART", "by leave-one-out"],
+    "--members 3 --voting majority --quorum 2": ["VESSL-ART: majority vote of 3", "at least 2 members vote"],
+}
+
+
+@pytest.mark.parametrize("options", WORDS)
+def test_the_summary_describes_the_model(options: str, tmp_path: Path, capsys: Captured) -> None:
+    arguments = ["fit", str(iris(tmp_path)), *FIT, *options.split(), "--out", str(tmp_path / "model.sslart")]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    for words in WORDS[options]:
+        assert words in printed
+    assert main([*arguments, "--json"]) == 0
+    for topic, words in json.loads(capsys.readouterr().out)["description"].items():
+        assert f"{words}\n" in "".join(f"{line.rstrip()}\n" for line in printed.splitlines() if line.startswith(topic))
+
+
+REFUSED = {
+    "--voting majority": ["--voting is for an ensemble", "--members 7"],
+    "--validation 0.3": ["--validation is for an ensemble", "--members 7"],
+    "--quorum 2": ["--quorum is for an ensemble", "--members 7"],
+    "--members 3 --quorum 4": ["would never predict", "at most 3"],
+    "--match-tracking 0.1": ["--match-tracking is for one-to-one", "add --mapping one-to-one"],
+    "--match-tracking 0.1 --mapping one-to-many": ["add --mapping one-to-one"],
+    "--members 3 --validation 0.3 --mapping evidence": ["leave-one-out", "--mapping one-to-many"],
+    "--members 3 --validation 0.3 --voting majority": ["a majority vote does not use", "--voting weighted"],
+    "--choice 0": ["must be above 0", "1e-9"],
+    "--learning-rate 0": ["learning_rate", "in (0, 1]"],
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_options_that_do_not_go_together_are_refused_with_the_cure(
+    options: str, tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "model.sslart"
+    assert main(["fit", str(iris(tmp_path)), *FIT, *options.split(), "--out", str(out)]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+    for words in REFUSED[options]:
+        assert words in printed.err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("value", ["0", "1", "-0.5", "nan", "some"])
+def test_a_validation_that_is_no_share_is_wrong_usage(value: str, tmp_path: Path, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", str(iris(tmp_path)), *FIT, "--members", "3", f"--validation={value}"])
+    assert stop.value.code == 2
+    assert "a share between 0 and 1" in capsys.readouterr().err
+
+
+def test_accuracy_is_not_measured_where_too_few_labels_are_left_to_hold_out(tmp_path: Path, capsys: Captured) -> None:
+    data, out = tmp_path / "data.csv", tmp_path / "model.sslart"
+    data.write_text("size,kind\n" + "".join(f"{row},{'ab'[row // 6]}\n" for row in range(12)))
+    arguments = ["fit", str(data), "--label", "kind", "--members", "2", "--out", str(out)]
+    assert main([*arguments, "--validation", "0.1"]) == 0
+    assert "not measured: a class has too few labels" in capsys.readouterr().out
+    assert sslart.load(out).validation == 0.1
+    assert main([*arguments, "--validation", "0.3"]) == 0
+    assert "95 % interval" in capsys.readouterr().out
