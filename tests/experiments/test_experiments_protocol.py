@@ -44,7 +44,14 @@ def test_groups_stay_whole(seed: int) -> None:
 
 def test_a_share_of_the_unlabelled_can_be_left_out() -> None:
     rows = split(classes([90]), np.random.RandomState(0), test=0.0, labelled=0.2, unlabelled=0.6)
-    assert (len(rows.labelled), len(rows.unlabelled)) == (18, 53)
+    assert (len(rows.labelled), len(rows.unlabelled)) == (18, 54)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(90)])
+def test_without_a_test_no_row_is_lost(groups: np.ndarray | None) -> None:
+    rows = split(classes([50, 40]), np.random.RandomState(0), test=0.0, labelled=0.2, groups=groups)
+    assert len(rows.test) == 0
+    assert sorted(np.concatenate([rows.labelled, rows.unlabelled])) == list(range(90))
 
 
 def test_seeds_differ_by_name_and_number_and_stay_the_same() -> None:

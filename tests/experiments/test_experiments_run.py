@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from conftest import needs_data
 from sslart.datasets import DataNotFoundError
 from sslart.experiments import EXPERIMENTS, Settings, motion, run, write_records, write_report
 from sslart.experiments._framework.experiment import Check, Experiment, Results, Table, outcome
-from sslart.experiments._framework.protocol import Exam, Record
+from sslart.experiments._framework.motion_task import NOISES, QUORUMS, noisy_task, signal_to_noise
+from sslart.experiments._framework.protocol import Exam, Record, split, task_and_exam
+from sslart.experiments._framework.sets import load
 from sslart.experiments._methods import models as _models
 from sslart.experiments._runner import registry as _registry
 from sslart.experiments._runner import report as _report
@@ -26,13 +29,15 @@ def toy(work: Callable[[str, int, bool], list[Record]], datasets: tuple[str, ...
     return Experiment(
         name="toy",
         title="A <toy>",
+        section="Fig. 0 (line 7)",
         question="Does `it` work?",
         datasets=datasets,
         work=work,
         tables=lambda results: [
             Table("Numbers", ["data", "printed", "measured"], [["one", "7", "8|9"]], quoted=frozenset({1}))
         ],
-        checks=lambda results: [Check("numbers are positive", results.mean("one", "m", "x") > 0, "they are")],
+        checks=lambda results: [Check("numbers are positive", results.mean("one", "m", "x") > 0, "they are", 7)],
+        remarks=lambda results: [f"There are {len(results.records)} numbers."],
         reason="none",
         repeats=3,
     )
@@ -99,14 +104,20 @@ def test_the_report_marks_what_is_quoted_and_holds_everything(toys: list[tuple[s
     assert "A &lt;toy&gt;" in page
     assert "<code>it</code>" in page
     assert "http" not in page.replace("http-equiv", "")
-    assert "1 of 1" in text
+    assert "| A <toy> | Fig. 0 (line 7) | reproduced | 1 of 1 |" in text
+    assert "| numbers are positive | 7 | yes | they are |" in text
+    summary = (tmp_path / "summary.md").read_text()
+    for written in (page, text, summary):
+        assert "In the paper: Fig. 0 (line 7)." in written
+        assert "There are 6 numbers." in written
+        assert "Where the paper contradicts itself" in written
 
 
 @pytest.mark.parametrize(
     ("held", "word"), [((), "not run"), ((1, 1, 1, 1, 0), "reproduced"), ((1, 0), "partly"), ((0, 0, 1), "not")]
 )
 def test_outcomes(held: tuple[int, ...], word: str) -> None:
-    assert outcome([Check("", bool(one), "") for one in held]) == word
+    assert outcome([Check("", bool(one), "", 1) for one in held]) == word
 
 
 @pytest.mark.parametrize("name", ["images", "binary", "multiclass", "anomaly", "motion"])
@@ -135,6 +146,12 @@ def test_evidence_mapping_is_shown_beside_the_models_of_the_paper_and_no_stateme
         assert others[-1].rows[0] == [_models.EVIDENCE, str(len(experiment.datasets)), "0", "0"]
 
 
+def test_every_experiment_names_its_place_in_the_paper() -> None:
+    places = [experiment.section for experiment in EXPERIMENTS.values()]
+    assert len(set(places)) == len(places)
+    assert all(re.search(r"(Fig\.|Table) \w+ \(lines \d+–\d+", place) for place in places)
+
+
 @needs_data
 @pytest.mark.parametrize("name", SMALL)
 def test_a_real_run_is_repeatable_bit_for_bit_in_any_number_of_processes(name: str, tmp_path: Path) -> None:
@@ -151,7 +168,6 @@ def test_no_test_label_reaches_a_prediction(name: str, monkeypatch: pytest.Monke
     """Run an experiment with its test labels shuffled before anything is learnt: all predictions stay the same."""
     from sslart.experiments import mapping, uci, vigilance
     from sslart.experiments._framework import motion_task as _motion
-    from sslart.experiments._framework.protocol import task_and_exam
 
     predictions: list[bytes] = []
 
@@ -185,6 +201,50 @@ def test_every_experiment_has_tables_checks_and_a_figure_that_can_be_drawn(tmp_p
         assert f'id="{name}"' in page
     assert page.count("data:image/png;base64,") == 3
     assert running.n_repeats(EXPERIMENTS["vigilance"], Settings(), None) == 10
+
+
+@needs_data
+def test_models_without_unlabelled_samples_scale_features_as_the_models_beside_them() -> None:
+    bunch = load("HDC")
+    rows = split(bunch.target, np.random.RandomState(0), test=0.2, labelled=0.2)
+    task, _ = task_and_exam(bunch.data, bunch.target, rows, 0)
+    model = _models.without_unlabelled(task, 0.9)
+    lower, upper = model.bounds
+    np.testing.assert_array_equal(lower, np.nanmin(task.X, axis=0))
+    np.testing.assert_array_equal(upper, np.nanmax(task.X, axis=0))
+    assert (np.nanmax(task.X[task.labelled], axis=0) < upper).any()
+    assert model.n_nodes_stage1_ == 0
+
+
+@needs_data
+def test_noise_of_human_motion_is_on_a_tenth_of_the_labelled_samples() -> None:
+    clean, labels, features = (noisy_task(5, noise)[0] for noise in NOISES)
+    n_noisy = round(0.1 * len(clean.labelled))
+    np.testing.assert_array_equal(labels.X, clean.X)
+    np.testing.assert_array_equal(features.y, clean.y)
+    assert n_noisy == (labels.y != clean.y).sum() == (features.X != clean.X).any(axis=1).sum()
+    assert set(np.flatnonzero((features.X != clean.X).any(axis=1))) <= set(clean.labelled)
+    rounding = 1e-12 * np.ptp(clean.X, axis=0)
+    assert (features.X <= clean.X.max(axis=0) + rounding).all()
+    assert (features.X >= clean.X.min(axis=0) - rounding).all()
+
+
+@needs_data
+def test_clipping_leaves_less_noise_than_ten_decibels() -> None:
+    ratios = [signal_to_noise(seed) for seed in range(20)]
+    assert np.mean(ratios) == pytest.approx(10.66, abs=0.1)
+
+
+@needs_data
+def test_a_majority_as_quorum_predicts_fewer_samples_and_both_votes_the_same_ones() -> None:
+    task, exam = noisy_task(1, "noise-free")
+    model = _models.ensemble(task, 0.9)
+    one, most = (_models.votes(model, task.X_test, 2, quorum) for quorum in QUORUMS)
+    covered = [exam.scores_of_predicted(found["WESSL-ART"])["coverage"] for found in (one, most)]
+    assert covered[0] > covered[1] > 0
+    for found in (one, most):
+        abstained = [[label is None for label in vote] for vote in found.values()]
+        assert abstained[0] == abstained[1]
 
 
 @needs_data

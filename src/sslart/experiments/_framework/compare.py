@@ -14,6 +14,19 @@ from sslart.experiments._paper import Printed
 NOT_MEASURED = "–"
 N_PRINTED = 10  # repeats behind a printed mean
 MAX_SPREAD = 15.0  # a larger printed standard deviation is a misprint: 77.45 ± 21 stands among 2 to 4.4
+RUN_AS = {  # competitors of the paper that were run here, by their names there and here
+    **{
+        f"{theirs} ({base})": f"{ours}, {ours_base}"
+        for theirs, ours in (("SEMIB", "SemiBoost"), ("REGB", "RegBoost"))
+        for base, ours_base in (("NB", "naive Bayes"), ("C4.5", "tree"), ("3NN", "3NN"))
+    },
+    "MSS-KSC": "MSS-KSC",
+    "LAPSVMp": "LapSVM",
+    "Mean3vm-iter": "MeanS3VM-iter",
+    "Means3vm-mkl": "MeanS3VM-mkl",
+    "OCSVM": "OCSVM",
+    "IsolationForest": "IsolationForest",
+}
 
 
 def spread_of(printed: Printed) -> float | None:
@@ -101,8 +114,14 @@ def others(
     if quoted:
         rows = [[data, *(as_text(_paper.value(table, data, name, measure)) for name in quoted)] for data in datasets]
         columns = frozenset(range(1, len(quoted) + 1))
-        found.append(Table(f"{title}: quoted as printed, not run", ["data set", *quoted], rows, columns))
+        header = ["data set", *(f"{name} ({quoted_or_run(name, run)})" for name in quoted)]
+        found.append(Table(f"{title}: quoted as printed", header, rows, columns))
     return found
+
+
+def quoted_or_run(theirs: str, run: Sequence[str]) -> str:
+    """Return whether a competitor of the paper was run here too, and by which name."""
+    return f"run here as {RUN_AS[theirs]}" if RUN_AS.get(theirs) in run else "quoted only"
 
 
 def agreement(
@@ -123,5 +142,5 @@ def agreement(
                 continue
             evidence = ", ".join(f"{summary} at ρ={rho:g}" for rho, summary in known.items())
             holds = any(agree(printed, summary) for summary in known.values())
-            checks.append(Check(f"{dataset}, {name}: {measure} {as_text(printed)}", holds, evidence))
+            checks.append(Check(f"{dataset}, {name}: {measure} {as_text(printed)}", holds, evidence, printed.line))
     return checks

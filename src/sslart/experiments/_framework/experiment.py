@@ -80,6 +80,15 @@ class Results:
         values = self.values(dataset, method, measure, vigilance, condition)
         return float(np.mean(values)) if values else float("nan")
 
+    def average(
+        self, datasets: Iterable[str], method: str, measure: str, vigilance: float | None, conditions: Iterable[str]
+    ) -> float:
+        """Return the mean over data sets and conditions of what was measured on them, NaN where nothing was."""
+        conditions = list(conditions)
+        means = [self.mean(data, method, measure, vigilance, at) for data in datasets for at in conditions]
+        known = [mean for mean in means if not np.isnan(mean)]
+        return float(np.mean(known)) if known else float("nan")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -93,11 +102,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Check:
-    """One statement of the paper, whether our figures confirm it, and what they are."""
+    """One statement of the paper, whether our figures confirm it, what they are, and its line in the source."""
 
     statement: str
     holds: bool
     evidence: str
+    line: int
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,8 @@ class Experiment:
     Attributes
     ----------
     name, title : str
+    section : str
+        The section of the paper, its figure or table, and its lines in the source.
     question : str
         What it is about, in a sentence or two, and every choice that the paper leaves open.
     datasets : tuple of str
@@ -116,18 +128,22 @@ class Experiment:
         From the results to what the report shows.
     figure : callable or None
         Draws the results in the paper's form.
+    remarks : callable or None
+        From the results to sentences with figures that no statement of the paper is about.
     reason : str
         The likely reason where figures differ.
     """
 
     name: str
     title: str
+    section: str
     question: str
     datasets: tuple[str, ...]
     work: Callable[[str, int, bool], Iterable[Record]]
     tables: Callable[[Results], list[Table]]
     checks: Callable[[Results], list[Check]]
     figure: Callable[[Results], Any] | None = None
+    remarks: Callable[[Results], list[str]] | None = None
     reason: str = ""
     repeats: int = 10
     quick_repeats: int = 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart.experiments._framework.experiment import Results
+from sslart.experiments._framework.experiment import Results, Summary
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -56,29 +56,39 @@ def curves(
     results: Results,
     dataset: str,
     methods: Sequence[str],
-    measures: Sequence[str],
+    measures: Sequence[str | tuple[str, str]],
     *,
     along: str,
     label: str,
     vigilance: float | None = None,
 ) -> Any:
-    """Draw each measure against vigilance, or against the number that leads the condition; bands are 95 % intervals."""
+    """Draw each measure against vigilance, or against the number that leads the condition; bands are 95 % intervals.
+
+    Of a pair of measures the first is drawn dotted, in the panel of the second.
+    """
     figure, axes = panels(len(measures))
-    for axis, measure in zip(axes, measures, strict=True):
+
+    def points(method: str, measure: str) -> list[tuple[float, Summary]]:
+        found = []
+        for value in results.distinct(along):
+            at = (value,) if along == "vigilance" else (vigilance, value)
+            summary = results.summary(dataset, method, measure, *at)
+            if summary is not None:
+                found.append((leading_number(value), summary))
+        return sorted(found, key=lambda point: point[0])
+
+    for axis, shown in zip(axes, measures, strict=True):
+        dotted, measure = shown if isinstance(shown, tuple) else (None, shown)
         for place, method in enumerate(methods):
-            points = []
-            for value in results.distinct(along):
-                found = (
-                    results.summary(dataset, method, measure, value)
-                    if along == "vigilance"
-                    else results.summary(dataset, method, measure, vigilance, value)
-                )
-                if found is not None:
-                    points.append((leading_number(value), found))
-            if points:
-                points.sort(key=lambda point: point[0])
-                _line(axis, place, [x for x, _ in points], [summary for _, summary in points], method)
-        axis.set(xlabel=label, title=measure + ("" if measure.startswith("nodes") else ", %"))
+            found = points(method, measure)
+            if found:
+                _line(axis, place, [x for x, _ in found], [summary for _, summary in found], method)
+            below = [(x, one.mean) for x, one in points(method, dotted) if one.mean > 0] if dotted else []
+            if below:
+                style = {"color": COLOURS[place % 8], "marker": MARKERS[place % 8], "markerfacecolor": "white"}
+                axis.plot(*zip(*below, strict=True), linestyle=":", markersize=3, linewidth=1, **style)
+        title = measure + ("" if measure.startswith("nodes") else ", %") + (f" (dotted: {dotted})" if dotted else "")
+        axis.set(xlabel=label, title=title)
     return finish(figure, axes)
 
 

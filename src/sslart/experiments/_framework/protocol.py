@@ -122,7 +122,7 @@ def split(
     target : array of class names
     random : RandomState
     test : float
-        Share of all rows for the test.
+        Share of all rows for the test, at least one of each class; 0: no test.
     labelled : float
         Share of the other rows that keep their label, at least one of each class.
     unlabelled : float or None
@@ -148,6 +148,8 @@ def split(
 
 def _test_rows(target: Labels, random: np.random.RandomState, share: float, groups: Labels | None) -> NDArray[np.bool_]:
     tests = np.zeros(len(target), dtype=bool)
+    if share == 0:
+        return tests
     for name in np.unique(target):
         rows = np.flatnonzero(target == name)
         wanted = max(1, round(share * len(rows)))

@@ -23,14 +23,6 @@ from sslart.experiments._runner.run import Run
 
 WHY_NOT = "its files were not on the machine; `sslart data fetch NAME` explains how to get them."
 WORDS = {"reproduced": "reproduced", "partly": "partly reproduced", "not": "not reproduced", "not run": "not run"}
-TABLES_OF = {
-    "images": "sing",
-    "binary": "Comp",
-    "multiclass": "EnsmCompare",
-    "anomaly": "anomaly",
-    "motion": "Real-world",
-    "rules": "rule",
-}
 
 
 def write(run: Run, folder: Path) -> None:
@@ -81,12 +73,13 @@ def as_markdown(run: Run) -> str:
     parts = ["# The experiments of the paper, reproduced", about(run), _markdown(_overview(run))]
     for name, (word, checks) in outcomes(run).items():
         experiment = EXPERIMENTS[name]
-        parts += [f"## {experiment.title}", experiment.question]
-        parts += [f"Not run on {dataset}: {WHY_NOT}" for dataset in _missing(run, name)]
+        parts += [f"## {experiment.title}", *_introduction(run, name)]
         if run.results[name]:
             parts += [f"**Outcome: {WORDS[word]}.** {explained(checks, experiment)}", _markdown(_statements(checks))]
+            parts += _remarks(run, name)
             parts += [f"### {table.title}\n\n{_markdown(table)}" for table in experiment.tables(run.results[name])]
-    return "\n\n".join(parts) + "\n"
+    odd = _contradictions()
+    return "\n\n".join([*parts, f"## {odd.title}", _markdown(odd)]) + "\n"
 
 
 def as_summary(run: Run) -> str:
@@ -94,11 +87,28 @@ def as_summary(run: Run) -> str:
     parts = ["# What of the paper holds", about(run), _markdown(_overview(run))]
     for name, (word, checks) in outcomes(run).items():
         experiment = EXPERIMENTS[name]
-        parts += [f"## {experiment.title}: {WORDS[word]}", experiment.question]
-        parts += [f"Not run on {dataset}: {WHY_NOT}" for dataset in _missing(run, name)]
+        parts += [f"## {experiment.title}: {WORDS[word]}", *_introduction(run, name)]
         if checks:
-            parts += [explained(checks, experiment), _markdown(_statements(checks))]
-    return "\n\n".join(parts) + "\n"
+            parts += [explained(checks, experiment), _markdown(_statements(checks)), *_remarks(run, name)]
+    odd = _contradictions()
+    return "\n\n".join([*parts, f"## {odd.title}", _markdown(odd)]) + "\n"
+
+
+def _introduction(run: Run, name: str) -> list[str]:
+    """Return where the paper has an experiment, what it is about, and on what it was not run."""
+    experiment = EXPERIMENTS[name]
+    missing = [f"Not run on {dataset}: {WHY_NOT}" for dataset in _missing(run, name)]
+    return [f"In the paper: {experiment.section}.", experiment.question, *missing]
+
+
+def _remarks(run: Run, name: str) -> list[str]:
+    remarks = EXPERIMENTS[name].remarks
+    return [] if remarks is None else remarks(run.results[name])
+
+
+def _contradictions() -> Table:
+    rows = [[str(one.line), one.oddity] for one in _paper.oddities()]
+    return Table("Where the paper contradicts itself", ["line", "what it prints"], rows)
 
 
 def _markdown(table: Table) -> str:
@@ -107,16 +117,16 @@ def _markdown(table: Table) -> str:
 
 
 def _overview(run: Run) -> Table:
-    rows = [
-        [EXPERIMENTS[name].title, WORDS[word], f"{sum(check.holds for check in checks)} of {len(checks)}"]
-        for name, (word, checks) in outcomes(run).items()
-    ]
-    return Table("Outcomes", ["experiment", "outcome", "statements that hold"], rows)
+    rows = []
+    for name, (word, checks) in outcomes(run).items():
+        held = f"{sum(check.holds for check in checks)} of {len(checks)}"
+        rows.append([EXPERIMENTS[name].title, EXPERIMENTS[name].section, WORDS[word], held])
+    return Table("Outcomes", ["experiment", "in the paper", "outcome", "statements that hold"], rows)
 
 
 def _statements(checks: Iterable[Check]) -> Table:
-    rows = [[check.statement, "yes" if check.holds else "no", check.evidence] for check in checks]
-    return Table("Statements", ["statement of the paper", "holds", "measured"], rows)
+    rows = [[check.statement, str(check.line), "yes" if check.holds else "no", check.evidence] for check in checks]
+    return Table("Statements", ["statement of the paper", "line", "holds", "measured"], rows)
 
 
 def _missing(run: Run, name: str) -> list[str]:
@@ -132,12 +142,14 @@ def as_html(run: Run) -> str:
     body = ["<h1>The experiments of the paper, reproduced</h1>", f"<p>{_inline(about(run))}</p>"]
     overview = _overview(run)
     rows: list[list[str | Cell]] = [
-        [Cell(f'<a href="#{name}">{escape(title)}</a>', is_html=True), Cell(_badge(word), is_html=True), held]
-        for (name, (word, _)), (title, _, held) in zip(found.items(), overview.rows, strict=True)
+        [Cell(f'<a href="#{name}">{escape(title)}</a>', is_html=True), section, Cell(_badge(word), is_html=True), held]
+        for (name, (word, _)), (title, section, _, held) in zip(found.items(), overview.rows, strict=True)
     ]
     body.append(f'<div class="wide">{html_table(overview.header, rows)}</div>')
     for name, (word, checks) in found.items():
         body.append(_section(run, name, word, checks))
+    odd = _contradictions()
+    body.append(f"<section><h2>{odd.title}</h2>{_html(odd)}</section>")
     style = resources.files(__package__).joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -149,19 +161,15 @@ def as_html(run: Run) -> str:
 
 def _section(run: Run, name: str, word: str, checks: list[Check]) -> str:
     experiment, results = EXPERIMENTS[name], run.results[name]
-    parts = [f'<section id="{name}"><h2>{escape(experiment.title)}</h2>', f"<p>{_inline(experiment.question)}</p>"]
-    parts += [f"<p><b>Not run on {escape(data)}:</b> {_inline(WHY_NOT)}</p>" for data in _missing(run, name)]
+    parts = [f'<section id="{name}"><h2>{escape(experiment.title)}</h2>']
+    parts += [f"<p>{_inline(text)}</p>" for text in _introduction(run, name)]
     if results:
         parts.append(f"<p>{_badge(word)} {escape(explained(checks, experiment))}</p>")
         parts.append(_picture(experiment, results))
         parts.append(_html(_statements(checks)))
+        parts += [f"<p>{escape(text)}</p>" for text in _remarks(run, name)]
         for table in experiment.tables(results):
             parts.append(f"<details open><summary>{escape(table.title)}</summary>{_html(table)}</details>")
-    table_name = TABLES_OF.get(name)
-    odd = _paper.oddities(table_name) if table_name else []
-    if odd:
-        items = "".join(f"<li>{escape(one.oddity)}</li>" for one in odd)
-        parts.append(f"<details><summary>Oddities of the printed table</summary><ul>{items}</ul></details>")
     return "".join(parts) + "</section>"
 
 
