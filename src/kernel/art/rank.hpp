@@ -46,7 +46,8 @@ inline bool rank_samples(Search& search, const Boxes& boxes, const RankRequest& 
 // The cache must be prepared.
 inline void rank_nodes(const Boxes& boxes, SearchCache& cache, double choice, const RankRequest& request,
                        Index n_threads, Interrupt& interrupt) {
-    parallel_for(request.n_samples, n_threads, interrupt, [&] {
+    const Items samples{request.n_samples, boxes.n_nodes * 2 * boxes.n_features, 1};
+    parallel_for(samples, n_threads, interrupt, [&] {
         auto search = std::make_unique<Search>(Purpose::kRank, choice, cache, boxes);
         return [&boxes, &request, search = std::move(search)](Index first, Index last, Interrupt& own) {
             return rank_samples(*search, boxes, request, first, last, own);

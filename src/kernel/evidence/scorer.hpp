@@ -34,7 +34,7 @@ public:
                 Interrupt& interrupt) const {
         const Instructions& instructions = *chosen_instructions();
         const Index tile = tile_size(n_features), cost = cost_of_sample(n_features);
-        parallel_for(n_samples, n_threads, interrupt, [&] {
+        parallel_for({n_samples, cost, tile}, n_threads, interrupt, [&] {
             return [&, scratch = Scratch{}](Index first, Index last, Interrupt& own) mutable {
                 for (; first < last; first += tile) {
                     const Index n = std::min(tile, last - first);

@@ -1,7 +1,8 @@
 // One batch of independent items on several threads.
 //
-// Threads are started per call, so that nothing has to survive a fork. The calling thread first works alone and
-// measures how long an item takes; other threads are started only if what is left takes much longer than starting them.
+// Threads are started per call, so that nothing has to survive a fork. Where there is more than a little work, the
+// calling thread first works alone and measures how long an item takes; other threads are started only if what is left
+// takes much longer than starting them.
 #pragma once
 
 #include <algorithm>
@@ -102,20 +103,28 @@ bool start_thread(const std::shared_ptr<Participants>& participants, const Funct
     }
 }
 
-// Covers the items from 0 to n_items with calls worker(first, last, interrupt), where each thread has a worker of its
-// own from make_worker(). A worker returns false where its interrupt stopped it, which then stops all. Only the calling
-// thread uses `interrupt`. Items must be independent: which thread works on which of them varies.
+struct Items {
+    Index n;
+    Index work;      // values read per item, estimated
+    Index together;  // how many items a worker takes together, which a chunk should not cut
+};
+
+// Covers all items with calls worker(first, last, interrupt), where each thread has a worker of its own from
+// make_worker(). A worker returns false where its interrupt stopped it, which then stops all. Only the calling thread
+// uses `interrupt`. Items must be independent: which thread works on which of them varies.
 template <class MakeWorker>
-void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWorker make_worker) {
+void parallel_for(const Items& items, Index n_threads, Interrupt& interrupt, MakeWorker make_worker) {
     using Clock = std::chrono::steady_clock;
     using Seconds = std::chrono::duration<double>;
     constexpr double kProbe = 50e-6;           // seconds of work on the calling thread before the estimate is used
     constexpr double kWorkPerThread = 100e-6;  // seconds of work that justify starting a thread
     constexpr double kChunk = 500e-6;          // seconds of work in a chunk, at most
-    constexpr Index kTogether = 4;             // items that a worker may take together, which a chunk should not cut
+    constexpr Index kLittleWork = 1 << 21;     // values, read in some 200e-6 seconds: not worth a look at the clock
+    constexpr Index kProbeItems = 4;           // items before the first look at the clock
 
+    const Index n_items = items.n;
     auto worker = make_worker();
-    if (n_threads <= 1) {
+    if (n_threads <= 1 || n_items <= kLittleWork / std::max<Index>(items.work, 1)) {
         worker(0, n_items, interrupt);
         return;
     }
@@ -123,7 +132,7 @@ void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWork
     double per_item = 0.0;
     const Clock::time_point start = Clock::now();
     for (Clock::time_point before = start; next < n_items;) {
-        const Index last = std::min(n_items, std::max(2 * next, kTogether));
+        const Index last = std::min(n_items, std::max(2 * next, kProbeItems));
         if (!worker(next, last, interrupt)) return;
         const Clock::time_point now = Clock::now();
         per_item = Seconds(now - before).count() / static_cast<double>(last - next);
@@ -142,7 +151,7 @@ void parallel_for(Index n_items, Index n_threads, Interrupt& interrupt, MakeWork
     Index chunk = std::max<Index>(1, n_left / (8 * n_threads));
     if (per_item * static_cast<double>(chunk) > kChunk)
         chunk = std::max<Index>(1, static_cast<Index>(kChunk / per_item));
-    if (chunk > kTogether) chunk -= chunk % kTogether;
+    if (chunk > items.together) chunk -= chunk % items.together;
     SharedProgress progress(next, n_items, chunk);
     const auto participants = std::make_shared<Participants>();
     const auto take_part = [&progress, &make_worker] {

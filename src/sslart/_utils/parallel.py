@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-MIN_VALUES = 1 << 20  # below, a thread costs more than it saves
+MIN_VALUES = 1 << 22  # below, a thread costs more than it saves
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
