@@ -65,6 +65,16 @@ def test_a_search_depth_leaves_out_what_is_far_from_all_labels(tmp_path: Path) -
     assert 0 < coverages[0] < coverages[1] < coverages[2] < 1
 
 
+def test_a_deeper_search_than_that_of_the_model_names_the_rule_of_the_box(tmp_path: Path, capsys: Captured) -> None:
+    path = fitted(iris(tmp_path), "--label", "species", "--id", "flower", "--mapping", "one-to-many")
+    model, X = sslart.load(path), load_iris(as_frame=True).data
+    sslart.save(model.set_params(search_depth=1), path)
+    assert main(["predict", str(path), str(tmp_path / "iris.csv"), "--search-depth", "1000", "--json"]) == 0
+    nodes = model.set_params(search_depth=None).apply(X)
+    rule_of = {node: number for number, rule in enumerate(model.rules(), start=1) for node in rule.nodes}
+    assert [one["rule"] for one in json.loads(capsys.readouterr().out)] == [rule_of[node] for node in nodes]
+
+
 def test_a_quorum_leaves_out_what_few_members_vote_on(tmp_path: Path, capsys: Captured) -> None:
     model = fitted(iris(tmp_path), "--label", "species", "--id", "flower", "--members", "5")
     X, loaded = load_iris(as_frame=True).data, sslart.load(model)

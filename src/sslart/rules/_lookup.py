@@ -53,7 +53,7 @@ class RuleNumbers:
         """
         if self._view.decides_by_one_box:
             (member,) = self._view.members
-            nodes = member.first_labelled(member.encode(self._view.read(X)), self._view.search_depth)
+            nodes = member.first_labelled(member.encode(self._view.read(X)))  # the same at every depth that predicts
             predicted = np.array([label is not None for label in labels])
             return np.where(predicted, self._of_node[nodes], NO_RULE)
         coded = self._domain.encode(X)

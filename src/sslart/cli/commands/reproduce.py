@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart._utils.optional import heavy, optional
+from sslart.cli._output import print_table
 
 
 def run(
@@ -29,8 +30,8 @@ def run(
     """Run the paper's experiments and write a report. An interrupted run continues where it stopped."""
     experiments, report = heavy("sslart.experiments"), heavy("sslart.experiments._runner.report")
     if not names and not every:
-        for name, experiment in experiments.EXPERIMENTS.items():
-            print(f"{name:13} {experiment.title}")
+        rows = [(name, one.title, one.section) for name, one in experiments.EXPERIMENTS.items()]
+        print_table(("name", "experiment", "section of the paper"), rows)
         return
     unknown = [name for name in names or () if name not in experiments.EXPERIMENTS]
     if unknown:
