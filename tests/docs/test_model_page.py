@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sslart import SSLART, FuzzyART
+from sslart import SSLART, WESSLART, FuzzyART
 
 PAGE = (Path(__file__).parents[2] / "docs" / "model.md").read_text(encoding="utf-8")
 UNLABELLED = -1
@@ -116,3 +116,17 @@ def test_a_small_choice_prefers_the_smallest_box_that_holds_a_sample_and_zero_is
     assert model.predict([[0.5]]).tolist() == [1]
     with pytest.raises(ValueError, match="all boxes that hold a sample tie"):
         model.set_params(choice=0).predict([[0.5]])
+
+
+def test_class_weights_of_fit_and_of_a_stream_are_counted_together() -> None:
+    random = np.random.RandomState(0)
+    X, y = random.rand(120, 3), random.randint(0, 3, size=120)
+    model = WESSLART(3, vigilance=0.6, random_state=0).fit(X[:60], y[:60])
+    assert (model.class_weights_ < 1).any()
+    in_class = y == np.arange(3)[:, None]
+    right = model.class_weights_ * in_class[:, :60].sum(axis=1)
+    for x, label in zip(X[60:], y[60:], strict=True):
+        for number, member in enumerate(model.estimators_):
+            right[number, label] += member.predict([x])[0] == label  # before it is learnt
+        model.partial_fit([x], [label])
+    np.testing.assert_allclose(model.class_weights_, right / in_class.sum(axis=1))

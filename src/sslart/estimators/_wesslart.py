@@ -84,10 +84,18 @@ class WESSLART(Ensemble):
 
     Notes
     -----
-    In a stream every labelled sample is first predicted by each member and then learnt, and the weights follow from
-    these predictions: honest, and with nothing stored but two counts per class. All members see the stream in its own
-    order; they differ by what `fit` taught them before, or by the first call of `partial_fit`, which each member
-    takes in an order of its own unless `bounds` makes the result independent of how the stream is cut.
+    By default the class weights are measured on samples that the members have learnt, so they are optimistic. At a high
+    vigilance they are close to one, and the weighted vote seldom differs from the majority vote. `validation` or
+    `validation_set` measures them on samples that no member learns.
+
+    In a stream every labelled sample is first predicted by each member and then learnt, and two counts per class are
+    kept. These counts are added to those of `fit`, in one record: after `fit` with ``validation="labelled"`` the
+    weights mix predictions of samples learnt before with predictions of new ones. They come from new samples alone if
+    learning starts with `partial_fit`, or if `fit` measures them on held-out samples.
+
+    All members see the stream in its own order; they differ by what they learnt in `fit`, or in the first call of
+    `partial_fit`, which each member takes in an order of its own unless `bounds` makes the result independent of how
+    the stream is cut.
 
     Examples
     --------
