@@ -2,7 +2,7 @@
 
 Run it on a quiet machine with at least two cores: `python benchmarks/threads.py [--turns 15]`. Both sides of a ratio
 are measured in turns within one run. Ratios are of the least times: other programs on the machine can only make a call
-slower.
+slower. With --realtime (Linux, as root) they wait while a call is measured.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,18 @@ BATCHES = (1, 10, 100, 1000, 10_000)
 MIN_SECONDS = 2e-3  # of one measurement: short calls are repeated
 
 Call = Callable[[int | None], Any]
+
+
+@contextmanager
+def scheduled(realtime: bool) -> Iterator[None]:
+    """Let other programs wait, on request; threads that are started meanwhile have the same priority."""
+    if realtime:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        if realtime:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def seconds(call: Call, n_jobs: int | None) -> float:
@@ -38,11 +51,17 @@ def seconds(call: Call, n_jobs: int | None) -> float:
         n_calls *= 4
 
 
-def compare(call: Call, first: int | None, second: int | None, turns: int) -> tuple[float, float]:
+def compare(
+    call: Call, first: int | None, second: int | None, turns: int, realtime: bool = False
+) -> tuple[float, float]:
     """Return the least time of the first, and how many times faster the second is."""
     call(first), call(second)
-    times = np.array([(seconds(call, first), seconds(call, second)) for _ in range(turns)]).min(axis=0)
-    return float(times[0]), float(times[0] / times[1])
+    times = []
+    for _ in range(turns):
+        with scheduled(realtime):
+            times.append((seconds(call, first), seconds(call, second)))
+    least = np.array(times).min(axis=0)
+    return float(least[0]), float(least[0] / least[1])
 
 
 def ranking(n_samples: int) -> tuple[str, Call]:
@@ -102,15 +121,16 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=15, help="how often both sides of a ratio are measured")
-    turns = parser.parse_args().turns
+    parser.add_argument("--realtime", action="store_true", help="let other programs wait while a call is measured")
+    options = vars(parser.parse_args())
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {kernel.instruction_set()}\n")
     print("| work | samples | one thread | 2 threads: times faster | n_jobs=1: times faster than n_jobs=None |")
     print("|---|---|---|---|---|")
     for case in (ranking, evidence, scorer):
         for n_samples in BATCHES:
             name, call = case(n_samples)
-            alone, faster = compare(call, 1, 2, turns)
-            unthreaded = compare(call, None, 1, turns)[1]
+            alone, faster = compare(call, 1, 2, **options)
+            unthreaded = compare(call, None, 1, **options)[1]
             print(f"| {name} | {n_samples} | {1e3 * alone:.3f} ms | {faster:.2f} | {unthreaded:.2f} |", flush=True)
 
 
