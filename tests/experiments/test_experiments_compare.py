@@ -83,4 +83,5 @@ def test_a_mean_over_data_sets_leaves_out_what_was_not_measured() -> None:
 def test_competitors_of_the_paper_are_marked_as_run_or_quoted(run: list[str], marked: str) -> None:
     assert quoted_or_run("SEMIB (C4.5)", run) == marked
     results = Results([record for name in run for record in accuracies("AUS", {name: 80.0}, None)])
-    assert f"SEMIB (C4.5) ({marked})" in others(results, "Comp", "Accuracy", ["AUS"], set())[-1].header
+    headers = [table.header for table in others(results, "Comp", "Accuracy", ["AUS"], set())]
+    assert any(f"SEMIB (C4.5) ({marked})" in header for header in headers)

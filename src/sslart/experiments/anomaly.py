@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from sslart.experiments._framework import votes as _votes
-from sslart.experiments._framework.compare import as_text, measured, quoted_or_run
+from sslart.experiments._framework.compare import as_text, measured, quoted_or_run, why_not_run
 from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
 from sslart.experiments._framework.protocol import (
     VIGILANCES,
@@ -109,7 +109,8 @@ def _tables(results: Results) -> list[Table]:
         ]
         title = f"{measure} of competitors, quoted as printed, %"
         tables.append(Table(title, ["method", *ANOMALY], rows, frozenset({1, 2, 3})))
-    return [*tables, _votes.differ_table(results, DATASETS, ("OtM",))]
+    reasons = why_not_run(dict.fromkeys(str(one.method) for one in printed(TABLE)))
+    return [*tables, reasons, _votes.differ_table(results, DATASETS, ("OtM",))]
 
 
 def _checks(results: Results) -> list[Check]:

@@ -21,6 +21,7 @@ OURS = (("SSL-ART (OtM)", "SSL-ART (OtM)"),)
 N_LABELLED, N_UNLABELLED, N_TEST = 500, 8500, 298
 COMPETITORS = {
     "LabelSpreading": _competitors.SEMI_SUPERVISED["LabelSpreading"],
+    "SS-BLS": _competitors.broad(n_enhancement=1000),
     **_competitors.SUPERVISED,
 }
 

@@ -9,6 +9,7 @@ from sslart.experiments import _paper
 from sslart.experiments._framework.experiment import Check, Results, Summary, Table
 from sslart.experiments._framework.protocol import VIGILANCES
 from sslart.experiments._methods import models as _models
+from sslart.experiments._methods.competitors import NOT_RUN
 from sslart.experiments._paper import Printed
 
 NOT_MEASURED = "–"
@@ -103,7 +104,7 @@ def side_by_side(
 def others(
     results: Results, table: str, title: str, datasets: Iterable[str], skip: set[str], measure: str = "accuracy"
 ) -> list[Table]:
-    """Return the competitors: those run here, and those quoted from the paper."""
+    """Return the competitors: those run here, those quoted from the paper, and why some of these were not run."""
     datasets = list(datasets)
     run = [name for name in results.distinct("method") if results.summary_exists(name, None)]
     quoted = [name for name in dict.fromkeys(one.method for one in _paper.printed(table)) if name and name not in skip]
@@ -116,12 +117,24 @@ def others(
         columns = frozenset(range(1, len(quoted) + 1))
         header = ["data set", *(f"{name} ({quoted_or_run(name, run)})" for name in quoted)]
         found.append(Table(f"{title}: quoted as printed", header, rows, columns))
+        reasons = why_not_run(quoted)
+        found += [reasons] if reasons.rows else []
     return found
 
 
 def quoted_or_run(theirs: str, run: Sequence[str]) -> str:
     """Return whether a competitor of the paper was run here too, and by which name."""
     return f"run here as {RUN_AS[theirs]}" if RUN_AS.get(theirs) in run else "quoted only"
+
+
+def why_not_run(names: Iterable[str]) -> Table:
+    """Return the reasons why competitors of the paper are quoted only, a row for those with the same reason."""
+    methods: dict[str, list[str]] = {}
+    for name in names:
+        if name in NOT_RUN:
+            methods.setdefault(NOT_RUN[name], []).append(name)
+    rows = [[", ".join(same), reason] for reason, same in methods.items()]
+    return Table("Competitors that are quoted only, and why", ["method", "reason"], rows)
 
 
 def agreement(
