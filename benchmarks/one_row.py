@@ -1,12 +1,13 @@
 """What one-row calls cost before and after a change, measured side by side in one run.
 
-    python benchmarks/one_row.py --before REV [--after REV] [--turns 7]
+    python benchmarks/one_row.py --before REV [--after REV] [--turns 7] [--realtime]
 
 Both states of the code are taken from git (without --after, the working tree as it is), built with their compiled
 kernel and installed into a temporary folder, without dependencies: those of the running Python serve both. In each
 turn, one process per state fits the same models to the same data; then the two take turns call by call, and each
 gives the median time of many calls with one row. The table has the medians over all turns, and how many times faster
-a call has become: the median over the turns of before divided by after.
+a call has become: the median over the turns of before divided by after. With --realtime (Linux, as root) other programs
+on the same core wait while a call is measured.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def median_seconds(work: Callable[[Any], Any], rows: list[Any]) -> float:
     return float(np.median(np.median(passes, axis=0)))
 
 
-def serve() -> None:
+def serve(realtime: bool) -> None:
     """Read requests from standard input; write the seconds of a call, or all predictions, as a line of JSON each."""
     # an editable install would come before PYTHONPATH
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "ScikitBuildRedirectingFinder"]
@@ -141,7 +142,11 @@ def serve() -> None:
             found: Any = [[row[0].round(6).tolist() for row in map(model.predict_proba, rows)]]
             found.append([str(model.predict(row)[0]) for row in rows])
         else:
+            if realtime:
+                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
             found = median_seconds(work_of(model, call), rows)
+            if realtime:
+                os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         print(json.dumps(found), flush=True)
 
 
@@ -184,10 +189,10 @@ def install(source: Path, target: Path) -> None:
 class Worker:
     """A process that has fitted the models with one state of the code."""
 
-    def __init__(self, installed: Path) -> None:
+    def __init__(self, installed: Path, realtime: bool) -> None:
         environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).resolve()), "--serve"],
+            [sys.executable, str(Path(__file__).resolve()), "--serve", *["--realtime"] * realtime],
             env=environment,
             cwd=installed,
             stdin=subprocess.PIPE,
@@ -225,12 +230,12 @@ class Worker:
 
 
 @contextmanager
-def workers(installed: dict[str, Path]) -> Iterator[dict[str, Worker]]:
+def workers(installed: dict[str, Path], realtime: bool) -> Iterator[dict[str, Worker]]:
     """Start a worker for each state, and end them afterwards."""
     started: dict[str, Worker] = {}
     try:
         for state, folder in installed.items():
-            started[state] = Worker(folder)
+            started[state] = Worker(folder, realtime)
         yield started
     finally:
         for worker in started.values():
@@ -240,13 +245,13 @@ def workers(installed: dict[str, Path]) -> Iterator[dict[str, Worker]]:
 Times = dict[tuple[str, str], dict[str, list[float]]]
 
 
-def measured(installed: dict[str, Path], turns: int) -> tuple[Times, list[str]]:
+def measured(installed: dict[str, Path], turns: int, realtime: bool) -> tuple[Times, list[str]]:
     """Return the seconds of each call, state and turn, and the models whose predictions differ."""
     times: Times = {(name, call): {state: [] for state in installed} for name in MODELS for call in CALLS}
     differing: list[str] = []
     for turn in range(turns):
         states = list(installed) if turn % 2 == 0 else list(installed)[::-1]
-        with workers({state: installed[state] for state in states}) as started:
+        with workers({state: installed[state] for state in states}, realtime) as started:
             for name, call in times:
                 for state in states:
                     times[name, call][state].append(started[state].request(name, call))
@@ -269,7 +274,7 @@ def table(times: Times) -> str:
     return "\n".join(lines)
 
 
-def compare(before: str, after: str | None, turns: int) -> None:
+def compare(before: str, after: str | None, turns: int, realtime: bool) -> None:
     """Print what one-row calls cost before and after."""
     with tempfile.TemporaryDirectory(prefix="one_row_") as folder:
         installed, names = {}, {}
@@ -278,7 +283,7 @@ def compare(before: str, after: str | None, turns: int) -> None:
             names[state] = export(revision, source)
             installed[state] = Path(folder) / state
             install(source, installed[state])
-        times, differing = measured(installed, turns)
+        times, differing = measured(installed, turns, realtime)
     print(f"One row, {turns} turns; before: {names['before']}, after: {names['after']}.\n")
     print(table(times))
     print("\nAll predictions are the same." if not differing else f"\nPredictions differ: {'; '.join(differing)}.")
@@ -290,16 +295,17 @@ def main() -> None:
     parser.add_argument("--before", metavar="REV", help="revision to compare with")
     parser.add_argument("--after", metavar="REV", help="revision to compare; the working tree unless given")
     parser.add_argument("--turns", type=int, default=7, help="how often both are measured")
+    parser.add_argument("--realtime", action="store_true", help="let other programs wait while a call is measured")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        serve()
+        serve(options.realtime)
     elif options.before is None:
         parser.error("--before is required")
     elif options.turns < 1:
         parser.error("--turns must be at least 1")
     else:
-        compare(options.before, options.after, options.turns)
+        compare(options.before, options.after, options.turns, options.realtime)
 
 
 if __name__ == "__main__":
