@@ -154,7 +154,7 @@ def _refuse_empty_rows(table: Table) -> Table:
 
 
 def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
+    return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")  # pandas would compute them for an instance
 
 
 def _columns_of(frame: Any) -> list[tuple[str, Any]]:
