@@ -63,7 +63,7 @@ class RegularizedBoost(ClassifierMixin, BaseEstimator):
         estimator: Any,
         n_rounds: int = 20,
         beta: float = 0.5,
-        widths: Any = (1.0, 0.5, 0.25),
+        widths: Any = (1.0, 0.25),
         random_state: Any = 0,
     ) -> None:
         self.estimator = estimator
