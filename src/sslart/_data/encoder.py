@@ -161,13 +161,21 @@ class Encoder:
         """Return one column per coded feature, in the user's units; indicators are 0 or 1, NaN where missing."""
         if not self.categorical:
             return table.values
-        matrix = np.empty((len(table), len(self.features)))
+        matrix = np.zeros((len(table), len(self.features)))
+        positions: dict[int, dict[str | bool | float, int]] = {column: {} for column in table.categories}
         for position, (column, category) in enumerate(self.features):
-            values = table.categories.get(column)
-            if category is None or values is None:
+            if category is None or column not in positions:
                 matrix[:, position] = table.values[:, column]
             else:
-                matrix[:, position] = [np.nan if value is None else value == category for value in values]
+                positions[column][category] = position
+        for column, of_category in positions.items():
+            values = table.categories[column]
+            found = np.array([of_category.get(value, -1) for value in values], dtype=np.int64)
+            rows = np.flatnonzero(found >= 0)
+            matrix[rows, found[rows]] = 1.0
+            missing = [row for row, value in enumerate(values) if value is None]
+            if missing:
+                matrix[np.ix_(missing, list(of_category.values()))] = np.nan
         return matrix
 
     def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
