@@ -154,7 +154,8 @@ def _refuse_empty_rows(table: Table) -> Table:
 
 
 def _is_frame(X: Any) -> bool:
-    return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")  # pandas would compute them for an instance
+    # of the class first: pandas computes the types when an instance is looked at
+    return hasattr(X, "columns") and (hasattr(type(X), "dtypes") or hasattr(X, "dtypes"))
 
 
 def _columns_of(frame: Any) -> list[tuple[str, Any]]:
