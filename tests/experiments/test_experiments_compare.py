@@ -12,7 +12,9 @@ from sslart.experiments._framework.experiment import Results
 from sslart.experiments._framework.protocol import Record
 from sslart.experiments._methods import models as _models
 
-THEIRS = [f"{method}, {base}" for method in ("SemiBoost", "RegBoost") for base in ("naive Bayes", "tree", "3NN")]
+THEIRS = [
+    f"{method}, {base}" for method in ("SemiBoost", "Regularized Boost") for base in ("naive Bayes", "tree", "3NN")
+]
 
 
 def accuracies(dataset: str, found: dict[str, float], rho: float | None = 0.9) -> list[Record]:

@@ -225,8 +225,8 @@ def test_noise_of_human_motion_is_on_a_tenth_of_the_labelled_samples() -> None:
     assert n_noisy == (labels.y != clean.y).sum() == (features.X != clean.X).any(axis=1).sum()
     assert set(np.flatnonzero((features.X != clean.X).any(axis=1))) <= set(clean.labelled)
     rounding = 1e-12 * np.ptp(clean.X, axis=0)
-    assert (features.X <= clean.X.max(axis=0) + rounding).all()
-    assert (features.X >= clean.X.min(axis=0) - rounding).all()
+    assert (clean.X.max(axis=0) + rounding >= features.X).all()
+    assert (clean.X.min(axis=0) - rounding <= features.X).all()
 
 
 @needs_data

@@ -70,6 +70,7 @@ def _rank_check(results: Results, dataset: str) -> Check:
     evidence = ", ".join(
         [f"SSL-ART {mean:.1f} at ρ={rho:g}" for rho, mean in ours.items()]
         + [f"{name} {mean:.1f} as printed" for name, mean in theirs.items()]
+        + [f"SS-BLS {results.mean(dataset, 'SS-BLS', 'accuracy'):.1f} run here"]
     )
     return Check(f"{dataset}: {statement}", holds, evidence, 738)
 

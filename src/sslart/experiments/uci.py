@@ -152,8 +152,10 @@ def _experiment(
             "labelled, 20 % for the test, class by class. Missing values stay missing for our models; the others get "
             "means, learnt from training samples. Competitors written here after their papers choose their parameters "
             "by cross-validation on the labelled samples, and most learn from at most 1000 samples. Ranks count among "
-            "the competitors of the paper that were run here in the same splits where all of them were, else among "
-            "their printed figures." + _models.ABOUT_WEIGHTS + _models.ABOUT_EVIDENCE
+            "the competitors of the paper as they were run here in the same splits"
+            + (", Regularized Boost of 2007 in the place of RegBoost of 2011." if datasets is BINARY else ".")
+            + _models.ABOUT_WEIGHTS
+            + _models.ABOUT_EVIDENCE
         ),
         datasets=tuple(datasets),
         work=partial(_work, labelled=labelled, competitors=competitors),

@@ -8,7 +8,7 @@ import numpy as np
 
 from sslart import metrics
 from sslart.experiments import _paper
-from sslart.experiments._framework.compare import RUN_AS
+from sslart.experiments._framework.compare import RANKED_AS
 from sslart.experiments._framework.experiment import Check, Results, Table
 from sslart.experiments._framework.protocol import VIGILANCES
 from sslart.experiments._methods import models as _models
@@ -21,9 +21,9 @@ def measured_competitors(results: Results, table: str, datasets: Iterable[str]) 
     datasets = list(datasets)
     theirs = dict.fromkeys(one.method for one in _paper.printed(table, measure="accuracy"))
     return {
-        RUN_AS[name]: [results.mean(data, RUN_AS[name], "accuracy") for data in datasets]
+        RANKED_AS[name]: [results.mean(data, RANKED_AS[name], "accuracy") for data in datasets]
         for name in theirs
-        if name in RUN_AS and results.summary_exists(RUN_AS[name], None)
+        if name in RANKED_AS and results.summary_exists(RANKED_AS[name], None)
     }
 
 
