@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 import sslart._kernel as kernel
 from data import digits, mixture, mnist, stream
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from sslart._art.backend import use_backend
 from timing import in_turns, median, ratio, seconds
 
 with warnings.catch_warnings():
@@ -25,6 +27,7 @@ with warnings.catch_warnings():
     from hbbrain.numerical_data.incremental_learner.onln_gfmm import OnlineGFMM
 
 RHO, ALPHA = 0.9, 1e-3
+NEVER = 2**62  # nodes
 
 
 @dataclass
@@ -108,15 +111,19 @@ def one_at_a_time(quick: bool) -> Iterator[Row]:
 def against_the_plain_scan(quick: bool) -> Iterator[Row]:
     """Large data, against the same kernel without filter and vector instructions: a plain C++ scan."""
 
+    unfiltered: Any = ModuleType("unfiltered")
+    unfiltered.encode, unfiltered.learn, unfiltered.rank = kernel.encode, kernel.learn, kernel.rank
+    unfiltered.new_cache = lambda: kernel.SearchCache(NEVER, NEVER)
+
     def plainly(work: Any) -> Any:
         def run() -> None:
-            usual, threshold = kernel.instruction_set(), kernel.filter_from(2**62)
+            usual = kernel.instruction_set()
             kernel.use_instruction_set("portable")
             try:
-                work()
+                with use_backend(unfiltered):
+                    work()
             finally:
                 kernel.use_instruction_set(usual)
-                kernel.filter_from(threshold)
 
         return run
 
@@ -142,8 +149,8 @@ def along(X: np.ndarray, rho: float, name: str, n_piece: int, plainly: Any) -> I
         whole += seconds(lambda: ours.partial_fit(X[start:upto]))
         piece = X[upto : upto + n_piece]
         plain = copy.deepcopy(ours)
-        for model in (ours, plain):  # both with their filter ready
-            model.predict(piece[:1])
+        ours.predict(piece[:1])  # both with their cache ready
+        plainly(lambda: plain.predict(piece[:1]))()
         for verb, method in (("predict", "predict"), ("learn", "partial_fit")):
             taken = in_turns(
                 {
