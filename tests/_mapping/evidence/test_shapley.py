@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from conftest import needs_kernel
 from test_scorer import Case, every_instruction_set, kernel, no_stop, scores_of, using
 
 import sslart._art.reference
+from conftest import needs_kernel
 from sslart._mapping.evidence.packed_boxes import PackedBoxes, padded
 
 KINDS = ["boxes", "graph", "linear", "splines"]
