@@ -20,8 +20,7 @@ public:
         std::vector<LaneMinimum> minimum;
     };
 
-    // missing: one value per feature, which replaces a missing value of a sample. It is also the origin of the
-    // distances: in single precision they are most exact near the origin.
+    // missing: one value per feature, which replaces a missing value of a sample
     Centres(const double* centres, Index n_centres, const double* missing, Index n_features)
         : n_features_(n_features),
           n_blocks_((n_centres + kWidth - 1) / kWidth),
@@ -31,7 +30,7 @@ public:
         for (Index j = 0; j < n_centres; ++j) {
             double squares = 0.0;
             for (Index f = 0; f < n_features; ++f) {
-                const float value = static_cast<float>(centres[j * n_features + f] - missing[f]);
+                const float value = static_cast<float>(centres[j * n_features + f]);
                 values_[((j / kWidth) * n_features + f) * kWidth + j % kWidth] = value;
                 squares += static_cast<double>(value) * static_cast<double>(value);
             }
@@ -64,8 +63,7 @@ private:
         for (Index i = 0; i < n_samples; ++i)
             for (Index f = 0; f < n_features_; ++f) {
                 const double value = samples[i * n_features_ + f];
-                scratch.samples[i * n_features_ + f] =
-                    std::isnan(value) ? 0.0f : static_cast<float>(value - missing_[f]);
+                scratch.samples[i * n_features_ + f] = static_cast<float>(std::isnan(value) ? missing_[f] : value);
             }
         LaneMinimum none;
         for (Index k = 0; k < kWidth; ++k) {

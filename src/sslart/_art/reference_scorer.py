@@ -47,7 +47,7 @@ def nearest_centres(
         NaN where missing.
     centres : array of shape (n_centres, n_features)
     missing : array of length n_features
-        Replaces a missing value, and is the origin of the distances.
+        Replaces a missing value.
     nearest : array of length n_samples
         Filled with the indices.
     stop : array of length 1
@@ -57,17 +57,17 @@ def nearest_centres(
         raise ValueError("centres must have the shape (n_centres, n_features), missing the length n_features")
     if nearest.shape != samples.shape[:1]:
         raise ValueError("nearest must have the length n_samples")
-    origin_to_centres = (centres - missing).astype(np.float32)
-    origin_to_samples = np.nan_to_num(samples - missing).astype(np.float32)
+    single_centres = centres.astype(np.float32)
+    single_samples = np.where(np.isnan(samples), missing, samples).astype(np.float32)
     squares = np.zeros(len(centres))
-    for by_feature in origin_to_centres.T.astype(np.float64):
+    for by_feature in single_centres.T.astype(np.float64):
         squares += by_feature * by_feature
-    distances = np.tile((0.5 * squares).astype(np.float32), (len(samples), 1))  # half the square, less ½|x|²
-    for x, c in zip(origin_to_samples.T, origin_to_centres.T, strict=True):
+    products = np.zeros((len(samples), len(centres)), dtype=np.float32)
+    for x, c in zip(single_samples.T, single_centres.T, strict=True):
         if stop[0]:
             return
-        distances -= x[:, None] * c
-    nearest[:] = distances.argmin(axis=1)
+        products += x[:, None] * c
+    nearest[:] = ((0.5 * squares).astype(np.float32) - products).argmin(axis=1)  # half the square, less ½|x|²
 
 
 @dataclass(frozen=True)
