@@ -155,15 +155,40 @@ public:
         const Index n_features = static_cast<Index>(coded.shape(1));
         run_interruptible(stop, [&](Interrupt& interrupt) {
             const std::shared_lock<std::shared_mutex> reading(changing_);
-            require((n_features_ == kUnknown || n_features == n_features_) && n_features >= n_features_needed_,
-                    "coded must have the shape (n_samples, n_features) with the features of the terms");
+            require_features(n_features);
             scorer_.scores(coded.data(), static_cast<Index>(coded.shape(0)), n_features, scores.data(), n_threads,
                            interrupt);
         });
     }
 
+    void contributions(Array<const double, 2> coded, Array<const Index, 1> columns, Array<double, 3> by_column,
+                       Array<double, 2> of_graph, Index n_threads, StopFlag stop) const {
+        const std::size_t n_samples = coded.shape(0), n_columns = by_column.shape(1);
+        require(by_column.shape(0) == n_samples && by_column.shape(2) == n_classes(),
+                "by_column must have the shape (n_samples, n_columns, n_classes)");
+        require(of_graph.shape(0) == n_samples && of_graph.shape(1) == n_classes(),
+                "of_graph must have the shape (n_samples, n_classes)");
+        require(columns.shape(0) == coded.shape(1), "columns must have the length n_features");
+        for (std::size_t f = 0; f < columns.shape(0); ++f)
+            require(columns.data()[f] >= 0 && columns.data()[f] < static_cast<Index>(n_columns),
+                    "columns must be from 0 to n_columns - 1");
+        const Index n_features = static_cast<Index>(coded.shape(1));
+        run_interruptible(stop, [&](Interrupt& interrupt) {
+            const std::shared_lock<std::shared_mutex> reading(changing_);
+            require_features(n_features);
+            scorer_.contributions(coded.data(), static_cast<Index>(n_samples), n_features, columns.data(),
+                                  static_cast<Index>(n_columns), by_column.data(), of_graph.data(), n_threads,
+                                  interrupt);
+        });
+    }
+
 private:
     static constexpr Index kUnknown = -1;
+
+    void require_features(Index n_features) const {
+        require((n_features_ == kUnknown || n_features == n_features_) && n_features >= n_features_needed_,
+                "coded must have the shape (n_samples, n_features) with the features of the terms");
+    }
 
     std::size_t n_classes() const { return static_cast<std::size_t>(scorer_.n_classes()); }
 
@@ -210,7 +235,9 @@ void bind_evidence(nb::module_& module) {
         .def("add_linear", &CheckedScorer::add_linear, "rank_weight"_a, "centre"_a.noconvert(), "slopes"_a.noconvert())
         .def("add_splines", &CheckedScorer::add_splines, "rank_weight"_a, "heights"_a.noconvert())
         .def("scores", &CheckedScorer::scores, "coded"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a,
-             "stop"_a.noconvert());
+             "stop"_a.noconvert())
+        .def("contributions", &CheckedScorer::contributions, "coded"_a.noconvert(), "columns"_a.noconvert(),
+             "by_column"_a.noconvert(), "of_graph"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());
 }
 
 }  // namespace sslart

@@ -22,6 +22,17 @@ struct BoxWeights {
     const float* values;
     Index n_levels;
     Index n_classes;
+
+    const float* of(Index level, Index c, Index n_boxes) const {
+        return values + (level * n_classes + c) * n_boxes;
+    }
+
+    bool any_of_block(Index level, Index block, Index n_boxes) const {
+        for (Index c = 0; c < n_classes; ++c)
+            for (Index k = 0; k < kWidth; ++k)
+                if (of(level, c, n_boxes)[block * kWidth + k] != 0.0f) return true;
+        return false;
+    }
 };
 
 // adds to the scores, samples × classes

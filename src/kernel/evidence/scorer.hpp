@@ -47,7 +47,37 @@ public:
         });
     }
 
+    // by_column: samples × columns × classes; of_graph: samples × classes; columns: the column of each feature
+    void contributions(const double* samples, Index n_samples, Index n_features, const Index* columns, Index n_columns,
+                       double* by_column, double* of_graph, Index n_threads, Interrupt& interrupt) const {
+        const Instructions& instructions = *chosen_instructions();
+        constexpr Index kTile = 4;
+        const Index cost = kCostOfContributions * cost_of_sample(n_features);
+        parallel_for({n_samples, cost, kTile}, n_threads, interrupt, [&] {
+            return [&, scratch = Scratch{}](Index first, Index last, Interrupt& own) mutable {
+                for (; first < last; first += kTile) {
+                    const Index n = std::min(kTile, last - first);
+                    if (!own.may_continue(n * cost)) return false;
+                    const double* tile = samples + first * n_features;
+                    double *columns_of_tile = by_column + first * n_columns * n_classes(),
+                           *graph_of_tile = of_graph + first * n_classes();
+                    std::fill_n(columns_of_tile, n * n_columns * n_classes(), 0.0);
+                    std::fill_n(graph_of_tile, n * n_classes(), 0.0);
+                    blend(tile, n, n_features, scratch);
+                    const ContributionSums sums{columns_of_tile, graph_of_tile, n_columns, n_classes(), columns};
+                    for (const MixedTerm& mixed : terms_) {
+                        const double* values = is_blended(mixed.mixture) ? scratch.blended[mixed.mixture].data() : tile;
+                        mixed.term->contribute({values, n, n_features}, instructions, sums, scratch.terms);
+                    }
+                }
+                return true;
+            };
+        });
+    }
+
 private:
+    static constexpr Index kCostOfContributions = 24;  // against a score
+
     struct MixedTerm {
         Index mixture;  // which of the rank weights
         std::unique_ptr<const Term> term;

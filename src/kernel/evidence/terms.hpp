@@ -1,6 +1,7 @@
 // The terms of an evidence score: each adds to the scores of the classes, sample by sample.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "art/model.hpp"
 #include "evidence/centres.hpp"
 #include "evidence/rbf.hpp"
+#include "evidence/shapley.hpp"
 #include "runtime/dispatch.hpp"
 
 namespace sslart {
@@ -19,6 +21,7 @@ struct TermScratch {
     Centres::Scratch centres;
     std::vector<Index> nearest;
     std::vector<double> sums;
+    ShapleyScratch shapley;
 };
 
 // Samples as a term gets them: samples × features, values blended with their ranks, NaN where missing.
@@ -30,11 +33,25 @@ struct BlendedSamples {
     const double* sample(Index i) const { return values + i * n_features; }
 };
 
+// What a sample's score consists of: samples × columns × classes, and what no column has alone, samples × classes.
+struct ContributionSums {
+    double* by_column;
+    double* of_graph;
+    Index n_columns;
+    Index n_classes;
+    const Index* columns;  // of each feature
+
+    double* at(Index i, Index feature) const { return by_column + (i * n_columns + columns[feature]) * n_classes; }
+};
+
 class Term {
 public:
     virtual ~Term() = default;
     virtual void add(const BlendedSamples& samples, const Instructions& instructions, double* scores,
                      TermScratch& scratch) const = 0;
+    // adds the Shapley value of each column, or, of the graph, the term itself
+    virtual void contribute(const BlendedSamples& samples, const Instructions& instructions,
+                            const ContributionSums& sums, TermScratch& scratch) const = 0;
     // values read per sample
     virtual Index cost() const = 0;
 };
@@ -50,20 +67,54 @@ public:
 
     void add(const BlendedSamples& samples, const Instructions& instructions, double* scores,
              TermScratch& scratch) const override {
-        const Index n = static_cast<Index>(features.size());
+        select(samples, scratch);
+        const PackedBoxes boxes{lower.data(), upper.data(), n_blocks, n_features()};
+        add_box_scores(instructions.loops, boxes, scratch.view.data(), samples.n_samples, rate,
+                       {weights.data(), n_levels, n_classes}, scores, scratch.activations);
+    }
+
+    void contribute(const BlendedSamples& samples, const Instructions& instructions, const ContributionSums& sums,
+                    TermScratch& scratch) const override {
+        select(samples, scratch);
+        const ColumnGroups groups = by_column(sums.columns);
+        const PackedBoxes boxes{lower.data(), upper.data(), n_blocks, n_features()};
+        for (Index i = 0; i < samples.n_samples; ++i)
+            instructions.add_contributions(boxes, groups, scratch.view.data() + i * n_features(), rate,
+                                           {weights.data(), n_levels, n_classes},
+                                           sums.by_column + i * sums.n_columns * n_classes, scratch.shapley);
+    }
+
+    Index cost() const override { return n_blocks * kWidth * (n_features() + n_levels * n_classes); }
+
+private:
+    Index n_features() const { return static_cast<Index>(features.size()); }
+
+    // the features of the term, scaled
+    void select(const BlendedSamples& samples, TermScratch& scratch) const {
+        const Index n = n_features();
         scratch.view.resize(static_cast<std::size_t>(samples.n_samples * n));
         for (Index i = 0; i < samples.n_samples; ++i) {
             const double* sample = samples.sample(i);
             for (Index f = 0; f < n; ++f)
                 scratch.view[i * n + f] = static_cast<float>(sample[features[f]] * factors[f]);
         }
-        const PackedBoxes boxes{lower.data(), upper.data(), n_blocks, n};
-        add_box_scores(instructions.loops, boxes, scratch.view.data(), samples.n_samples, rate,
-                       {weights.data(), n_levels, n_classes}, scores, scratch.activations);
     }
 
-    Index cost() const override {
-        return n_blocks * kWidth * (static_cast<Index>(features.size()) + n_levels * n_classes);
+    ColumnGroups by_column(const Index* columns) const {
+        ColumnGroups groups;
+        groups.features.resize(features.size());
+        for (Index f = 0; f < n_features(); ++f) groups.features[f] = f;
+        std::stable_sort(groups.features.begin(), groups.features.end(),
+                         [&](Index a, Index b) { return columns[features[a]] < columns[features[b]]; });
+        for (Index place = 0; place < n_features(); ++place) {
+            const Index column = columns[features[groups.features[place]]];
+            if (groups.columns.empty() || groups.columns.back() != column) {
+                groups.columns.push_back(column);
+                groups.starts.push_back(place);
+            }
+        }
+        groups.starts.push_back(n_features());
+        return groups;
     }
 };
 
@@ -84,6 +135,11 @@ public:
         for (Index i = 0; i < samples.n_samples; ++i)
             for (Index c = 0; c < n_classes; ++c)
                 scores[i * n_classes + c] += outputs[scratch.nearest[i] * n_classes + c];
+    }
+
+    void contribute(const BlendedSamples& samples, const Instructions& instructions, const ContributionSums& sums,
+                    TermScratch& scratch) const override {
+        add(samples, instructions, sums.of_graph, scratch);
     }
 
     Index cost() const override { return centres.size(); }
@@ -109,6 +165,18 @@ public:
         }
     }
 
+    void contribute(const BlendedSamples& samples, const Instructions&, const ContributionSums& sums,
+                    TermScratch&) const override {
+        for (Index i = 0; i < samples.n_samples; ++i) {
+            const double* sample = samples.sample(i);
+            for (Index f = 0; f < samples.n_features; ++f) {
+                if (std::isnan(sample[f])) continue;
+                double* own = sums.at(i, f);
+                for (Index c = 0; c < n_classes; ++c) own[c] += (sample[f] - centre[f]) * slopes[f * n_classes + c];
+            }
+        }
+    }
+
     Index cost() const override { return static_cast<Index>(slopes.size()); }
 };
 
@@ -121,24 +189,31 @@ public:
 
     void add(const BlendedSamples& samples, const Instructions&, double* scores, TermScratch& scratch) const override {
         for (Index i = 0; i < samples.n_samples; ++i) {
-            const double* sample = samples.sample(i);
             scratch.sums.assign(static_cast<std::size_t>(n_classes), 0.0);
-            for (Index f = 0; f < samples.n_features; ++f) {
-                if (std::isnan(sample[f])) continue;
-                const double clipped = sample[f] < 0.0 ? 0.0 : sample[f] > 1.0 ? 1.0 : sample[f];
-                const double position = clipped * static_cast<double>(n_knots - 1);
-                const Index whole = static_cast<Index>(position);
-                const Index below = whole < n_knots - 2 ? whole : n_knots - 2;
-                const double part = position - static_cast<double>(below);
-                const double* height = heights.data() + (f * n_knots + below) * n_classes;
-                for (Index c = 0; c < n_classes; ++c)
-                    scratch.sums[c] += (1.0 - part) * height[c] + part * height[n_classes + c];
-            }
+            for (Index f = 0; f < samples.n_features; ++f) add_height(samples.sample(i)[f], f, scratch.sums.data());
             for (Index c = 0; c < n_classes; ++c) scores[i * n_classes + c] += scratch.sums[c];
         }
     }
 
+    void contribute(const BlendedSamples& samples, const Instructions&, const ContributionSums& sums,
+                    TermScratch&) const override {
+        for (Index i = 0; i < samples.n_samples; ++i)
+            for (Index f = 0; f < samples.n_features; ++f) add_height(samples.sample(i)[f], f, sums.at(i, f));
+    }
+
     Index cost() const override { return 2 * static_cast<Index>(heights.size()) / n_knots; }
+
+private:
+    void add_height(double value, Index f, double* sums) const {
+        if (std::isnan(value)) return;
+        const double clipped = value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
+        const double position = clipped * static_cast<double>(n_knots - 1);
+        const Index whole = static_cast<Index>(position);
+        const Index below = whole < n_knots - 2 ? whole : n_knots - 2;
+        const double part = position - static_cast<double>(below);
+        const double* height = heights.data() + (f * n_knots + below) * n_classes;
+        for (Index c = 0; c < n_classes; ++c) sums[c] += (1.0 - part) * height[c] + part * height[n_classes + c];
+    }
 };
 
 }  // namespace sslart

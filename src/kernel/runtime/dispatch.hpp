@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "evidence/loops.hpp"
+#include "evidence/shapley.hpp"
 #include "search/nearest.hpp"
 #include "search/scan.hpp"
 
@@ -20,6 +21,7 @@ struct Instructions {
     const char* name;
     VectorOps ops;
     EvidenceLoops loops;
+    AddContributions add_contributions;
     NearestBox nearest;
     Scan scans[2][5];  // by whether values are missing, and by the number of groups (0: more than four)
 
@@ -32,6 +34,7 @@ inline constexpr Instructions kPortable = {
     "portable",
     kVectorOps_portable,
     portable::kLoops,
+    portable::add_contributions,
     nearest_portable,
     {{scan_portable, scan_portable, scan_portable, scan_portable, scan_portable},
      {scan_portable, scan_portable, scan_portable, scan_portable, scan_portable}}};
@@ -41,6 +44,7 @@ inline constexpr Instructions kAvx2 = {
     "avx2",
     kVectorOps_avx2,
     avx2::kLoops,
+    avx2::add_contributions,
     nearest_avx2,
     {{scan_avx2<0, false>, scan_avx2<1, false>, scan_avx2<2, false>, scan_avx2<3, false>, scan_avx2<4, false>},
      {scan_avx2<0, true>, scan_avx2<1, true>, scan_avx2<2, true>, scan_avx2<3, true>, scan_avx2<4, true>}}};
@@ -49,6 +53,7 @@ inline constexpr Instructions kAvx512 = {
     "avx512",
     kVectorOps_avx512,
     avx512::kLoops,
+    avx512::add_contributions,
     nearest_avx2,
     {{scan_avx512<0, false>, scan_avx512<1, false>, scan_avx512<2, false>, scan_avx512<3, false>,
       scan_avx512<4, false>},

@@ -17,6 +17,7 @@ OPTIONAL_PACKAGES = (
     "pyarrow",
     "rich",
     "river",
+    "shap",
     "typer",
 )
 

@@ -25,7 +25,7 @@ from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged_on_failure
 
 if TYPE_CHECKING:
-    from sslart.explain import Explanation
+    from sslart.explain import Explanation, FeatureContributions
     from sslart.rules import RuleSet
 
 
@@ -135,6 +135,22 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             Each is data first; `str()` puts it into words.
         """
         return explanations.explain(self, X)
+
+    def contributions(self, X: Any, reference: str = "average") -> FeatureContributions:
+        """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        reference : {"average", "nothing"}, default="average"
+            What a sample is compared with: the average over what was learnt, or a sample of which no value is known.
+
+        Returns
+        -------
+        FeatureContributions
+            Arrays; `to_shap()` gives them to the plots of shap.
+        """
+        return explanations.contributions_of(self, X, reference)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labelled samples that are predicted rightly; abstention does not count as right.

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Change, Counterfactual
     from sslart.explain._explainer import explain
     from sslart.explain._explanation import Advice, Explanation, Novelty, Vote
+    from sslart.explain._feature_contributions import FeatureContributions, contributions_of
     from sslart.explain._match import Box, FeatureMatch
     from sslart.explain._search_path import SearchStep
 
@@ -20,10 +21,12 @@ __all__ = [
     "Counterfactual",
     "Evidence",
     "Explanation",
+    "FeatureContributions",
     "FeatureMatch",
     "Novelty",
     "SearchStep",
     "Vote",
+    "contributions_of",
     "explain",
 ]
 
@@ -39,6 +42,8 @@ __getattr__ = lazy_names(
         "Explanation": "sslart.explain._explanation",
         "Novelty": "sslart.explain._explanation",
         "Vote": "sslart.explain._explanation",
+        "FeatureContributions": "sslart.explain._feature_contributions",
+        "contributions_of": "sslart.explain._feature_contributions",
         "Box": "sslart.explain._match",
         "FeatureMatch": "sslart.explain._match",
         "SearchStep": "sslart.explain._search_path",

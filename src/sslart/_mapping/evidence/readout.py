@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -18,6 +18,27 @@ from sslart._mapping.evidence.bases.splines import SplineTerm
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
+
+CONTRIBUTION_COST = 24  # of the contributions of a sample, against its score
+
+
+class ScoreParts(NamedTuple):
+    """What scores consist of.
+
+    Attributes
+    ----------
+    base : array of length n_classes
+        The scores of a sample without any value.
+    by_column : array of shape (n_samples, n_columns, n_classes)
+        The Shapley value of each column, where a missing value adds nothing.
+    of_graph : array of shape (n_samples, n_classes)
+        What the graph of boxes adds, against a sample without any value.
+    """
+
+    base: FloatArray
+    by_column: FloatArray
+    of_graph: FloatArray
+
 
 TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm)
 
@@ -67,6 +88,28 @@ class Readout:
         threads = n_threads(n_jobs, coded.size * max(len(self.nodes), 1) * max(len(self.terms), 1))
         self._scorer().scores(np.ascontiguousarray(coded), scores, threads, stop_flag())
         return scores
+
+    def contributions(
+        self, coded: FloatArray, columns: IntArray, n_columns: int, n_jobs: int | None = None
+    ) -> ScoreParts:
+        """Divide the scores among the columns that the coded features encode.
+
+        Parameters
+        ----------
+        coded : array of shape (n_samples, n_features)
+        columns : array of length n_features
+            The column that each feature encodes.
+        n_columns : int
+        n_jobs : int or None
+        """
+        n_classes = len(self.bias)
+        by_column, of_graph = np.empty((len(coded), n_columns, n_classes)), np.empty((len(coded) + 1, n_classes))
+        threads = n_threads(n_jobs, CONTRIBUTION_COST * coded.size * max(len(self.nodes), 1) * max(len(self.terms), 1))
+        scorer = self._scorer()
+        nothing = np.full((1, coded.shape[1]), np.nan)
+        scorer.contributions(nothing, columns, np.empty((1, n_columns, n_classes)), of_graph[:1], 1, stop_flag())
+        scorer.contributions(np.ascontiguousarray(coded), columns, by_column, of_graph[1:], threads, stop_flag())
+        return ScoreParts(self.scores(nothing)[0], by_column, of_graph[1:] - of_graph[0])
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Return scores as probabilities that sum to one."""

@@ -1,0 +1,403 @@
+"""Evidence scores in plain NumPy: the specification of the compiled kernel, with the Shapley values of the scores."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._utils.arrays import FloatArray, IntArray, SingleArray
+
+Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+
+def measure(samples: SingleArray, lower: SingleArray, upper: SingleArray, distances: SingleArray, stop: Flags) -> None:
+    """Measure the L1 distance of each sample to each box, over the features that the sample has.
+
+    Parameters
+    ----------
+    samples : array of shape (n_samples, n_features)
+        NaN where missing.
+    lower, upper : arrays of shape (n_blocks, n_features, width)
+        The sides of the boxes, in blocks; -inf and inf where a box has no side.
+    distances : array of shape (n_samples, n_boxes)
+        Filled with the distances.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+    """
+    distances[:] = 0.0
+    for feature in range(samples.shape[1]):
+        if stop[0]:
+            return
+        values = samples[:, feature, None]
+        gaps = np.maximum(lower[:, feature].ravel() - values, values - upper[:, feature].ravel())
+        distances += np.fmax(gaps, np.float32(0.0))
+
+
+def nearest_centres(
+    samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, stop: Flags
+) -> None:
+    """Find the centre nearest to each sample, the one of lowest index on ties.
+
+    Parameters
+    ----------
+    samples : array of shape (n_samples, n_features)
+        NaN where missing.
+    centres : array of shape (n_centres, n_features)
+    missing : array of length n_features
+        Replaces a missing value.
+    nearest : array of length n_samples
+        Filled with the indices.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+    """
+    if not len(centres) or centres.shape[1] != samples.shape[1] or missing.shape != samples.shape[1:]:
+        raise ValueError("centres must have the shape (n_centres, n_features), missing the length n_features")
+    if nearest.shape != samples.shape[:1]:
+        raise ValueError("nearest must have the length n_samples")
+    single_centres = centres.astype(np.float32)
+    single_samples = np.where(np.isnan(samples), missing, samples).astype(np.float32)
+    squares = np.zeros(len(centres))
+    for by_feature in single_centres.T.astype(np.float64):
+        squares += by_feature * by_feature
+    products = np.zeros((len(samples), len(centres)), dtype=np.float32)
+    for x, c in zip(single_samples.T, single_centres.T, strict=True):
+        if stop[0]:
+            return
+        products += x[:, None] * c
+    nearest[:] = ((0.5 * squares).astype(np.float32) - products).argmin(axis=1)  # half the square, less ½|x|²
+
+
+@dataclass(frozen=True)
+class _Term(ABC):
+    """One summand of the scores; `rank_weight` is how much of each value is its rank: 0 none, 1 all."""
+
+    rank_weight: float
+
+    @abstractmethod
+    def scores(self, samples: FloatArray, stop: Flags) -> FloatArray:
+        """Return what the term adds to the scores, shape (n_samples, n_classes)."""
+
+    @abstractmethod
+    def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
+        """Add the Shapley value of each column to `sums`, or, if it has no such values, the term to `graph`."""
+
+
+@dataclass(frozen=True)
+class _BoxTerm(_Term):
+    features: IntArray
+    factors: FloatArray
+    lower: SingleArray
+    upper: SingleArray
+    rate: float
+    weights: SingleArray
+
+    def _selected(self, samples: FloatArray) -> SingleArray:
+        return np.ascontiguousarray(samples[:, self.features] * self.factors, dtype=np.float32)
+
+    def scores(self, samples: FloatArray, stop: Flags) -> FloatArray:
+        activations = np.empty((len(samples), self.weights.shape[2]), dtype=np.float32)
+        measure(self._selected(samples), self.lower, self.upper, activations, stop)
+        np.exp(activations * np.float32(-self.rate), out=activations)
+        scores = np.zeros((len(samples), self.weights.shape[1]))
+        for level in self.weights:
+            scores += activations @ level.T
+            np.multiply(activations, activations, out=activations)
+        return scores
+
+    def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
+        own, group_of = np.unique(columns[self.features], return_inverse=True)
+        lower, upper = (side.transpose(1, 0, 2).reshape(len(self.features), -1) for side in (self.lower, self.upper))
+        nodes, node_weights = np.polynomial.legendre.leggauss((len(own) + 1) // 2)
+        for row, sample in enumerate(self._selected(samples).astype(np.float64)):
+            gaps = np.fmax(np.maximum(lower - sample[:, None], sample[:, None] - upper), 0.0)
+            distances = np.zeros((len(own), lower.shape[1]))
+            np.add.at(distances, group_of, gaps)
+            for number, level in enumerate(self.weights.astype(np.float64)):
+                values = _shapley_values(np.expm1(-self.rate * 2.0**number * distances), nodes, node_weights)
+                sums[row, own] += values @ level.T
+
+
+def _shapley_values(changes: FloatArray, nodes: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return c_j ∫₀¹ Π_{g≠j} (1 + t c_g) dt for each column j and box, by quadrature with nodes on [−1, 1]."""
+    values = np.zeros_like(changes)
+    for t, weight in zip((1.0 + nodes) / 2.0, weights / 2.0, strict=True):
+        factors = 1.0 + t * changes
+        before = np.cumprod(np.vstack([np.ones_like(factors[:1]), factors[:-1]]), axis=0)
+        after = np.cumprod(np.vstack([np.ones_like(factors[:1]), factors[:0:-1]]), axis=0)[::-1]
+        values += weight * before * after
+    return np.asarray(values * changes)
+
+
+@dataclass(frozen=True)
+class _GraphTerm(_Term):
+    centres: FloatArray
+    missing: FloatArray
+    outputs: FloatArray
+
+    def scores(self, samples: FloatArray, stop: Flags) -> FloatArray:
+        nearest = np.zeros(len(samples), dtype=np.int64)
+        nearest_centres(samples, self.centres, self.missing, nearest, stop)
+        return np.asarray(self.outputs[nearest])
+
+    def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
+        graph += self.scores(samples, np.zeros(1, dtype=np.uint8))
+
+
+class _AdditiveTerm(_Term):
+    """A sum over features, each of which is its own Shapley value."""
+
+    @abstractmethod
+    def by_feature(self, samples: FloatArray) -> FloatArray:
+        """Return what each feature adds, shape (n_samples, n_features, n_classes)."""
+
+    def scores(self, samples: FloatArray, stop: Flags) -> FloatArray:
+        return np.asarray(self.by_feature(samples).sum(axis=1))
+
+    def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
+        np.add.at(sums, (slice(None), columns), self.by_feature(samples))
+
+
+@dataclass(frozen=True)
+class _LinearTerm(_AdditiveTerm):
+    centre: FloatArray
+    slopes: FloatArray
+
+    def by_feature(self, samples: FloatArray) -> FloatArray:
+        return np.asarray(np.nan_to_num(samples - self.centre)[:, :, None] * self.slopes)
+
+
+@dataclass(frozen=True)
+class _SplineTerm(_AdditiveTerm):
+    heights: FloatArray
+
+    def by_feature(self, samples: FloatArray) -> FloatArray:
+        last = self.heights.shape[1] - 1
+        position = np.clip(np.nan_to_num(samples), 0.0, 1.0) * last
+        below = np.minimum(position.astype(np.int64), last - 1)
+        part = (position - below)[:, :, None]
+        each = np.arange(samples.shape[1])
+        values = (1.0 - part) * self.heights[each, below] + part * self.heights[each, below + 1]
+        return np.where(np.isnan(samples)[:, :, None], 0.0, values)
+
+
+class Scorer:
+    """Evidence scores of samples: a bias and a sum of terms, each on its own mixture of values and ranks.
+
+    Parameters
+    ----------
+    bias : array of length n_classes
+    """
+
+    def __init__(self, bias: FloatArray) -> None:
+        _require(bias.ndim == 1 and len(bias) > 0, "bias must have the length n_classes, at least 1")
+        self._bias = bias.copy()
+        self._knots: list[tuple[FloatArray, FloatArray]] = []
+        self._terms: list[_Term] = []
+        self._n_features: int | None = None
+        self._n_features_needed = 0
+
+    def set_ranks(self, offsets: IntArray, values: FloatArray, shares: FloatArray) -> None:
+        """Set the rank tables of all features, one after the other.
+
+        Parameters
+        ----------
+        offsets : array of length n_features + 1
+            Where the table of each feature starts; a feature with an empty table keeps its values.
+        values, shares : arrays
+            The share of all samples at or below each value, straight between entries; values increase.
+        """
+        ends = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(values) == len(shares)
+        _require(bool(ends), "offsets must start at 0 and end at the length of values and shares")
+        _require(bool((np.diff(offsets) >= 0).all()), "offsets must not decrease")
+        knots = [(values[i:j].copy(), shares[i:j].copy()) for i, j in itertools.pairwise(offsets)]
+        _require(all((np.diff(x) > 0).all() for x, _ in knots), "values must increase within each feature")
+        self._fits(len(knots), 0)
+        self._knots = knots
+
+    def add_boxes(
+        self,
+        rank_weight: float,
+        features: IntArray,
+        factors: FloatArray,
+        lower: SingleArray,
+        upper: SingleArray,
+        rate: float,
+        weights: SingleArray,
+    ) -> None:
+        """Add the term Σ exp(−rate · distance)^(2^level) · weight, over boxes and levels.
+
+        Parameters
+        ----------
+        rank_weight : float
+            How much of each value is its rank: 0 none, 1 all.
+        features : array of int
+            The features in which the boxes lie.
+        factors : array of the same length
+            What a distance in each of them is multiplied by.
+        lower, upper : arrays of shape (n_blocks, n_features of the boxes, 16)
+            The sides; -inf and inf where a box has none.
+        rate : float
+        weights : array of shape (n_levels, n_classes, n_blocks * 16)
+        """
+        n_blocks = len(lower)
+        _require(
+            lower.shape == upper.shape == (n_blocks, len(features), 16),
+            "lower and upper must have the shape (n_blocks, n_features, 16)",
+        )
+        _require(len(factors) == len(features), "factors must have the length of features")
+        _require(
+            weights.shape[1:] == (len(self._bias), n_blocks * 16),
+            "weights must have the shape (n_levels, n_classes, n_blocks * 16)",
+        )
+        _require(0.0 < rate < np.inf, "rate must be positive and finite")
+        _require(bool((features >= 0).all()), "features must not be negative")
+        arrays = (features.copy(), factors.copy(), lower.copy(), upper.copy())
+        needed = int(features.max(initial=-1)) + 1
+        self._add(_BoxTerm(rank_weight, *arrays, rate, weights.copy()), None, needed)
+
+    def add_graph(self, rank_weight: float, centres: FloatArray, missing: FloatArray, outputs: FloatArray) -> None:
+        """Add the output of the nearest centre.
+
+        Parameters
+        ----------
+        rank_weight : float
+        centres : array of shape (n_centres, n_features)
+        missing : array of length n_features
+            Replaces a missing value.
+        outputs : array of shape (n_centres, n_classes)
+        """
+        _require(
+            len(centres) > 0 and missing.shape == centres.shape[1:],
+            "centres must have the shape (n_centres, n_features), missing the length n_features",
+        )
+        _require(outputs.shape == (len(centres), len(self._bias)), "outputs must have the shape (n_centres, n_classes)")
+        self._add(_GraphTerm(rank_weight, centres.copy(), missing.copy(), outputs.copy()), centres.shape[1], 0)
+
+    def add_linear(self, rank_weight: float, centre: FloatArray, slopes: FloatArray) -> None:
+        """Add Σ (x − centre) · slope over the features that a sample has.
+
+        Parameters
+        ----------
+        rank_weight : float
+        centre : array of length n_features
+        slopes : array of shape (n_features, n_classes)
+        """
+        _require(
+            slopes.shape == (len(centre), len(self._bias)),
+            "centre must have the length n_features, slopes the shape (n_features, n_classes)",
+        )
+        self._add(_LinearTerm(rank_weight, centre.copy(), slopes.copy()), len(centre), 0)
+
+    def add_splines(self, rank_weight: float, heights: FloatArray) -> None:
+        """Add a function per feature, straight between evenly spaced knots on [0, 1]; a missing value adds nothing.
+
+        Parameters
+        ----------
+        rank_weight : float
+        heights : array of shape (n_features, n_knots, n_classes)
+        """
+        _require(
+            heights.ndim == 3 and heights.shape[1] >= 2 and heights.shape[2] == len(self._bias),
+            "heights must have the shape (n_features, n_knots, n_classes) with at least 2 knots",
+        )
+        self._add(_SplineTerm(rank_weight, heights.copy()), len(heights), 0)
+
+    def scores(self, coded: FloatArray, scores: FloatArray, n_threads: int, stop: Flags) -> None:
+        """Score samples.
+
+        Parameters
+        ----------
+        coded : array of shape (n_samples, n_features)
+            Coded samples, NaN where missing.
+        scores : array of shape (n_samples, n_classes)
+            Filled with the scores.
+        n_threads : int
+            For the compiled kernel.
+        stop : array of length 1
+            Not zero once another thread wants this one to stop.
+        """
+        _require(scores.shape == (len(coded), len(self._bias)), "scores must have the shape (n_samples, n_classes)")
+        self._require_features(coded)
+        scores[:] = self._bias
+        blended = {term.rank_weight: self._blend(coded, term.rank_weight) for term in self._terms}
+        for term in self._terms:
+            scores += term.scores(blended[term.rank_weight], stop)
+
+    def contributions(
+        self,
+        coded: FloatArray,
+        columns: IntArray,
+        by_column: FloatArray,
+        of_graph: FloatArray,
+        n_threads: int,
+        stop: Flags,
+    ) -> None:
+        """Divide scores among the columns that the features encode: Shapley values, where a missing value adds nothing.
+
+        The score of a sample is that of a sample without values, plus the values of all columns, plus the difference
+        in what the graph adds.
+
+        Parameters
+        ----------
+        coded : array of shape (n_samples, n_features)
+            Coded samples, NaN where missing.
+        columns : array of length n_features
+            The column that each feature encodes.
+        by_column : array of shape (n_samples, n_columns, n_classes)
+            Filled with the Shapley value of each column, without the graph.
+        of_graph : array of shape (n_samples, n_classes)
+            Filled with what the graph adds.
+        n_threads : int
+            For the compiled kernel.
+        stop : array of length 1
+            Not zero once another thread wants this one to stop.
+        """
+        _require(
+            by_column.ndim == 3 and by_column.shape[::2] == (len(coded), len(self._bias)),
+            "by_column must have the shape (n_samples, n_columns, n_classes)",
+        )
+        _require(of_graph.shape == (len(coded), len(self._bias)), "of_graph must have the shape (n_samples, n_classes)")
+        _require(columns.shape == coded.shape[1:], "columns must have the length n_features")
+        in_range = (columns >= 0) & (columns < by_column.shape[1])
+        _require(bool(in_range.all()), "columns must be from 0 to n_columns - 1")
+        self._require_features(coded)
+        by_column[:], of_graph[:] = 0.0, 0.0
+        blended = {term.rank_weight: self._blend(coded, term.rank_weight) for term in self._terms}
+        for term in self._terms:
+            term.contribute(blended[term.rank_weight], columns, by_column, of_graph)
+            if stop[0]:
+                return
+
+    def _require_features(self, coded: FloatArray) -> None:
+        _require(
+            coded.shape[1] >= self._n_features_needed and self._n_features in (None, coded.shape[1]),
+            "coded must have the shape (n_samples, n_features) with the features of the terms",
+        )
+
+    def _blend(self, coded: FloatArray, rank_weight: float) -> FloatArray:
+        blended = coded.copy()
+        for feature, (values, shares) in enumerate(self._knots):
+            if rank_weight and len(values):
+                x = coded[:, feature]
+                blended[:, feature] = (1.0 - rank_weight) * x + rank_weight * np.interp(x, values, shares)
+        return blended
+
+    def _add(self, term: _Term, n_features: int | None, n_features_needed: int) -> None:
+        _require(0.0 <= term.rank_weight <= 1.0, "rank_weight must lie in [0, 1]")
+        self._fits(n_features, n_features_needed)
+        self._terms.append(term)
+
+    def _fits(self, n_features: int | None, n_features_needed: int) -> None:
+        known = n_features if self._n_features is None else self._n_features
+        needed = max(self._n_features_needed, n_features_needed)
+        _require(n_features in (None, known), "all terms must have the same number of features")
+        _require(known is None or needed <= known, "features must be less than the number of features")
+        self._n_features, self._n_features_needed = known, needed
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise ValueError(message)

@@ -1,0 +1,97 @@
+"""Feature contributions: they add up to the scores, against either reference, and shap can show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart.explain import contributions_of
+
+
+def few(y: np.ndarray, step: int) -> np.ndarray:
+    return np.where(np.arange(len(y)) % step == 0, y, -1)
+
+
+@pytest.fixture(scope="module")
+def cancer() -> tuple[np.ndarray, AutoSSLART]:
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, AutoSSLART(random_state=0).fit(X, few(y, 20))
+
+
+@pytest.mark.parametrize("reference", ["average", "nothing"])
+def test_contributions_add_up_to_the_scores_and_these_give_the_prediction(reference: str, cancer: Any) -> None:
+    X, model = cancer
+    parts = model.contributions(X, reference)
+    np.testing.assert_allclose(parts.base + parts.values.sum(axis=1) + parts.graph, parts.scores, atol=1e-5)
+    np.testing.assert_array_equal(parts.classes[parts.scores.argmax(axis=1)], model.predict(X))
+    np.testing.assert_array_equal(parts.data, X)
+
+
+def test_the_average_sample_has_the_base_score_and_no_contribution(cancer: Any) -> None:
+    X, model = cancer
+    parts = model.contributions(X)
+    nothing = model.contributions(X, "nothing")
+    shift = nothing.values - parts.values
+    np.testing.assert_allclose(shift, np.broadcast_to(shift[0], shift.shape), atol=1e-12)  # the same for every sample
+    middles = np.nan_to_num((model.lower_ + model.upper_) / 2)
+    weights = model.support_ / model.support_.sum()
+    of_boxes = model.contributions(middles)
+    np.testing.assert_allclose(np.tensordot(weights, of_boxes.values, axes=1), 0.0, atol=1e-6)
+    np.testing.assert_allclose(weights @ of_boxes.scores, parts.base, atol=1e-5)
+
+
+def test_a_class_that_was_only_announced_has_no_contributions() -> None:
+    X, y = load_wine(return_X_y=True)
+    model = AutoSSLART(random_state=0).partial_fit(X[:120], y[:120], classes=[0, 1, 2])
+    parts = model.contributions(X[:5])
+    assert parts.values.shape == (5, 13, 3)
+    assert not parts.values[:, :, 2].any()
+    assert np.isneginf(parts.scores[:, 2]).all()
+    assert np.isneginf(parts.base[2])
+
+
+def test_categories_have_one_contribution_per_column() -> None:
+    random = np.random.RandomState(0)
+    frame = pd.DataFrame({"size": random.normal(size=80), "colour": random.choice(["red", "green", "blue"], 80)})
+    y = np.where(frame["colour"] == "red", "warm", "cold")
+    model = AutoSSLART(random_state=0).fit(frame, y)
+    parts = contributions_of(model, frame)
+    assert parts.feature_names == ["size", "colour"]
+    assert parts.data[:3, 1].tolist() == frame["colour"][:3].tolist()
+    warm = parts.classes.tolist().index("warm")
+    towards = parts.values[:, 1, warm]
+    assert towards[frame["colour"] == "red"].min() > towards[frame["colour"] != "red"].max()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (FuzzyARTMAP(), "single boxes"),
+        (SSLART(), "single boxes"),
+        (WESSLART(2, mapping="evidence", random_state=0), "estimators_"),
+    ],
+)
+def test_models_without_such_contributions_are_refused_with_the_cure(model: Any, message: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y).contributions(X)
+
+
+def test_an_unknown_reference_is_refused(cancer: Any) -> None:
+    with pytest.raises(ValueError, match="reference"):
+        cancer[1].contributions(cancer[0], "zero")
+
+
+def test_shap_takes_the_contributions(cancer: Any) -> None:
+    shap = pytest.importorskip("shap")
+    X, model = cancer
+    parts = model.contributions(X[:20])
+    explanation = parts.to_shap()
+    assert isinstance(explanation, shap.Explanation)
+    np.testing.assert_allclose(explanation.values.sum(axis=1) + explanation.base_values, parts.scores, atol=1e-5)
+    assert list(explanation.feature_names[:2]) == ["x0", "x1"]
