@@ -157,7 +157,7 @@ class _AdditiveTerm(_Term):
         return np.asarray(self.by_feature(samples).sum(axis=1))
 
     def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
-        np.add.at(sums, (slice(None), columns), self.by_feature(samples))
+        np.add.at(sums.transpose(1, 0, 2), columns, self.by_feature(samples).transpose(1, 0, 2))
 
 
 @dataclass(frozen=True)
