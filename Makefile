@@ -93,7 +93,8 @@ sanitize:
 	$(VENV)-sanitize/bin/python -m pip install --quiet -C cmake.define.SSLART_SANITIZE=ON '.[test]'
 	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
-		-p no:cacheprovider --tb=short _art _mapping/evidence/test_scorer.py _mapping/evidence/test_packed_boxes.py estimators/test_stream.py
+		-p no:cacheprovider --tb=short _art _mapping/evidence/test_scorer.py _mapping/evidence/test_packed_boxes.py \
+		_mapping/evidence/test_shapley.py estimators/test_stream.py
 
 # the site; any warning is an error. Links inside the site and the repository are checked by tests/docs/test_docs.py.
 docs: $(VENV)/docs
