@@ -55,9 +55,13 @@ def attribute(probe: MemberProbe, predicted: IntArray, runners_up: IntArray | No
 
 def predictions_at_centres(probe: MemberProbe) -> IntArray:
     """Return the class index that the network predicts in the middle of each box."""
-    member = probe.member
-    scores = _readout_of(probe).scores(centres(*member.boxes), member.n_jobs)
-    return np.asarray(np.sort(member.class_table.sorted_codes())[scores.argmax(axis=1)])
+    member, readout = probe.member, _readout_of(probe)
+
+    def predicted() -> IntArray:
+        scores = readout.scores(centres(*member.boxes), member.n_jobs)
+        return np.asarray(np.sort(member.class_table.sorted_codes())[scores.argmax(axis=1)])
+
+    return member.network.once(("predictions at centres", readout), predicted)
 
 
 def _readout_of(probe: MemberProbe) -> Readout:
