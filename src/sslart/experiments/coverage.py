@@ -9,7 +9,7 @@ from sslart.experiments._framework import plots as _plots
 from sslart.experiments._framework.compare import as_text, measured
 from sslart.experiments._framework.experiment import Check, Experiment, Results, Table
 from sslart.experiments._framework.motion_statements import TABLE, at_quorum, in_words
-from sslart.experiments._framework.motion_task import ABOUT_NOISE, DATASET, NOISES, QUORUMS, noisy_task
+from sslart.experiments._framework.motion_task import DATASET, NOISES, QUORUMS, noisy_task
 from sslart.experiments._framework.protocol import VIGILANCES, Exam, Labels, Record, records
 from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import value
@@ -162,12 +162,11 @@ EXPERIMENT = Experiment(
     section="V-C.3 Coverage vs. correctness, Fig. 8 (lines 942–988)",
     question=(
         "What does searching more nodes cost? Each curve goes through T = 1, 2, 3, 5 and 8 nodes searched, for a "
-        "single model and for the majority vote of seven, with a quorum of one member and of four. Data as in the two "
-        "experiments before. Checks are at T = 2 and 3 for each noise, the six cases of the paper, which prints no "
-        "numbers here; the printed coverages are those of Table VII. Where six numbers stand in a row they are for: "
+        "single model and for the majority vote of seven, with a quorum of one member and of four. Data and noise "
+        "as in the two experiments before. Checks are at T = 2 and 3 for each noise, the six cases of the paper, "
+        "which prints no numbers here; the printed coverages are those of Table VII. Where six numbers stand in a row they are for: "
         + "; ".join(f"{noise}, T={depth}" for noise, depth in CASES)
         + "."
-        + ABOUT_NOISE
     ),
     datasets=(DATASET,),
     work=_work,

@@ -109,10 +109,11 @@ def _checks(results: Results) -> list[Check]:
 
 
 def _remarks(results: Results) -> list[str]:
-    ratio = results.mean(DATASET, "feature noise", RATIO)
+    found = results.summary(DATASET, "feature noise", RATIO)
+    ratio = "not measured" if found is None else f"{found.mean:.2f} ± {found.sd:.2f} dB"
     return [
         f"White noise was added at {DECIBELS:g} dB; values are kept in the range of their feature, which removes part "
-        f"of it and leaves a signal-to-noise ratio of {ratio:.2f} dB.",
+        f"of it and leaves a signal-to-noise ratio of {ratio}.",
         *(
             f"With a quorum of {quorum}: {sentence}"
             for quorum in QUORUMS
@@ -148,5 +149,8 @@ EXPERIMENT = Experiment(
     tables=_tables,
     checks=_checks,
     remarks=_remarks,
-    reason="The recordings are not the paper's: other people, other phones, and an easier or harder pair of classes.",
+    reason=(
+        "The recordings are not the paper's: other people, other phones, and an easier pair of classes. Without noise "
+        "98 % of the predictions are right with either mapping and vote, so that little is left to distinguish them."
+    ),
 )

@@ -161,6 +161,7 @@ EXPERIMENT = Experiment(
     figure=_figure,
     reason=(
         "With 242 samples for learning and 48 labels, neighbouring vigilances differ by less than their intervals; "
-        "which one is best depends on chance."
+        "which one is best depends on chance. At high vigilance most nodes of stage 1 stay without a label, so that "
+        "unlabelled samples help little there."
     ),
 )
