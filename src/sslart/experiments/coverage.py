@@ -164,7 +164,8 @@ EXPERIMENT = Experiment(
         "What does searching more nodes cost? Each curve goes through T = 1, 2, 3, 5 and 8 nodes searched, for a "
         "single model and for the majority vote of seven, with a quorum of one member and of four. Data and noise "
         "as in the two experiments before. Checks are at T = 2 and 3 for each noise, the six cases of the paper, "
-        "which prints no numbers here; the printed coverages are those of Table VII. Where six numbers stand in a row they are for: "
+        "which prints no numbers here; the printed coverages are those of Table VII. Where six numbers stand in a "
+        "row they are for: "
         + "; ".join(f"{noise}, T={depth}" for noise, depth in CASES)
         + "."
     ),
