@@ -165,9 +165,7 @@ EXPERIMENT = Experiment(
         "single model and for the majority vote of seven, with a quorum of one member and of four. Data and noise "
         "as in the two experiments before. Checks are at T = 2 and 3 for each noise, the six cases of the paper, "
         "which prints no numbers here; the printed coverages are those of Table VII. Where six numbers stand in a "
-        "row they are for: "
-        + "; ".join(f"{noise}, T={depth}" for noise, depth in CASES)
-        + "."
+        "row they are for: " + "; ".join(f"{noise}, T={depth}" for noise, depth in CASES) + "."
     ),
     datasets=(DATASET,),
     work=_work,
