@@ -23,7 +23,8 @@ from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import SampleReader, Table
 from sslart._data.training import as_known, check_has_label
 from sslart._mapping.base import Mapping
-from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
+from sslart._mapping.ensemble_votes import Ballot
+from sslart._mapping.predictions import Prediction, PredictionBatch
 from sslart._utils.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -164,22 +165,6 @@ class MemberView:
 
 
 @dataclass(frozen=True, eq=False)
-class Prediction:
-    """What a model predicts for samples.
-
-    Attributes
-    ----------
-    indices : array of length n_samples
-        Class index, -1 where the model abstains.
-    proba : array of shape (n_samples, n_classes) or None
-        Probability of each class, whether the model abstains or not; None where it was not wanted.
-    """
-
-    indices: IntArray
-    proba: FloatArray | None
-
-
-@dataclass(frozen=True, eq=False)
 class ModelView:
     """A fitted classifier.
 
@@ -304,89 +289,6 @@ class ModelView:
         """Return class indices as classes, None where the index is -1."""
         labels = [*self.classes.tolist(), None]
         return [labels[index] for index in indices]
-
-
-class PredictionBatch:
-    """What a model predicts for one table of samples: nothing is encoded, searched or scored twice.
-
-    Parameters
-    ----------
-    view : ModelView
-    table : Table
-    """
-
-    def __init__(self, view: ModelView, table: Table) -> None:
-        self.view, self.members = view, view.members
-        self.coded = [member.encode(table) for member in view.members]
-        self._nodes: dict[int, IntArray] = {}
-        self._ballots: dict[int, Ballot] = {}
-
-    def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> Prediction:
-        """Return what the model predicts with its own limit of abstention, and its own depth of search or another."""
-        indices, limit = self.indices(self.view.search_depth if depth is None else depth), self.view.abstain_below
-        proba = self.proba() if want_proba or limit is not None else None
-        if limit is not None and proba is not None:
-            indices = np.where(proba.max(axis=1) < limit, UNLABELLED, indices)
-        return Prediction(indices, proba)
-
-    @cached_property
-    def probas(self) -> FloatArray:
-        """With evidence, the probabilities by each member, shape (n_members, n_samples, n_classes)."""
-        return np.array([member.evidence_proba(x) for member, x in zip(self.members, self.coded, strict=True)])
-
-    def nodes(self, depth: int) -> IntArray:
-        """Return the labelled box that each member finds within a depth, -1 for none."""
-        if depth not in self._nodes:
-            found = [member.first_labelled(x, depth) for member, x in zip(self.members, self.coded, strict=True)]
-            self._nodes[depth] = np.array(found)
-        return self._nodes[depth]
-
-    def all_nodes(self) -> IntArray:
-        """Return the labelled box that each member finds without a limit; goes on where a limited search ended."""
-        if NO_LIMIT not in self._nodes and self._nodes:
-            nodes = next(iter(self._nodes.values())).copy()
-            for own, member, x in zip(nodes, self.members, self.coded, strict=True):
-                rest = np.flatnonzero(own == UNLABELLED)
-                if rest.size:
-                    own[rest] = member.first_labelled(x[rest])
-            self._nodes[NO_LIMIT] = nodes
-        return self.nodes(NO_LIMIT)
-
-    def ballot(self, depth: int) -> Ballot:
-        """Return the votes of an ensemble."""
-        if depth not in self._ballots:
-            weights, quorum = self.view.vote_weights, self.view.quorum
-            assert weights is not None
-            if self.view.uses_evidence:
-                self._ballots[depth] = vote_on_evidence(self._evidence_indices(depth), self.probas, weights, quorum)
-            else:
-                nodes = self.all_nodes() if depth == NO_LIMIT else self.nodes(depth)
-                votes = [member.label_of(own) for member, own in zip(self.members, nodes, strict=True)]
-                self._ballots[depth] = vote_on_labels(np.array(votes), nodes, weights, quorum)
-        return self._ballots[depth]
-
-    def _evidence_indices(self, depth: int) -> IntArray:
-        """Return the most probable class by each member, -1 where no labelled box lies within the depth."""
-        indices: IntArray = self.probas.argmax(axis=2)
-        if depth != NO_LIMIT:
-            indices[self.nodes(depth) == UNLABELLED] = UNLABELLED
-        return indices
-
-    def indices(self, depth: int) -> IntArray:
-        """Return the class index that the model predicts, -1 where it abstains for want of a labelled box."""
-        if self.view.is_ensemble:
-            return np.asarray(self.ballot(depth).winners)
-        if self.view.uses_evidence:
-            return np.asarray(self._evidence_indices(depth)[0])
-        return self.members[0].label_of(self.nodes(depth)[0])
-
-    def proba(self) -> FloatArray:
-        """Return the probability of each class."""
-        if self.view.is_ensemble:
-            return self.ballot(NO_LIMIT).proba()
-        if self.view.uses_evidence:
-            return np.asarray(self.probas[0])
-        return self.members[0].shares_of(self.all_nodes()[0])
 
 
 def view_of(model: Any, wanted: str = "a fitted classifier of sslart", *, any_estimator: bool = False) -> ModelView:

@@ -10,7 +10,8 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.training import check_has_label
 from sslart._mapping.ensemble_votes import Ballot
-from sslart._mapping.model_view import ModelView, PredictionBatch, view_of
+from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.predictions import PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._attribution import attribute, predictions_at_centres
 from sslart.explain._counterfactuals.changes import CounterfactualTable
