@@ -10,12 +10,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import sslart._art.reference as _reference
-
 ENVIRONMENT_VARIABLE = "SSLART_KERNEL"
 INSTRUCTION_SETS = ("avx512", "avx2", "portable")
 NAMES = ("auto", *INSTRUCTION_SETS, "reference")
 
+
+REFERENCE = "sslart._art.reference"  # imported only where it is used, so that importing sslart stays quick
 
 _forced: list[types.ModuleType] = []
 
@@ -41,7 +41,7 @@ def _default_backend() -> types.ModuleType:
     if wanted not in NAMES:
         raise ValueError(f"{ENVIRONMENT_VARIABLE} must be one of {', '.join(NAMES)}, got {wanted!r}.")
     if wanted == "reference":
-        return _reference
+        return importlib.import_module(REFERENCE)
     try:
         kernel = importlib.import_module("sslart._kernel")
     except ImportError as error:
@@ -56,7 +56,7 @@ def _default_backend() -> types.ModuleType:
             RuntimeWarning,
             stacklevel=2,
         )
-        return _reference
+        return importlib.import_module(REFERENCE)
     if wanted in INSTRUCTION_SETS:
         kernel.use_instruction_set(wanted)
     return kernel
@@ -65,4 +65,4 @@ def _default_backend() -> types.ModuleType:
 def describe() -> str:
     """Return which backend is in use, and its instruction set."""
     module = backend()
-    return "reference (NumPy)" if module is _reference else f"compiled ({module.instruction_set()})"
+    return "reference (NumPy)" if module.__name__ == REFERENCE else f"compiled ({module.instruction_set()})"
