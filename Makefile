@@ -50,7 +50,7 @@ lint: $(VENV)/tools
 # A compiler that always fails stands for one that is missing: the install must succeed all the same.
 test-fallback:
 	$(PYTHON) -m venv --clear $(VENV)-pure
-	CC=/bin/false CXX=/bin/false $(VENV)-pure/bin/python -m pip install --quiet '.[test]'
+	CC=/bin/false CXX=/bin/false $(VENV)-pure/bin/python -m pip install --quiet -C build-dir=build/pure '.[test]'
 	$(VENV)-pure/bin/python -c "import importlib.util as u; assert u.find_spec('sslart._kernel') is None"
 	cd tests && ../$(VENV)-pure/bin/python -m pytest -c ../pyproject.toml --rootdir .. -n 2 -m "not slow" \
 		-W "ignore:sslart has no compiled kernel:RuntimeWarning" -p no:cacheprovider .
@@ -90,7 +90,7 @@ fuzz: $(VENV)/tools
 # the kernel's tests on a kernel built with the address and undefined-behaviour sanitizers
 sanitize:
 	$(PYTHON) -m venv --clear $(VENV)-sanitize
-	$(VENV)-sanitize/bin/python -m pip install --quiet -C cmake.define.SSLART_SANITIZE=ON '.[test]'
+	$(VENV)-sanitize/bin/python -m pip install --quiet -C build-dir=build/sanitize -C cmake.define.SSLART_SANITIZE=ON '.[test]'
 	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
 		-p no:cacheprovider --tb=short _art _mapping/evidence/test_scorer.py _mapping/evidence/test_packed_boxes.py \
