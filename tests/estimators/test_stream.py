@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -255,9 +256,19 @@ def test_interrupted_member_takes_the_others_back_too(n_jobs: int, wider: bool) 
     assert fingerprint(model) == before
 
 
+@pytest.fixture
+def switching_threads_often() -> Iterator[None]:
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)
+
+
 @needs_kernel
-def test_predicting_while_another_thread_learns_is_safe() -> None:
-    random = np.random.RandomState(0)
+@pytest.mark.usefixtures("switching_threads_often")
+@pytest.mark.parametrize("seed", range(10))
+def test_predicting_while_another_thread_learns_is_safe(seed: int) -> None:
+    random = np.random.RandomState(seed)
     X = random.rand(6000, 4)
     model = SSLART(1.0, bounds=(0, 1)).partial_fit(X[:200], np.arange(200) % 2)
     expected = model.predict(X[:200]).tolist()

@@ -249,26 +249,25 @@ class Network:
 
         `labels`, one per node, -1 for none, take the place of those of the nodes.
         """
-        own = self.nodes
-        own_labels = own.labels
+        cache, weights, norms, own_labels, n_nodes = self.nodes.to_search(backend())
         if labels is not None:
-            own_labels = np.full_like(own.labels, UNLABELLED)
-            own_labels[: own.n_nodes] = labels
-        depth = min(depth, own.n_nodes)
+            own_labels = np.full_like(own_labels, UNLABELLED)
+            own_labels[: len(labels)] = labels
+        depth = min(depth, n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
         backend().rank(
-            own.cache_of(backend()),
-            own.weights,
-            own.norms,
+            cache,
+            weights,
+            norms,
             own_labels,
-            own.n_nodes,
+            n_nodes,
             choice=choice,
             labelled_only=labelled_only,
             samples=samples,
             nodes=nodes,
             matches=matches,
-            n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
+            n_threads=n_threads(n_jobs, samples.size * n_nodes),
             stop=stop_flag(),
         )
         return nodes, matches

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ class Nodes:
     """
 
     def __init__(self, n_features: int, n_classes: int = 0) -> None:
+        self._publishing = threading.Lock()
         self._allocate(0, n_features, n_classes)
         self._cache: tuple[Any, Any] = (None, None)
         self.n_nodes = 0
@@ -65,12 +67,15 @@ class Nodes:
 
         Memory is taken only as nodes fill it.
         """
-        names = ("weights", "norms", "support", "counts", "labels")
-        before = [getattr(self, name)[: self.n_nodes] for name in names]
-        self._allocate(max(64, 2 * self.capacity, self.n_nodes + min(n_samples, 1024)), self.n_features, self.n_classes)
-        for name, rows in zip(names, before, strict=True):
-            getattr(self, name)[: self.n_nodes] = rows
-        self._cache = None, None  # a prediction under way keeps the old arrays, and their cache with them
+        capacity = max(64, 2 * self.capacity, self.n_nodes + min(n_samples, 1024))
+        larger = {}
+        for name in ("weights", "norms", "support", "counts", "labels"):
+            rows = getattr(self, name)
+            larger[name] = np.empty((capacity, *rows.shape[1:]), dtype=rows.dtype)
+            larger[name][: self.n_nodes] = rows[: self.n_nodes]
+        with self._publishing:  # a prediction under way keeps the old arrays, and their cache with them
+            vars(self).update(larger)
+            self._cache = None, None
 
     def trim(self) -> None:
         """Give back the room that no node uses."""
@@ -93,10 +98,20 @@ class Nodes:
     def recode(self, encoder: Encoder, wider: Encoder) -> None:
         """Express every box in a wider encoder; what it covers in the user's units stays covered."""
         lower, upper = encoder.recode_boxes(*self.boxes(), wider)
-        self.weights = np.empty((self.capacity, 2 * lower.shape[1]))
-        self.weights[: self.n_nodes, : lower.shape[1]] = lower
-        self.weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
+        weights = np.empty((self.capacity, 2 * lower.shape[1]))
+        weights[: self.n_nodes, : lower.shape[1]] = lower
+        weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
+        with self._publishing:
+            self.weights, self._cache = weights, (None, None)
         self._derive(np.arange(self.n_nodes))
+
+    def to_search(self, backend: Any) -> tuple[Any, FloatArray, FloatArray, IntArray, int]:
+        """Return the cache, weights, norms, labels and number of nodes that belong together at this moment.
+
+        Another thread may learn meanwhile, and put larger arrays in the place of these.
+        """
+        with self._publishing:
+            return self.cache_of(backend), self.weights, self.norms, self.labels, self.n_nodes
 
     def cache_of(self, backend: Any) -> Any:
         """Return what a backend keeps of these nodes between calls; dropped when the nodes are changed otherwise."""
@@ -208,6 +223,8 @@ class Journal:
             owner.counts[nodes] = self.counts[changed]
         else:
             nodes = np.arange(self._n_nodes)
-            owner._allocate(self._n_nodes, self.weights.shape[1] // 2, self.counts.shape[1])
-            owner.weights, owner.support, owner.counts = self.weights, self.support, self.counts
+            with owner._publishing:
+                owner._cache = None, None
+                owner.norms, owner.labels = owner.norms[: self._n_nodes].copy(), owner.labels[: self._n_nodes].copy()
+                owner.weights, owner.support, owner.counts = self.weights, self.support, self.counts
         owner._derive(nodes)
