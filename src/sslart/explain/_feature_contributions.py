@@ -104,6 +104,11 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
     """
     view = view_of(model, "a fitted AutoSSLART, or SSLART with mapping='evidence'")
     check_option("contributions", "reference", reference, (AVERAGE, NOTHING))
+    return contributions_in(view, view.read(X), reference)
+
+
+def contributions_in(view: ModelView, table: Table, reference: str = AVERAGE) -> FeatureContributions:
+    """Divide the scores of samples that have been read; see `contributions_of`."""
     check_has_label(view.class_table)
     if not view.uses_evidence:
         raise ValueError(
@@ -116,7 +121,6 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
             "estimators_."
         )
     (member,) = view.members
-    table = view.read(X)
     coded = member.encode(table)
     parts = _parts(member, coded, len(view.feature_names))
     if reference == AVERAGE:
@@ -147,17 +151,23 @@ def _parts(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
 
 def _average_parts(view: ModelView, member: MemberView) -> ScoreParts:
     """Return the mean parts over the boxes, weighted by their samples; of many boxes, over some of them."""
-    support = np.cumsum(member.support, dtype=np.float64)
-    if member.n_nodes <= MAX_BACKGROUND:
-        nodes, weights = np.arange(member.n_nodes), member.support / support[-1]
-    else:
-        evenly = (np.arange(MAX_BACKGROUND) + 0.5) / MAX_BACKGROUND
-        nodes = np.searchsorted(support, evenly * support[-1])
-        weights = np.full(MAX_BACKGROUND, 1.0 / MAX_BACKGROUND)
+    nodes, weights = background(member)
     parts = _parts(member, centres(*member.boxes_of(nodes)), len(view.feature_names))
     return ScoreParts(
         parts.base, np.tensordot(weights, parts.by_column, axes=1), np.tensordot(weights, parts.of_graph, axes=1)
     )
+
+
+def background(member: MemberView) -> tuple[IntArray, FloatArray]:
+    """Return boxes that stand for all samples learnt, and their weights, which sum to one.
+
+    All boxes, weighted by their samples; of many, some of equal weight.
+    """
+    support = np.cumsum(member.support, dtype=np.float64)
+    if member.n_nodes <= MAX_BACKGROUND:
+        return np.arange(member.n_nodes), member.support / support[-1]
+    evenly = (np.arange(MAX_BACKGROUND) + 0.5) / MAX_BACKGROUND
+    return np.searchsorted(support, evenly * support[-1]), np.full(MAX_BACKGROUND, 1.0 / MAX_BACKGROUND)
 
 
 def _data_of(table: Table) -> NDArray[Any]:
