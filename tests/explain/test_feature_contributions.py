@@ -73,13 +73,35 @@ def test_categories_have_one_contribution_per_column() -> None:
     [
         (FuzzyARTMAP(), "single boxes"),
         (SSLART(), "single boxes"),
-        (WESSLART(2, mapping="evidence", random_state=0), "estimators_"),
+        (WESSLART(2, random_state=0), "single boxes"),
     ],
 )
 def test_models_without_such_contributions_are_refused_with_the_cure(model: Any, message: str) -> None:
     X, y = load_wine(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y).contributions(X)
+
+
+@pytest.mark.parametrize("voting", ["weighted", "majority"])
+@pytest.mark.parametrize("reference", ["average", "nothing"])
+def test_those_of_an_ensemble_add_up_to_its_weighted_probabilities(voting: str, reference: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    given = np.where(np.random.RandomState(0).rand(len(y)) < 0.15, y, -1)
+    model = WESSLART(4, mapping="evidence", voting=voting, random_state=0).fit(X, given)
+    parts = model.contributions(X, reference)
+    np.testing.assert_allclose(parts.base + parts.values.sum(axis=1) + parts.graph, parts.scores, atol=1e-5)
+    np.testing.assert_allclose(parts.scores / parts.scores.sum(axis=1, keepdims=True), model.predict_proba(X))
+
+
+def test_with_two_classes_a_member_divides_its_probability_as_its_score() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    given = np.where(np.random.RandomState(0).rand(len(y)) < 0.1, y, -1)
+    model = WESSLART(1, mapping="evidence", voting="majority", random_state=0).fit(X, given)
+    of_ensemble, of_member = model.contributions(X[:50]), model.estimators_[0].contributions(X[:50])
+    difference = of_member.values[:, :, 1] - of_member.values[:, :, 0]
+    shares = difference / (difference.sum(axis=1) + of_member.graph @ [-1, 1])[:, None]
+    change = of_ensemble.scores[:, 1] - of_ensemble.base[1]
+    np.testing.assert_allclose(of_ensemble.values[:, :, 1], shares * change[:, None], atol=1e-6)
 
 
 def test_an_unknown_reference_is_refused(cancer: Any) -> None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sslart.explain._explainer import explain
     from sslart.explain._explanation import Advice, Explanation, Novelty, Vote
     from sslart.explain._feature_contributions import FeatureContributions, contributions_of
+    from sslart.explain._importances import FeatureImportances, importances_of
     from sslart.explain._match import Box, FeatureMatch
     from sslart.explain._search_path import SearchStep
 
@@ -22,12 +23,14 @@ __all__ = [
     "Evidence",
     "Explanation",
     "FeatureContributions",
+    "FeatureImportances",
     "FeatureMatch",
     "Novelty",
     "SearchStep",
     "Vote",
     "contributions_of",
     "explain",
+    "importances_of",
 ]
 
 __getattr__ = lazy_names(
@@ -44,6 +47,8 @@ __getattr__ = lazy_names(
         "Vote": "sslart.explain._explanation",
         "FeatureContributions": "sslart.explain._feature_contributions",
         "contributions_of": "sslart.explain._feature_contributions",
+        "FeatureImportances": "sslart.explain._importances",
+        "importances_of": "sslart.explain._importances",
         "Box": "sslart.explain._match",
         "FeatureMatch": "sslart.explain._match",
         "SearchStep": "sslart.explain._search_path",

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._art.geometry import centres
 from sslart._data.samples import Table
 from sslart._data.training import check_has_label
-from sslart._mapping.evidence.readout import ScoreParts
-from sslart._mapping.model_view import MemberView, ModelView, view_of
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._mapping.model_view import ModelView, view_of
+from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import optional
 from sslart._utils.params import check_option
+from sslart.explain._score_contributions import score_contributions
 
 AVERAGE, NOTHING = "average", "nothing"
-MAX_BACKGROUND = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,8 @@ class FeatureContributions:
     graph : array of shape (n_samples, n_classes)
         What the graph of boxes adds, which is not divided among features; 0 where the model has no such part.
     scores : array of shape (n_samples, n_classes)
-        The scores of the model. The class of the highest score is the prediction, unless the model abstains.
+        The scores of the model. The class of the highest score is the prediction, unless the model abstains. Those of
+        an ensemble are the sums of the probabilities by its members, each times the weight of its vote.
     classes : array of shape (n_classes,)
     feature_names : list of str
     data : array of shape (n_samples, n_features)
@@ -71,7 +70,7 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
 
     Parameters
     ----------
-    model : AutoSSLART, or SSLART with mapping="evidence"
+    model : AutoSSLART, or SSLART or WESSLART with mapping="evidence"
         A fitted classifier. It is not changed.
     X : array-like of shape (n_samples, n_features)
         Raw features; NaN where a value is missing.
@@ -88,6 +87,12 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
     box. The contribution of a feature is its Shapley value in that game, computed exactly. With reference="average",
     the mean contribution over the boxes, each counted as often as it has learnt samples, is subtracted from it.
 
+    The score of an ensemble is a sum of probabilities, which are not additive in the features. Within each member, the
+    contributions to its scores are carried over to its probabilities: all grow together from nothing to what they are,
+    and each gets what it adds to the probability on the way (the value of Aumann and Shapley). With two classes, this
+    divides the change of the probability in proportion to the contributions. All members vote here, whatever
+    `search_depth` is.
+
     Examples
     --------
     >>> import numpy as np
@@ -102,7 +107,7 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
     >>> bool(np.allclose(parts.base + parts.values.sum(axis=1) + parts.graph, parts.scores, atol=1e-5))
     True
     """
-    view = view_of(model, "a fitted AutoSSLART, or SSLART with mapping='evidence'")
+    view = view_of(model, "a fitted AutoSSLART, or SSLART or WESSLART with mapping='evidence'")
     check_option("contributions", "reference", reference, (AVERAGE, NOTHING))
     return contributions_in(view, view.read(X), reference)
 
@@ -115,59 +120,17 @@ def contributions_in(view: ModelView, table: Table, reference: str = AVERAGE) ->
             f"Contributions of features are those of evidence mapping; this {view.name} predicts by single boxes. "
             "explain(X) names the box behind each prediction, and AutoSSLART or mapping='evidence' has contributions."
         )
-    if view.is_ensemble:
-        raise ValueError(
-            f"The members of this {view.name} have contributions of their own: call contributions(X) of one of "
-            "estimators_."
-        )
-    (member,) = view.members
-    coded = member.encode(table)
-    parts = _parts(member, coded, len(view.feature_names))
-    if reference == AVERAGE:
-        average = member.network.once(("average parts", member.readout), lambda: _average_parts(view, member))
-        parts = ScoreParts(
-            parts.base + average.by_column.sum(axis=0) + average.of_graph,
-            parts.by_column - average.by_column,
-            parts.of_graph - average.of_graph,
-        )
+    coded = [member.encode(table) for member in view.members]
+    parts = score_contributions(view, coded, to_average=reference == AVERAGE)
     return FeatureContributions(
-        member.class_table.with_unseen(parts.by_column.reshape(-1, parts.by_column.shape[2])).reshape(
-            *parts.by_column.shape[:2], -1
-        ),
-        member.class_table.with_unseen(parts.base[None], fill=-np.inf)[0],
-        member.class_table.with_unseen(parts.of_graph),
-        member.scores(coded),
+        parts.by_column,
+        parts.base[0],
+        parts.of_graph,
+        parts.scores,
         view.classes,
         view.feature_names,
         _data_of(table),
     )
-
-
-def _parts(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
-    assert member.readout is not None
-    columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
-    return member.readout.contributions(coded, columns, n_columns, member.n_jobs)
-
-
-def _average_parts(view: ModelView, member: MemberView) -> ScoreParts:
-    """Return the mean parts over the boxes, weighted by their samples; of many boxes, over some of them."""
-    nodes, weights = background(member)
-    parts = _parts(member, centres(*member.boxes_of(nodes)), len(view.feature_names))
-    return ScoreParts(
-        parts.base, np.tensordot(weights, parts.by_column, axes=1), np.tensordot(weights, parts.of_graph, axes=1)
-    )
-
-
-def background(member: MemberView) -> tuple[IntArray, FloatArray]:
-    """Return boxes that stand for all samples learnt, and their weights, which sum to one.
-
-    All boxes, weighted by their samples; of many, some of equal weight.
-    """
-    support = np.cumsum(member.support, dtype=np.float64)
-    if member.n_nodes <= MAX_BACKGROUND:
-        return np.arange(member.n_nodes), member.support / support[-1]
-    evenly = (np.arange(MAX_BACKGROUND) + 0.5) / MAX_BACKGROUND
-    return np.searchsorted(support, evenly * support[-1]), np.full(MAX_BACKGROUND, 1.0 / MAX_BACKGROUND)
 
 
 def _data_of(table: Table) -> NDArray[Any]:

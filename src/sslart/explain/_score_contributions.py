@@ -1,0 +1,169 @@
+"""Scores divided among columns: of one network in its own scores, of an ensemble in its weighted probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._art.geometry import centres
+from sslart._data.classes import ClassTable
+from sslart._mapping.evidence.readout import Readout, ScoreParts
+from sslart._mapping.model_view import MemberView, ModelView
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+
+MAX_BACKGROUND = 500
+PANEL_POINTS, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(8)
+PANEL_CHANGE = 4.0  # by how much an exponent may change within a panel of the integral
+MAX_PANELS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreContributions:
+    """What the scores of a model consist of: `base + by_column.sum(axis=1) + of_graph` is `scores`.
+
+    Attributes
+    ----------
+    base : array of shape (n_samples, n_classes)
+        The scores that contributions start from; -inf for classes not learnt yet.
+    by_column : array of shape (n_samples, n_columns, n_classes)
+    of_graph : array of shape (n_samples, n_classes)
+    scores : array of shape (n_samples, n_classes)
+    """
+
+    base: FloatArray
+    by_column: FloatArray
+    of_graph: FloatArray
+    scores: FloatArray
+
+
+def score_contributions(
+    view: ModelView, coded: Sequence[FloatArray], *, to_average: bool = True, voted: BoolArray | None = None
+) -> ScoreContributions:
+    """Divide the scores of samples among the columns.
+
+    Parameters
+    ----------
+    view : ModelView
+        With evidence mapping.
+    coded : sequence of arrays
+        The samples as each member encodes them.
+    to_average : bool
+        Whether to compare with the average over what was learnt, or with a sample of which no value is known.
+    voted : array of shape (n_members, n_samples), or None
+        Which members of an ensemble vote; None: all of them.
+    """
+    n_columns = len(view.feature_names)
+    if not view.is_ensemble:
+        (member,), (own,) = view.members, coded
+        return _of_member(member, own, n_columns, to_average=to_average)
+    weights = view.vote_weights
+    assert weights is not None
+    shape = len(coded[0]), len(view.classes)
+    base, of_graph, scores = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    by_column = np.zeros((shape[0], n_columns, shape[1]))
+    for number, (member, own) in enumerate(zip(view.members, coded, strict=True)):
+        votes = weights[number] * (np.ones(shape[0]) if voted is None else voted[number])[:, None]
+        parts = _of_probabilities(member, _of_member_parts(member, own, n_columns, to_average=to_average))
+        base += votes * parts.base
+        by_column += votes[:, None] * parts.by_column
+        of_graph += votes * parts.of_graph
+        scores += votes * member.evidence_proba(own)
+    return ScoreContributions(base, by_column, of_graph, scores)
+
+
+def _of_member(member: MemberView, coded: FloatArray, n_columns: int, *, to_average: bool) -> ScoreContributions:
+    parts = _of_member_parts(member, coded, n_columns, to_average=to_average)
+    base = member.class_table.with_unseen(parts.base[None], fill=-np.inf)
+    return ScoreContributions(
+        np.repeat(base, len(coded), axis=0),
+        _every_class(member.class_table, parts.by_column),
+        member.class_table.with_unseen(parts.of_graph),
+        member.scores(coded),
+    )
+
+
+def _every_class(table: ClassTable, values: FloatArray) -> FloatArray:
+    return table.with_unseen(values.reshape(-1, values.shape[2])).reshape(*values.shape[:2], -1)
+
+
+def _of_member_parts(member: MemberView, coded: FloatArray, n_columns: int, *, to_average: bool) -> ScoreParts:
+    """Divide the scores of one network, for the classes that it has learnt."""
+    parts = _parts(member, coded, n_columns)
+    if not to_average:
+        return parts
+    key = ("average parts", member.readout, n_columns)
+    average = member.network.once(key, lambda: _average_parts(member, n_columns))
+    return ScoreParts(
+        parts.base + average.by_column.sum(axis=0) + average.of_graph,
+        parts.by_column - average.by_column,
+        parts.of_graph - average.of_graph,
+    )
+
+
+def _parts(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
+    columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
+    return _readout_of(member).contributions(coded, columns, n_columns, member.n_jobs)
+
+
+def _readout_of(member: MemberView) -> Readout:
+    assert member.readout is not None
+    return member.readout
+
+
+def _average_parts(member: MemberView, n_columns: int) -> ScoreParts:
+    """Return the mean parts over the boxes, weighted by their samples; of many boxes, over some of them."""
+    nodes, weights = background(member)
+    parts = _parts(member, centres(*member.boxes_of(nodes)), n_columns)
+    return ScoreParts(
+        parts.base, np.tensordot(weights, parts.by_column, axes=1), np.tensordot(weights, parts.of_graph, axes=1)
+    )
+
+
+def background(member: MemberView) -> tuple[IntArray, FloatArray]:
+    """Return boxes that stand for all samples learnt, and their weights, which sum to one.
+
+    All boxes, weighted by their samples; of many, some of equal weight.
+    """
+    support = np.cumsum(member.support, dtype=np.float64)
+    if member.n_nodes <= MAX_BACKGROUND:
+        return np.arange(member.n_nodes), member.support / support[-1]
+    evenly = (np.arange(MAX_BACKGROUND) + 0.5) / MAX_BACKGROUND
+    return np.searchsorted(support, evenly * support[-1]), np.full(MAX_BACKGROUND, 1.0 / MAX_BACKGROUND)
+
+
+def _of_probabilities(member: MemberView, parts: ScoreParts) -> ScoreParts:
+    """Return the parts of the probabilities of one network, for all classes: what each part of the scores adds.
+
+    All parts grow together from nothing to what they are; each gets what it adds to the probabilities on the way (the
+    value of Aumann and Shapley). These sum to the difference of the probabilities, and are proportional to the parts of
+    the scores where there are two classes.
+    """
+    readout, table = _readout_of(member), member.class_table
+    every = np.concatenate([parts.by_column, parts.of_graph[:, None]], axis=1)
+    mean_share, mean_product = _along_the_way(readout, parts.base, every.sum(axis=1))
+    gain = mean_share[:, None] * every - np.einsum("sck,sfk->sfc", mean_product, every)
+    gain *= readout.inverse_temperature * (1.0 - readout.smoothing)
+    base = table.with_unseen(readout.probabilities(parts.base[None]))[0]
+    gain = _every_class(table, gain)
+    return ScoreParts(base, gain[:, :-1], gain[:, -1])
+
+
+def _along_the_way(readout: Readout, start: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean share of each class, and of the product of each two, from one score to another.
+
+    `way` is the difference of the scores of each sample, shape (n_samples, n_classes).
+    """
+    n, n_classes = way.shape
+    shares, products = np.zeros((n, n_classes)), np.zeros((n, n_classes, n_classes))
+    steepest = readout.inverse_temperature * float(np.ptp(way, axis=1).max(initial=0.0))
+    n_panels = min(max(int(np.ceil(steepest / PANEL_CHANGE)), 1), MAX_PANELS)
+    for panel in range(n_panels):
+        for point, weight in zip(PANEL_POINTS, PANEL_WEIGHTS, strict=True):
+            exponents = readout.inverse_temperature * (start + (panel + (point + 1) / 2) / n_panels * way)
+            own = np.exp(exponents - exponents.max(axis=1, keepdims=True))
+            own /= own.sum(axis=1, keepdims=True)
+            shares += weight / (2 * n_panels) * own
+            products += weight / (2 * n_panels) * own[:, :, None] * own[:, None]
+    return shares, products
