@@ -25,7 +25,7 @@ from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged_on_failure
 
 if TYPE_CHECKING:
-    from sslart.explain import Explanation, FeatureContributions
+    from sslart.explain import Explanation, FeatureContributions, FeatureImportances
     from sslart.rules import RuleSet
 
 
@@ -151,6 +151,21 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             Arrays; `to_shap()` gives them to the plots of shap.
         """
         return explanations.contributions_of(self, X, reference)
+
+    def feature_importances(self, X: Any = None) -> FeatureImportances:
+        """Return how much each feature matters to the scores of the classes, and in which direction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Samples to measure on. None: the boxes of the model, each weighted by the number of samples it has learnt.
+
+        Returns
+        -------
+        FeatureImportances
+            Mean absolute contributions; `str()` is a table, the most important feature first.
+        """
+        return explanations.importances_of(self, X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labelled samples that are predicted rightly; abstention does not count as right.

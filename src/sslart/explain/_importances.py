@@ -1,0 +1,241 @@
+"""Feature importances with evidence mapping: the mean size of contributions, by class, and their direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from sslart._art.geometry import centres
+from sslart._data.samples import Table
+from sslart._mapping.model_view import ModelView, view_of
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.optional import optional
+from sslart.explain._feature_contributions import contributions_in
+from sslart.explain._score_contributions import background
+from sslart.explain._text import importances as text
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureImportances:
+    """How much each feature matters to the scores of the classes, and in which direction.
+
+    ``str()`` gives a table, the most important feature first. All arrays have the order of `feature_names`.
+
+    Attributes
+    ----------
+    by_class : array of shape (n_features, n_classes)
+        Mean absolute contribution of each feature to the score of each class.
+    direction : array of shape (n_features, n_classes)
+        Rank correlation between the value of a numeric feature and its contribution, from -1 to 1: near 1, higher
+        values raise the score of the class; near -1, lower values raise it; near 0 neither. NaN for categories.
+    by_category : dict from feature name to dict from category to array of shape (n_classes,)
+        Mean contribution of each category of a categorical feature: above 0, the category raises the score of the
+        class.
+    graph : array of shape (n_classes,)
+        Mean absolute contribution of the graph of boxes, which is not divided among features; 0 where the model has no
+        such part.
+    feature_names : list of str
+    classes : array of shape (n_classes,)
+    n_samples : int
+        Number of samples, or of boxes, that the mean is over.
+    of_boxes : bool
+        Whether it is over boxes, each weighted by the number of samples it has learnt, and not over given samples.
+    """
+
+    by_class: FloatArray
+    direction: FloatArray
+    by_category: dict[str, dict[Any, FloatArray]]
+    graph: FloatArray
+    feature_names: list[str]
+    classes: NDArray[Any]
+    n_samples: int
+    of_boxes: bool
+    _learnt: BoolArray
+
+    @property
+    def importances(self) -> FloatArray:
+        """Mean of `by_class` over the classes that were learnt, shape (n_features,)."""
+        return np.asarray(self.by_class[:, self._learnt].mean(axis=1))
+
+    @property
+    def order(self) -> IntArray:
+        """The features by their index, the most important first."""
+        return np.argsort(-self.importances, kind="stable")
+
+    @property
+    def graph_importance(self) -> float:
+        """The mean of `graph` over the classes that were learnt."""
+        return float(self.graph[self._learnt].mean())
+
+    @property
+    def total(self) -> float:
+        """The sum of all importances, that of the graph included."""
+        return float(self.importances.sum()) + self.graph_importance
+
+    @property
+    def shares(self) -> FloatArray:
+        """The importances, divided by their sum and the importance of the graph."""
+        return np.asarray(self.importances / (self.total or 1.0))
+
+    def direction_text(self, feature: str) -> str:
+        """Return in a few words which values of a feature raise the score of which class."""
+        return text.direction_text(self, self.feature_names.index(feature))
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, one row per feature, the most important first.
+
+        Columns are the importance, its share of all, and for each class the importance and the direction.
+        """
+        pd = optional("pandas", "data")
+        columns = {"importance": self.importances, "share": self.shares}
+        for index, label in enumerate(self.classes.tolist()):
+            columns[f"importance for {label}"] = self.by_class[:, index]
+            columns[f"direction for {label}"] = self.direction[:, index]
+        return pd.DataFrame(columns, index=pd.Index(self.feature_names, name="feature")).iloc[self.order]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the importances as plain values that JSON knows, the most important feature first."""
+        return text.as_dict(self)
+
+    def __str__(self) -> str:
+        return text.as_text(self)
+
+    def _repr_html_(self) -> str:
+        return text.as_html(self)
+
+
+def importances_of(model: Any, X: Any = None) -> FeatureImportances:
+    """Return how much each feature matters to the scores of a model, and in which direction.
+
+    Parameters
+    ----------
+    model : AutoSSLART, or SSLART or WESSLART with mapping="evidence"
+        A fitted classifier. It is not changed.
+    X : array-like of shape (n_samples, n_features), default=None
+        Samples to measure on, labelled or not. None: the centres of the boxes of the model, each weighted by the number
+        of samples that it has learnt; of an ensemble, the boxes of the first member.
+
+    Returns
+    -------
+    FeatureImportances
+
+    Notes
+    -----
+    The importance of a feature is the mean absolute value of its contributions, which are exact Shapley values against
+    an average sample: see `contributions_of`. It says what the model uses, not what causes a class. Features that carry
+    the same information share their importance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import AutoSSLART
+    >>> from sslart.explain import importances_of
+    >>> data = load_iris(as_frame=True)
+    >>> y = data.target_names[data.target].astype(object)
+    >>> y[np.arange(150) % 10 > 0] = None  # keep one label in ten
+    >>> model = AutoSSLART(random_state=0).fit(data.data, y)
+    >>> found = importances_of(model)
+    >>> found.feature_names[found.order[0]]
+    'petal width (cm)'
+    >>> found.direction_text("petal width (cm)")
+    'higher values: virginica; lower values: setosa'
+    """
+    view = view_of(model, "a fitted classifier with mapping='evidence', such as AutoSSLART")
+    if X is not None:
+        table = view.read(X)
+        return _importances(view, table, np.full(len(table), 1.0 / len(table)), of_boxes=False)
+    readouts = tuple(member.readout for member in view.members)
+    votes = None if view.vote_weights is None else view.vote_weights.tobytes()
+    return view.members[0].network.once(
+        ("importances", readouts, votes), lambda: _importances(view, *_samples_of_boxes(view), of_boxes=True)
+    )
+
+
+def _samples_of_boxes(view: ModelView) -> tuple[Table, FloatArray]:
+    """Return the centres of boxes as samples, and their weights.
+
+    Of the categories that a box holds, it has one: each in turn, from box to box.
+    """
+    member = view.members[0]
+    nodes, weights = background(member)
+    lower, upper = member.boxes_of(nodes)
+    units = member.encoder.decode(centres(lower, upper))
+    held = (lower <= upper) & (upper > 0)
+    values = np.full((len(nodes), len(view.feature_names)), np.nan)
+    places: dict[int, list[int]] = {column: [] for column in member.encoder.categorical}
+    for place, feature in enumerate(member.encoder.features):
+        if feature.category is None:
+            values[:, feature.column] = units[:, place]
+        else:
+            places[feature.column].append(place)
+    categories = {
+        column: _one_held([member.encoder.features[place].category for place in own], held[:, own])
+        for column, own in places.items()
+    }
+    return Table(values, categories), weights
+
+
+def _one_held(categories: Sequence[Any], held: BoolArray) -> NDArray[np.object_]:
+    """Return one of the categories that each box holds, None where it holds none."""
+    counts = held.sum(axis=1)
+    wanted = np.arange(len(held)) % np.maximum(counts, 1) + 1
+    found = np.full(len(held), None, dtype=object)
+    for place, category in enumerate(categories):
+        found[held[:, place] & (np.cumsum(held, axis=1)[:, place] == wanted)] = category
+    return found
+
+
+def _importances(view: ModelView, table: Table, weights: FloatArray, *, of_boxes: bool) -> FeatureImportances:
+    parts = contributions_in(view, table)
+    by_class = np.tensordot(weights, np.abs(parts.values), axes=1)
+    direction = np.full(by_class.shape, np.nan)
+    by_category: dict[str, dict[Any, FloatArray]] = {}
+    for column, name in enumerate(parts.feature_names):
+        if column in view.members[0].encoder.categorical:
+            by_category[name] = _by_category(parts.data[:, column], parts.values[:, column], weights)
+        else:
+            direction[column] = _rank_correlations(table.values[:, column], parts.values[:, column], weights)
+    return FeatureImportances(
+        by_class,
+        direction,
+        by_category,
+        weights @ np.abs(parts.graph),
+        parts.feature_names,
+        parts.classes,
+        len(weights),
+        of_boxes,
+        np.isin(view.classes, view.class_table.seen),
+    )
+
+
+def _by_category(values: NDArray[Any], contributions: FloatArray, weights: FloatArray) -> dict[Any, FloatArray]:
+    """Return the mean contributions of each category, the most frequent category first."""
+    shares = {
+        category: float(weights[values == category].sum())
+        for category in dict.fromkeys(one for one in values if one is not None)
+    }
+    return {
+        category: weights[values == category] @ contributions[values == category] / share
+        for category, share in sorted(shares.items(), key=lambda item: -item[1])
+        if share > 0
+    }
+
+
+def _rank_correlations(values: FloatArray, contributions: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the rank correlation of values with the contributions to each class; 0 where either is constant."""
+    known = ~np.isnan(values)
+    if not known.any() or not weights[known].sum():
+        return np.zeros(contributions.shape[1])
+    weights = weights[known] / weights[known].sum()
+    ranks = np.column_stack([rankdata(values[known]), rankdata(contributions[known].round(12), axis=0)])
+    ranks -= weights @ ranks
+    spread = np.sqrt(weights @ ranks**2)
+    together = (weights * ranks[:, 0]) @ ranks[:, 1:]
+    product = spread[0] * spread[1:]
+    return np.asarray(np.divide(together, product, out=np.zeros_like(together), where=product > 0))
