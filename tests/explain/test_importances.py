@@ -53,7 +53,7 @@ def test_over_samples_they_are_the_mean_absolute_contributions(cancer: Any) -> N
 
 
 def test_over_boxes_they_are_weighted_by_the_samples_of_each(cancer: Any) -> None:
-    X, model = cancer
+    _, model = cancer
     found = model.feature_importances()
     parts = model.contributions((model.lower_ + model.upper_) / 2)
     weights = model.support_ / model.support_.sum()

@@ -9,16 +9,24 @@ from drawn import DATA, ensemble_of, make, no_figure_is_left_open, rendered, win
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from sslart import WESSLART
+from sslart import WESSLART, AutoSSLART
 from sslart.plotting import (
     BoxesDisplay,
     CoverageCorrectnessDisplay,
+    DependenceDisplay,
     GrowthDisplay,
+    ImportanceDisplay,
     ReasonDisplay,
     RuleHeatmapDisplay,
     RuleParallelDisplay,
     VotesDisplay,
 )
+
+
+def with_evidence(model, X, y):
+    """Return a model with evidence mapping in the place of a fitted ensemble, any other model as it is."""
+    return AutoSSLART(random_state=0).fit(X, y) if hasattr(model, "estimators_") else model
+
 
 DRAW = {
     "boxes": lambda model, X, y, ax: BoxesDisplay.from_estimator(model, X, y, ax=ax),
@@ -27,6 +35,8 @@ DRAW = {
     "reason": lambda model, X, y, ax: ReasonDisplay.from_estimator(model, X[:1], ax=ax),
     "coverage": lambda model, X, y, ax: CoverageCorrectnessDisplay.from_estimator(model, X, y, depths=[1, None], ax=ax),
     "growth": lambda model, X, y, ax: GrowthDisplay.from_estimator(model, X, y, batch=100, ax=ax),
+    "importance": lambda model, X, y, ax: ImportanceDisplay.from_estimator(with_evidence(model, X, y), ax=ax),
+    "dependence": lambda model, X, y, ax: DependenceDisplay.from_estimator(with_evidence(model, X, y), X, 1, ax=ax),
     "votes": lambda model, X, y, ax: VotesDisplay.from_estimator(model, X[:1], ax=ax),
 }
 QUICK = {
@@ -36,6 +46,8 @@ QUICK = {
     "reason": ["2 features", "60 features", "mixed"],
     "coverage": ["wine"],
     "growth": ["12 classes"],
+    "importance": ["digits", "60 features", "mixed"],
+    "dependence": ["iris", "mixed"],
     "votes": ["2 features", "60 features"],
 }
 NEED_A_FITTED_MODEL = [name for name in DRAW if name != "growth"]
@@ -142,7 +154,9 @@ def test_a_model_that_is_not_fitted_is_refused(name):
     assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("name", ["boxes", "parallel", "heatmap", "reason", "growth", "votes"])
+@pytest.mark.parametrize(
+    "name", ["boxes", "parallel", "heatmap", "reason", "growth", "importance", "dependence", "votes"]
+)
 def test_a_model_of_another_package_is_refused(name):
     X, y = make(2, 3)
     with pytest.raises(TypeError, match=r"sslart|SSLART"):
