@@ -25,7 +25,7 @@ from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged_on_failure
 
 if TYPE_CHECKING:
-    from sslart.explain import Explanation, FeatureContributions, FeatureImportances
+    from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
     from sslart.rules import RuleSet
 
 
@@ -135,6 +135,41 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             Each is data first; `str()` puts it into words.
         """
         return explanations.explain(self, X)
+
+    def counterfactual(
+        self,
+        x: Any,
+        target: Any = None,
+        fixed: Any = (),
+        ranges: Any = None,
+        n: int = 3,
+        *,
+        plausible: bool = False,
+    ) -> Counterfactuals:
+        """Return several unlike changes of one sample, each of which leads to another prediction.
+
+        Parameters
+        ----------
+        x : one sample
+            One value per feature: an array, a list, a pandas Series, a dict, or a frame or an array of one row.
+        target : class, default=None
+            The class that is wanted; None for any other than the present prediction.
+        fixed : list of str or int, default=()
+            Features that never change, by name or column number.
+        ranges : dict, default=None
+            Limits of new values: from a feature to ``(low, high)``, or to a list of the categories that are allowed.
+        n : int, default=3
+            How many changes are wanted.
+        plausible : bool, default=False
+            Whether changed samples must be familiar to the model, not novel.
+
+        Returns
+        -------
+        Counterfactuals
+            Up to n changes, those of few features first, with `to_dict` and `to_frame`; `str()` puts them into words.
+            See `sslart.explain.counterfactuals_of`.
+        """
+        return explanations.counterfactuals_of(self, x, target, fixed, ranges, n, plausible=plausible)
 
     def contributions(self, X: Any, reference: str = "average") -> FeatureContributions:
         """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping.

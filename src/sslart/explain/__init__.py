@@ -7,6 +7,7 @@ from sslart._utils.optional import lazy_names
 if TYPE_CHECKING:
     from sslart.explain._contributions import Contribution, Evidence
     from sslart.explain._counterfactuals.changes import Change, Counterfactual
+    from sslart.explain._counterfactuals.what_if import Counterfactuals, counterfactuals_of
     from sslart.explain._explainer import explain
     from sslart.explain._explanation import Advice, Explanation, Novelty, Vote
     from sslart.explain._feature_contributions import FeatureContributions, contributions_of
@@ -20,6 +21,7 @@ __all__ = [
     "Change",
     "Contribution",
     "Counterfactual",
+    "Counterfactuals",
     "Evidence",
     "Explanation",
     "FeatureContributions",
@@ -29,6 +31,7 @@ __all__ = [
     "SearchStep",
     "Vote",
     "contributions_of",
+    "counterfactuals_of",
     "explain",
     "importances_of",
 ]
@@ -38,6 +41,8 @@ __getattr__ = lazy_names(
     {
         "Change": "sslart.explain._counterfactuals.changes",
         "Counterfactual": "sslart.explain._counterfactuals.changes",
+        "Counterfactuals": "sslart.explain._counterfactuals.what_if",
+        "counterfactuals_of": "sslart.explain._counterfactuals.what_if",
         "Evidence": "sslart.explain._contributions",
         "Contribution": "sslart.explain._contributions",
         "explain": "sslart.explain._explainer",

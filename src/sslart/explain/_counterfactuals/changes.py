@@ -13,6 +13,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import IntArray
 from sslart.explain._match import Class, Value
+from sslart.explain._text import what_if as text
 
 
 class Change(NamedTuple):
@@ -35,11 +36,20 @@ class Counterfactual:
         The features that differ.
     sample : tuple
         The whole changed sample, one value per column; None where missing.
+    confidence : float or None
+        Probability of that class. This and what follows are None in an `Explanation`.
+    distance : float or None
+        Sum of the changes, each in parts of the learnt range of its feature; 1 for a change of category.
+    novel : bool or None
+        Whether the changed sample is unlike nearly all learnt samples, and more so than the given one.
     """
 
     prediction: Class
     _table: CounterfactualTable = field(repr=False)
     _row: int = field(repr=False)
+    confidence: float | None = None
+    distance: float | None = None
+    novel: bool | None = None
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -50,6 +60,9 @@ class Counterfactual:
     def sample(self) -> tuple[Value | None, ...]:
         """The whole changed sample, one value per column; None where missing."""
         return self._table.sample(self._row)
+
+    def __str__(self) -> str:
+        return text.change_line(self)
 
 
 @dataclass(frozen=True, eq=False)

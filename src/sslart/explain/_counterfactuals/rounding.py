@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from sslart._art.network import Network
+from sslart._data.encoder import GRID
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 SLACK = 1e-6  # of a step: what the grid of the encoder may lose
+FINER = 3  # decimals
+SEVERAL = 10  # boxes without a width
 
 
 def decimals_of(network: Network, n_columns: int) -> IntArray:
@@ -18,28 +21,65 @@ def decimals_of(network: Network, n_columns: int) -> IntArray:
     A step is at most a hundredth of the learnt range, or wider where every side of every box is a multiple of a wider
     one: that is how fine the data are, so that whole numbers stay whole.
     """
-    encoder = network.encoder
     decimals = np.zeros(n_columns, dtype=np.int64)
+    features, spans = _numbers(network)
+    columns = _columns(network, features)
+    decimals[columns] = np.ceil(2.0 - np.log10(spans)).clip(-300, 300).astype(int)
+    for _ in range(2):
+        features = features[_are_multiples(network, features, decimals[_columns(network, features)] - 1)]
+        decimals[_columns(network, features)] -= 1
+    return decimals
+
+
+def finest_decimals(network: Network, n_columns: int) -> IntArray:
+    """Return the decimals that the data of each column have, where they are more than `decimals_of` gives.
+
+    At most three more: what needs still more decimals is as good as continuous.
+    """
+    decimals = decimals_of(network, n_columns)
+    features = _numbers(network)[0]
+    for _ in range(FINER):
+        features = features[~_are_multiples(network, features, decimals[_columns(network, features)])]
+        decimals[_columns(network, features)] += 1
+    return decimals
+
+
+def _numbers(network: Network) -> tuple[IntArray, FloatArray]:
+    """Return the numeric features of more than one value, and the width of their ranges."""
+    encoder = network.encoder
     features = np.array(
-        [place for place, feature in enumerate(encoder.features) if feature.category is None], dtype=int
+        [place for place, feature in enumerate(encoder.features) if feature.category is None], dtype=np.int64
     )
     spans = encoder.upper[features] - encoder.lower[features]
-    features, spans = features[spans > 0], spans[spans > 0]
-    columns = np.array([encoder.features[place].column for place in features], dtype=int)
-    decimals[columns] = np.ceil(2.0 - np.log10(spans)).clip(-300, 300).astype(int)
-    boxes = network.nodes.boxes()
-    for _ in range(2):
-        for nodes in (slice(0, 32), slice(None)):  # a few nodes rule most columns out
-            whole = np.ones(len(features), dtype=bool)
-            for side, opposite in (boxes, boxes[::-1]):
-                values = encoder.decode(side[nodes, features], features)
-                with np.errstate(over="ignore", invalid="ignore"):
-                    scaled = _scaled(values, decimals[columns] - 1)
-                    near = abs(scaled - np.rint(scaled)) <= SLACK
-                whole &= (near | ((side - opposite)[nodes, features] * (1 if side is boxes[0] else -1) > 0)).all(axis=0)
-            features, columns = features[whole], columns[whole]
-        decimals[columns] -= 1
-    return decimals
+    return features[spans > 0], spans[spans > 0]
+
+
+def _columns(network: Network, features: IntArray) -> IntArray:
+    return np.array([network.encoder.features[place].column for place in features], dtype=np.int64)
+
+
+def _are_multiples(network: Network, features: IntArray, decimals: IntArray) -> BoolArray:
+    """Return for each feature whether every side of every box has no more than the given decimals.
+
+    With a learning rate below 1 most sides are no values of samples, but those of boxes without a width are: where
+    there are several, these are enough.
+    """
+    encoder, boxes = network.encoder, network.nodes.boxes()
+    spans = encoder.upper[features] - encoder.lower[features]
+    slack = np.maximum(SLACK, _scaled(spans, decimals) * 4 / GRID)
+    whole = np.ones(len(features), dtype=bool)
+    for nodes, several in ((slice(0, 32), 0), (slice(None), SEVERAL)):  # a few nodes rule most columns out
+        rows = np.flatnonzero(whole)
+        lower, upper = (side[nodes][:, features[rows]] for side in boxes)
+        near = []
+        for side in (lower, upper):
+            with np.errstate(over="ignore", invalid="ignore"):
+                scaled = _scaled(encoder.decode(side, features[rows]), decimals[rows])
+                near.append(abs(scaled - np.rint(scaled)) <= slack[rows])
+        narrow = lower == upper
+        of_all = ((near[0] & near[1]) | (lower > upper)).all(axis=0)
+        whole[rows] = of_all | ((near[0] | ~narrow).all(axis=0) & (narrow.sum(axis=0) >= several))
+    return whole
 
 
 def _scaled(values: FloatArray, decimals: IntArray) -> FloatArray:
@@ -77,3 +117,9 @@ def between(values: FloatArray, ends: FloatArray, up: BoolArray, decimals: IntAr
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = _outward(values, up, decimals)
     return np.where(np.isfinite(rounded) & np.where(up, rounded < ends, rounded > ends), rounded, ends)
+
+
+def on_grid(values: FloatArray, decimals: int) -> FloatArray:
+    """Round to the nearest number of so many decimals."""
+    unit = 10.0 ** abs(decimals)
+    return np.asarray(np.rint(values * unit) / unit if decimals >= 0 else np.rint(values / unit) * unit) + 0.0

@@ -1,0 +1,187 @@
+"""The values that each feature of one sample may take: numbers on the grid of the data, and categories learnt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._art.network import Network
+from sslart._data.samples import Table
+from sslart._mapping.model_view import ModelView
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart.explain._counterfactuals.limits import Limits
+from sslart.explain._counterfactuals.rounding import SLACK, decimals_of, finest_decimals, on_grid
+
+STAY = -1  # the option of a feature that does not change
+FEW_VALUES = 12  # a number that has no more values than this, many times each, takes these and none between them
+TIMES_EACH = 4
+ENOUGH = 20  # values of a number within the limits that a user gave; finer ones are taken where there are fewer
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """One sample and what its features may change to. A candidate is an array of options, one per column.
+
+    Attributes
+    ----------
+    table : Table
+        The sample, one row.
+    values : list of arrays, one per column
+        The values that the column may take: sorted numbers, or categories. Empty where it cannot change.
+    sizes : list of arrays, one per column
+        How large the change to each value is, in learnt ranges; 1 for a change of category.
+    below : array of length n_columns
+        How many of the values lie below the present one; 0 for categories.
+    why_not : dict from column to str
+        Why a column cannot change.
+    """
+
+    table: Table
+    values: list[NDArray[Any]]
+    sizes: list[FloatArray]
+    below: IntArray
+    why_not: dict[int, str]
+
+    @cached_property
+    def movable(self) -> list[int]:
+        """The columns that can change."""
+        return [column for column, values in enumerate(self.values) if len(values)]
+
+    @cached_property
+    def is_category(self) -> BoolArray:
+        """Whether each column is categorical."""
+        return np.array([column in self.table.categories for column in range(len(self.values))])
+
+    def table_of(self, candidates: IntArray) -> Table:
+        """Return candidates, shape (n_candidates, n_columns), as samples."""
+        n = len(candidates)
+        values = np.repeat(self.table.values, n, axis=0)
+        categories = {column: np.repeat(given, n) for column, given in self.table.categories.items()}
+        for column in self.movable:
+            rows = np.flatnonzero(candidates[:, column] != STAY)
+            if rows.size:
+                target = categories[column] if column in categories else values[:, column]
+                target[rows] = self.values[column][candidates[rows, column]]
+        return Table(values, categories, self.table.names)
+
+    def distances(self, candidates: IntArray) -> FloatArray:
+        """Return the sum of the changes of each candidate, in learnt ranges."""
+        total = np.zeros(len(candidates))
+        for column in self.movable:
+            total += np.append(self.sizes[column], 0.0)[candidates[:, column]]
+        return total
+
+    def direction(self, column: int, option: int) -> int:
+        """Return where an option leads: -1 down, 1 up; for categories, a number of its own from 2 up."""
+        if self.is_category[column]:
+            return option + 2
+        return -1 if option < self.below[column] else 1
+
+    def key(self, candidate: IntArray) -> tuple[tuple[int, int], ...]:
+        """Return which columns a candidate changes, and in which direction."""
+        changed = np.flatnonzero(candidate != STAY).tolist()
+        return tuple((column, self.direction(column, candidate.item(column))) for column in changed)
+
+    def steps(self, columns: IntArray, options: IntArray) -> IntArray:
+        """Return how many values away from the present one options of columns are; 1 for categories."""
+        below = self.below[columns]
+        steps = np.where(options < below, below - options, options - below + 1)
+        return np.where(self.is_category[columns], 1, steps)
+
+    def ways(self, column: int) -> list[IntArray]:
+        """Return the options of a column by direction, each the nearest first."""
+        if self.is_category[column]:
+            return [np.array([option]) for option in range(len(self.values[column]))]
+        below, n = self.below.item(column), len(self.values[column])
+        return [way for way in (np.arange(below)[::-1], np.arange(below, n)) if len(way)]
+
+
+def options_of(view: ModelView, table: Table, limits: Limits) -> Options:
+    """Return what each feature of a sample may change to: values that occur, within the limits of the user."""
+    names, network = view.feature_names, view.members[0].network
+    values: list[NDArray[Any]] = [np.empty(0) for _ in names]
+    sizes: list[FloatArray] = [np.empty(0) for _ in names]
+    below = np.zeros(len(names), dtype=np.int64)
+    why_not: dict[int, str] = {}
+    numbers = network.once(("occurring values", len(names)), lambda: _Occurring(network, len(names)))
+    for column in range(len(names)):
+        is_category = column in network.encoder.categorical
+        given = table.categories[column][0] if column in table.categories else table.values.item(0, column)
+        if column in limits.fixed:
+            why_not[column] = "fixed"
+        elif given is None or given != given:
+            why_not[column] = "missing"
+        elif is_category:
+            known = [one.category for one in network.encoder.features if one.column == column]
+            allowed = limits.categories.get(column, frozenset(known))
+            values[column] = _objects([one for one in known if one in allowed and one != given])
+            sizes[column] = np.ones(len(values[column]))
+        else:
+            low, high = limits.numbers.get(column, (-np.inf, np.inf))
+            occurring = numbers.between(column, low, high)
+            values[column] = occurring[occurring != given]
+            nearest = min(max(given, numbers.lower[column]), numbers.upper[column])
+            sizes[column] = abs(values[column] - nearest) / numbers.span(column)
+            below[column] = np.searchsorted(values[column], given)
+        if column not in why_not and not len(values[column]):
+            why_not[column] = "no other value"
+    return Options(table, values, sizes, below, why_not)
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+class _Occurring:
+    """The values that numeric columns take in what a network has learnt."""
+
+    def __init__(self, network: Network, n_columns: int) -> None:
+        encoder = network.encoder
+        self.lower, self.upper = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+        self.decimals, self.finest = decimals_of(network, n_columns), finest_decimals(network, n_columns)
+        self.few: dict[int, FloatArray] = {}
+        lower, upper = network.nodes.boxes()
+        for place, feature in enumerate(encoder.features):
+            if feature.category is not None:
+                continue
+            column = feature.column
+            self.lower[column], self.upper[column] = encoder.lower[place], encoder.upper[place]
+            reached = lower[:, place] <= upper[:, place]
+            sides = np.concatenate([lower[reached, place], upper[reached, place]])
+            found = np.unique(on_grid(encoder.decode(sides, np.array([place])), self.finest[column]))
+            if len(found) <= FEW_VALUES and len(sides) >= TIMES_EACH * len(found):
+                self.few[column] = found
+
+    def span(self, column: int) -> float:
+        """Return how wide the learnt range of a column is; 1 where it has no width."""
+        return (self.upper[column] - self.lower[column]).item() or 1.0
+
+    def between(self, column: int, low: float, high: float) -> FloatArray:
+        """Return the values that occur within the learnt range and two limits, sorted."""
+        low, high = max(low, self.lower.item(column)), min(high, self.upper.item(column))
+        if not low <= high:
+            return np.empty(0)
+        if column in self.few:
+            few = self.few[column]
+            return few[(few >= low) & (few <= high)]
+        decimals, finest = self.decimals.item(column), self.finest.item(column)
+        values = _grid(low, high, decimals)
+        while len(values) < ENOUGH and decimals < finest:
+            decimals += 1
+            values = _grid(low, high, decimals)
+        return values
+
+
+def _grid(low: float, high: float, decimals: int) -> FloatArray:
+    """Return the numbers of so many decimals from one limit to the other."""
+    unit = 10.0 ** abs(decimals)
+    first, last = (side * unit if decimals >= 0 else side / unit for side in (low, high))
+    whole = np.arange(np.ceil(first - SLACK), np.floor(last + SLACK) + 1)
+    values = whole / unit if decimals >= 0 else whole * unit
+    return np.asarray(values[(values >= low) & (values <= high)]) + 0.0

@@ -1,0 +1,306 @@
+"""What-if: several unlike changes of one sample, each of which leads to another prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+
+from sslart._data.labels import UNLABELLED
+from sslart._data.training import check_has_label
+from sslart._mapping.model_view import ModelView, view_of
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.optional import optional
+from sslart._utils.params import check_flag, check_whole
+from sslart._utils.text import list_text, plural
+from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
+from sslart.explain._counterfactuals.goal import Goal
+from sslart.explain._counterfactuals.limits import Limits, present_class, read_limits, read_sample, read_target
+from sslart.explain._counterfactuals.options import Options, options_of
+from sslart.explain._counterfactuals.several import SeveralChanges
+from sslart.explain._match import Class, Value
+from sslart.explain._text import what_if as text
+
+SAME_FEATURE = 0.5  # what a feature that another choice changes as well costs, if it goes elsewhere
+NOVEL = 1.0  # what a sample unlike all learnt ones costs: as much as one more feature
+MUCH_SMALLER = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactuals(Sequence[Counterfactual]):
+    """Changes of one sample, each of which leads to another prediction; those of few features first.
+
+    A sequence: `len(found)`, `found[0]`, `for one in found`.
+
+    Attributes
+    ----------
+    prediction : class or None
+        What the model predicts for the sample as it is; None where it abstains.
+    abstained : bool
+    confidence : float or None
+        Probability of that class; None where the model abstains.
+    target : class or None
+        The class that was wanted; None for any other class.
+    sample : tuple
+        The sample as it is, one value per column; None where missing.
+    feature_names : list of str
+    note : str
+        Why there are fewer counterfactuals than wanted; empty where there are enough.
+    """
+
+    prediction: Class | None
+    confidence: float | None
+    target: Class | None
+    sample: tuple[Value | None, ...]
+    feature_names: list[str]
+    note: str
+    _found: tuple[Counterfactual, ...] = field(repr=False)
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the model predicts no class for the sample as it is."""
+        return self.confidence is None
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, place: int) -> Counterfactual: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Counterfactual, ...]: ...
+    def __getitem__(self, place: int | slice) -> Counterfactual | tuple[Counterfactual, ...]:
+        return self._found[place]
+
+    def __str__(self) -> str:
+        return text.as_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Counterfactuals: {len(self)}; {text.headline(self)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counterfactuals as plain values that JSON knows."""
+        return text.as_dict(self)
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame: the sample as it is, then each changed sample, with its prediction.
+
+        The features come first, so that ``model.predict(found.to_frame()[found.feature_names])`` repeats the
+        predictions. Needs ``pip install "sslart[data]"``.
+        """
+        given = [*self.sample, self.prediction, self.confidence, 0.0, False]
+        rows = [[*one.sample, one.prediction, one.confidence, one.distance, one.novel] for one in self]
+        added = ("prediction", "confidence", "distance", "novel")
+        names = [f"{name} (model)" if name in self.feature_names else name for name in added]
+        index = ["given", *(f"change {number}" for number in range(1, len(self) + 1))]
+        return optional("pandas", "data").DataFrame([given, *rows], index=index, columns=[*self.feature_names, *names])
+
+    def _repr_html_(self) -> str:
+        return text.as_html(self)
+
+
+def counterfactuals_of(
+    model: Any,
+    x: Any,
+    target: Any = None,
+    fixed: Any = (),
+    ranges: Any = None,
+    n: int = 3,
+    *,
+    plausible: bool = False,
+) -> Counterfactuals:
+    """Find several unlike changes of one sample, each of which leads to another prediction.
+
+    Parameters
+    ----------
+    model : AutoSSLART, SSLART, FuzzyARTMAP or WESSLART
+        A fitted classifier. It is not changed.
+    x : one sample
+        One value per feature: an array, a list, a pandas Series, a dict from feature to value, or a frame or an array
+        of one row. NaN or None where a value is missing; such a feature does not change.
+    target : class, default=None
+        The class that is wanted; None for any other than the present prediction.
+    fixed : list of str or int, default=()
+        Features that never change, by name or column number.
+    ranges : dict, default=None
+        Limits of new values, from a feature (name or column number) to ``(low, high)``, None for a side without a
+        limit, or to a list of the categories that are allowed. A value that stays as it is may lie outside.
+    n : int, default=3
+        How many changes are wanted.
+    plausible : bool, default=False
+        Whether changed samples must be familiar to the model. False: novel ones are marked, and familiar ones are
+        preferred where as few features change.
+
+    Returns
+    -------
+    Counterfactuals
+        Up to n of them, those of few features first. If there are fewer, its `note` gives the reason.
+
+    Notes
+    -----
+    New values are values that occur: numbers within the learnt range, with no more decimals than the data, and
+    categories that were learnt. Two changes are unlike if they change different features, or the same in another
+    direction. Every feature alone is searched over all its values, or some hundred of them in large models; changes
+    of two features, and of more, over some of theirs. Each counterfactual has been predicted by the model, and none
+    has a change that it does not need.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import AutoSSLART
+    >>> from sslart.explain import counterfactuals_of
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = AutoSSLART(random_state=0).fit(X, y.where(y.index % 10 == 0, -1))
+    >>> found = counterfactuals_of(model, X.iloc[70], target=2, fixed=["sepal width (cm)"], n=2)
+    >>> print(found)
+    Prediction: 1 (confidence 0.96). Each of these changes alone leads to 2:
+      1. petal width (cm) 2.3 instead of 1.8: 2 (confidence 0.93)
+      2. sepal length (cm) 6.3 instead of 5.9 and petal length (cm) 5.3 instead of 4.8: 2 (confidence 0.85)
+    >>> model.predict(found.to_frame()[found.feature_names]).tolist()
+    [1, 2, 2]
+    """
+    view = view_of(model, "a fitted AutoSSLART, SSLART, FuzzyARTMAP or WESSLART")
+    wanted = check_whole("counterfactual", "n", n)
+    assert wanted is not None
+    plausible = check_flag("counterfactual", "plausible", plausible)
+    check_has_label(view.class_table)
+    sample = read_sample(view, x)
+    present, confidence = present_class(view, sample)
+    index = read_target(view, target, present)
+    limits = read_limits(view, fixed, ranges)
+    goal = Goal(view, sample, present, index, plausible=plausible)
+    options = options_of(view, sample, limits)
+    found: IntArray = np.empty((0, len(options.values)), dtype=np.int64)
+    if options.movable and goal.wanted.any():
+        found = _search(goal, options, wanted)
+    classes, names = view.classes.tolist(), view.feature_names
+    return Counterfactuals(
+        None if present == UNLABELLED else classes[present],
+        confidence,
+        None if index is None else classes[index],
+        CounterfactualTable(names, classes, np.array([present]), sample, sample).sample(0),
+        names,
+        _note(view, goal, options, limits, index, len(found), wanted),
+        _counterfactuals(view, goal, options, found),
+    )
+
+
+def _search(goal: Goal, options: Options, n: int) -> IntArray:
+    """Return up to n unlike candidates that reach the goal."""
+    search = SeveralChanges(goal, options)
+    search.try_single_features()
+    search.try_pairs()
+    if len(_Choice(goal, options, search.found).unlike(n)) < n:
+        search.try_ways_into_boxes()
+    choice = _Choice(goal, options, search.found)
+    chosen = choice.unlike(n)
+    return choice.candidates[sorted(chosen, key=lambda one: (choice.n_changes[one], choice.distances[one]))]
+
+
+class _Choice:
+    """Which of many candidates to offer: few features, small changes, familiar samples, unlike one another."""
+
+    def __init__(self, goal: Goal, options: Options, found: list[IntArray]) -> None:
+        self.candidates: IntArray = np.array(found, dtype=np.int64).reshape(-1, len(options.values))
+        self.candidates = np.unique(self.candidates, axis=0)
+        self.distances: FloatArray = options.distances(self.candidates)
+        self.keys = [options.key(candidate) for candidate in self.candidates]
+        self.n_changes: IntArray = np.array([len(key) for key in self.keys], dtype=np.int64)
+        self.sizes = [
+            {column: options.sizes[column].item(candidate[column]) for column, _ in key}
+            for key, candidate in zip(self.keys, self.candidates, strict=True)
+        ]
+        self.novel: BoolArray = np.zeros(len(self.candidates), dtype=bool)
+        if len(self.candidates):
+            self.novel = goal.is_novel(options.table_of(self.candidates))
+
+    def unlike(self, n: int) -> list[int]:
+        """Return up to n candidates: first the smallest of the fewest features, then those unlike what was chosen."""
+        if not len(self.candidates):
+            return []
+        chosen = [int(np.lexsort((self.distances, self.novel, self.n_changes))[0])]
+        costs = self.n_changes + self.distances + NOVEL * self.novel
+        while len(chosen) < n:
+            rest = [one for one in range(len(costs)) if all(self._are_unlike(one, other) for other in chosen)]
+            if not rest:
+                break
+            chosen.append(min(rest, key=lambda one: costs[one] + max(self._overlap(one, other) for other in chosen)))
+        return chosen
+
+    def _are_unlike(self, one: int, other: int) -> bool:
+        """Return whether two candidates differ in features or directions; more of the same is not enough."""
+        first, second = sorted((self.keys[one], self.keys[other]), key=len)
+        if not set(first) <= set(second):
+            return True
+        if len(first) == len(second):
+            return False
+        fewer, more = sorted((self.sizes[one], self.sizes[other]), key=len)
+        return all(more[column] <= MUCH_SMALLER * size for column, size in fewer.items())
+
+    def _overlap(self, one: int, other: int) -> float:
+        """Return how much two candidates have in common, from 0 to 1."""
+        first, second = self.keys[one], self.keys[other]
+        same = len(set(first) & set(second))
+        same_columns = len({column for column, _ in first} & {column for column, _ in second})
+        return (same + SAME_FEATURE * (same_columns - same)) / min(len(first), len(second))
+
+
+def _counterfactuals(view: ModelView, goal: Goal, options: Options, found: IntArray) -> tuple[Counterfactual, ...]:
+    """Return candidates as data, each with what the model predicts for it."""
+    if not len(found):
+        return ()
+    after = options.table_of(found)
+    prediction = view.predict(after, want_proba=True)
+    assert prediction.proba is not None
+    indices, novel, distances = prediction.indices, goal.is_novel(after), options.distances(found)
+    before = options.table[np.zeros(len(found), dtype=np.int64)]
+    table = CounterfactualTable(view.feature_names, view.classes.tolist(), indices, before, after)
+    return tuple(
+        Counterfactual(
+            table.classes[index],
+            table,
+            row,
+            prediction.proba.item(row, index),
+            distances.item(row),
+            bool(novel[row]),
+        )
+        for row, index in enumerate(indices.tolist())
+    )
+
+
+def _note(
+    view: ModelView, goal: Goal, options: Options, limits: Limits, target: int | None, n_found: int, n: int
+) -> str:
+    """Return why fewer changes were found than wanted, and what may help."""
+    if n_found >= n:
+        return ""
+    wanted = "another class" if target is None else f"{view.classes[target]}"
+    if not goal.wanted.any():
+        if target is None:
+            return "The model has learnt one class only, so that no change leads to another."
+        return f"The model has learnt no label of {wanted}, so that it never predicts this class."
+    if not options.movable:
+        return f"No feature can change: {_reasons(view, options)}."
+    if n_found:
+        return f"Only {n_found} of {plural(n, 'change')} wanted: no other unlike change was found."
+    cures = ["fix fewer features"] if limits.fixed else []
+    cures += ["allow wider ranges"] if limits.numbers or limits.categories else []
+    cures += ["allow novel samples as well (plausible=False)"] if goal.plausible else []
+    cure = f" Try this: {', or '.join(cures)}." if cures else ""
+    cannot = f" ({_reasons(view, options)})" if options.why_not else ""
+    which = f"the {plural(len(options.movable), 'feature')} that can change{cannot}"
+    return f"No change of {which} was found to lead to {wanted}, of values that occur in what was learnt.{cure}"
+
+
+def _reasons(view: ModelView, options: Options) -> str:
+    texts = []
+    for reason, words in (
+        ("fixed", "fixed: {}"),
+        ("missing", "missing in the sample: {}"),
+        ("no other value", "without another value that is allowed: {}"),
+    ):
+        names = [view.feature_names[column] for column, why in options.why_not.items() if why == reason]
+        if names:
+            texts.append(words.format(list_text(names)))
+    return "; ".join(texts)
