@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from sslart import AutoSSLART
 from sslart.datasets import load_heart_cleveland
+from sslart.plotting import EvidenceDisplay
 
 NAMES = {
     "age": "age (years)",
@@ -48,26 +49,10 @@ why = model.explain(patient)[0]
 print(why)
 
 # %%
-# The same as a picture. The score is a sum: the contributions of single features, those of boxes of training patients,
-# near boxes more than distant ones, and a constant. Bars to the right are for the predicted class, bars to the left
-# against it.
-parts = sorted(why.evidence.contributions, key=lambda part: -abs(part.amount))
-features = [part for part in parts if part.kind == "feature"]
-values = [part.value if isinstance(part.value, str) else f"{part.value:g}" for part in features]
-bars = [(f"{part.feature}: {value}", part.amount) for part, value in zip(features, values, strict=True)]
-bars.append(("boxes of patients", sum(part.amount for part in parts if "box" in part.kind)))
-bars.append(("constant", sum(part.amount for part in parts if part.kind == "bias")))
-bars.append((f"sum, for {why.evidence.predicted}", why.evidence.margin))
-
-fig, ax = plt.subplots(figsize=(7.2, 4.4), layout="constrained")
-names, amounts = zip(*bars, strict=True)
-colours = ["#0072b2" if amount > 0 else "#d55e00" for amount in amounts[:-1]]
-drawn = ax.barh(names, amounts, color=[*colours, "#333333"])
-ax.bar_label(drawn, fmt="%+.2f", padding=3, fontsize=8)
-ax.axvline(0, color="#333333", linewidth=0.8)
-ax.margins(x=0.14)
-ax.invert_yaxis()
-ax.set_xlabel(f"contribution to {why.evidence.predicted} against {why.evidence.runner_up} (score)")
+# The same as a picture. It starts from an average patient of the training set. Each bar is what one finding adds to the
+# score: bars to the right are for the predicted class, bars to the left against it. They add up to the score of this
+# patient.
+EvidenceDisplay.from_explanation(why)
 plt.show()
 
 # %%

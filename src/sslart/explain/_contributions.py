@@ -1,52 +1,50 @@
-"""The contributions of boxes and features to the score of one class against another, as data."""
+"""The contributions of features to the score of one class against another, as data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from sslart._art.geometry import choice_and_match
-from sslart._mapping.model_view import MemberView
+from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart.explain._match import NO_NODE, Box, Class, MatchedBoxes, Value
-from sslart.explain._samples import EncodedSamples
+from sslart.explain._match import Class, Value
 
-BOX, FEATURE, OTHERS, BIAS = "box", "feature", "other boxes", "bias"
+FEATURES, GRAPH = "features", "graph"
+USUAL_LINES = 8  # more contributions are shown only where the sum would else have another sign than the margin
+MOST = 0.9  # of the sum of all absolute amounts: when so much is shown, the list may end
 
 
 @dataclass(frozen=True, eq=False)
 class Contribution:
-    """One part of the evidence.
+    """What one feature, or several that go together, add to the evidence.
 
     Attributes
     ----------
-    kind : {"box", "feature", "other boxes", "bias"}
-        A box; a feature alone; all boxes together that have no contribution of their own here; the bias.
+    kind : {"features", "graph"}
+        Features; or the graph of boxes, by which samples without a label contribute.
     amount : float
-        Above 0 for the predicted class, below 0 against it.
-    box : Box or None
-        The box that contributes.
-    feature : str or None
-        The feature that contributes.
-    value : number, category or None
-        What the sample has in the feature.
-    n_boxes : int
-        How many boxes contribute.
+        Above 0 for the predicted class, below 0 against it, compared with an average sample.
+    features : tuple of str
+        One feature, or several that go together: the largest contribution first. None for the graph.
+    values : tuple of number, category or None
+        What the sample has in each feature; None where it is missing.
+    amounts : tuple of float
+        The contribution of each feature; `amount` is their sum.
     """
 
     kind: str
     amount: float
-    box: Box | None = None
-    feature: str | None = None
-    value: Value | None = None
-    n_boxes: int = 0
+    features: tuple[str, ...] = ()
+    values: tuple[Value | None, ...] = ()
+    amounts: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Why one class has a higher score than the next.
+    """Why one class has a higher score than the next: `base` and all contributions add up to `margin`.
 
     Attributes
     ----------
@@ -54,153 +52,115 @@ class Evidence:
         The prediction; where the model abstains, the class of the highest probability.
     runner_up : class or None
         The class of the next highest score; None where there is no other.
+    base : float
+        Score of the predicted class less that of the runner-up for an average sample.
     margin : float
-        Score of the predicted class less that of the runner-up; the contributions add up to it.
-    member : int or None
-        Which member of an ensemble the contributions come from.
+        The same for this sample. Of an ensemble, scores are the sums of the weighted probabilities of its members.
     contributions : tuple of Contribution
-        The largest first.
+        What leads from the base to the margin, the largest first.
+    probability : float
+        What the margin means as a probability: that of the predicted class.
+    runner_up_probability : float or None
     """
 
     predicted: Class
     runner_up: Class | None
+    base: float
     margin: float
-    member: int | None
     contributions: tuple[Contribution, ...]
+    probability: float
+    runner_up_probability: float | None
 
-    def amount_of(self, box: Box | None) -> float | None:
-        """Return the contribution of a box; None where it has none of its own."""
-        if box is None:
-            return None
-        own = (one.amount for one in self.contributions if one.box is not None and one.box.node == box.node)
-        return next(own, None)
+    @cached_property
+    def shown(self) -> tuple[Contribution, ...]:
+        """The contributions to show: few, but together with the base they have the sign of the margin."""
+        amounts = np.array([one.amount for one in self.contributions])
+        if not len(amounts):
+            return ()
+        so_far = np.cumsum(np.abs(amounts))
+        usual = min(int((so_far < MOST * so_far[-1]).sum()) + 1, USUAL_LINES)
+        agrees = (self.base + np.cumsum(amounts)) * self.margin > 0
+        enough = np.flatnonzero(agrees[usual - 1 :])
+        return self.contributions[: usual + int(enough[0])] if len(enough) else self.contributions
 
+    @property
+    def not_shown(self) -> tuple[Contribution, ...]:
+        """The contributions that are left out of what is shown."""
+        return self.contributions[len(self.shown) :]
 
-@dataclass(frozen=True, eq=False)
-class BoxSnapshot:
-    """Some boxes of one network, copied, so that an explanation stays as it is when the model learns.
-
-    Attributes
-    ----------
-    member : int or None
-    choice : float
-        α.
-    classes : list
-        Sorted; labels are indices into it.
-    nodes : array of int, increasing
-    lower, upper, labels, support : arrays
-        Of these boxes.
-    """
-
-    member: int | None
-    choice: float
-    classes: list[Any]
-    nodes: IntArray
-    lower: FloatArray
-    upper: FloatArray
-    labels: IntArray
-    support: IntArray
-
-    @classmethod
-    def of(cls, member: MemberView, nodes: IntArray, classes: list[Any]) -> BoxSnapshot:
-        """Copy some boxes, each once; -1 is none."""
-        nodes = np.unique(nodes[nodes != NO_NODE])
-        return cls(
-            member.number,
-            member.params.choice,
-            classes,
-            nodes,
-            *member.boxes_of(nodes),
-            member.labels[nodes],
-            member.support[nodes],
-        )
-
-    def matched(self, samples: EncodedSamples, nodes: IntArray) -> MatchedBoxes:
-        """Return each sample with one of the boxes."""
-        at = np.searchsorted(self.nodes, nodes)
-        lower, upper = self.lower[at], self.upper[at]
-        choices, matches = choice_and_match(samples.coded, lower, upper, self.choice)
-        return MatchedBoxes(
-            samples,
-            self.member,
-            self.classes,
-            nodes,
-            self.labels[at],
-            self.support[at],
-            choices,
-            matches,
-            lower,
-            upper,
-        )
+    @property
+    def rest(self) -> float:
+        """The sum of the contributions that are not shown."""
+        return float(sum(one.amount for one in self.not_shown))
 
 
 @dataclass(frozen=True, eq=False)
 class EvidenceTable:
-    """The contributions within one network to several samples.
+    """The contributions to several samples, of one class against another.
 
     Attributes
     ----------
-    samples : EncodedSamples
+    table : Table
+        The samples.
+    names : list of str
+        Name of each column.
     classes : list
         Sorted; class indices refer to it.
+    groups : array of length n_columns
+        Columns of equal number go together.
     predicted, runners_up : arrays of int of length n_samples
         Class indices; a runner-up is -1 where there is no other class.
-    margins, biases, others : arrays of length n_samples
-    n_others : array of int of length n_samples
-        How many boxes contribute that are not listed.
-    nodes, amounts : arrays of shape (n_samples, n_boxes)
-        The listed boxes, the largest contribution first; -1 for none.
-    features : array of shape (n_samples, n_columns)
-    boxes : BoxSnapshot
-        All boxes that are listed for any sample.
+    bases, margins, of_graph : arrays of length n_samples
+    by_column : array of shape (n_samples, n_columns)
+    proba : array of shape (n_samples, n_classes)
     """
 
-    samples: EncodedSamples
+    table: Table
+    names: list[str]
     classes: list[Any]
+    groups: IntArray
     predicted: IntArray
     runners_up: IntArray
+    bases: FloatArray
     margins: FloatArray
-    biases: FloatArray
-    others: FloatArray
-    n_others: IntArray
-    nodes: IntArray
-    amounts: FloatArray
-    features: FloatArray
-    boxes: BoxSnapshot
-
-    def largest(self, sign: int) -> IntArray:
-        """Return the box that contributes most for (1) or against (-1) each prediction; -1 where none does."""
-        amounts = sign * self.amounts
-        rows = np.arange(len(amounts))
-        return np.where((amounts > 0).any(axis=1), self.nodes[rows, amounts.argmax(axis=1)], NO_NODE)
+    of_graph: FloatArray
+    by_column: FloatArray
+    proba: FloatArray
 
     def __getitem__(self, row: int) -> Evidence:
-        runner_up = self.runners_up.item(row)
-        contributions = [*self._of_boxes(row), *self._of_features(row)]
-        if self.n_others[row]:
-            contributions.append(Contribution(OTHERS, self.others.item(row), n_boxes=self.n_others.item(row)))
-        contributions.append(Contribution(BIAS, self.biases.item(row)))
+        predicted, runner_up = self.predicted.item(row), self.runners_up.item(row)
+        contributions = self._of_features(row)
+        if self.of_graph[row]:
+            contributions.append(Contribution(GRAPH, self.of_graph.item(row)))
         contributions.sort(key=lambda one: -abs(one.amount))
         return Evidence(
-            self.classes[self.predicted[row]],
+            self.classes[predicted],
             None if runner_up < 0 else self.classes[runner_up],
+            self.bases.item(row),
             self.margins.item(row),
-            self.boxes.member,
             tuple(contributions),
+            self.proba.item(row, predicted),
+            None if runner_up < 0 else self.proba.item(row, runner_up),
         )
 
-    def _of_boxes(self, row: int) -> list[Contribution]:
-        nodes = self.nodes[row][self.nodes[row] != NO_NODE]
-        boxes = self.boxes.matched(self.samples.rows(np.full(len(nodes), row)), nodes)
-        amounts = self.amounts[row, : len(nodes)].tolist()
-        return [Contribution(BOX, amount, box=boxes[position], n_boxes=1) for position, amount in enumerate(amounts)]
-
     def _of_features(self, row: int) -> list[Contribution]:
-        amounts, table = self.features[row], self.samples.table
-        contributions = []
-        for column in np.flatnonzero(amounts).tolist():
-            given = table.categories.get(column)
-            value = table.values[row, column].item() if given is None else given[row]
-            name = self.samples.names[column]
-            contributions.append(Contribution(FEATURE, amounts.item(column), feature=name, value=value))
-        return contributions
+        amounts = self.by_column[row]
+        members: dict[int, list[int]] = {}
+        for column in np.argsort(-np.abs(amounts), kind="stable").tolist():
+            if amounts[column]:
+                members.setdefault(self.groups.item(column), []).append(column)
+        return [
+            Contribution(
+                FEATURES,
+                float(amounts[columns].sum()),
+                tuple(self.names[column] for column in columns),
+                tuple(self._value(row, column) for column in columns),
+                tuple(amounts[columns].tolist()),
+            )
+            for columns in members.values()
+        ]
+
+    def _value(self, row: int, column: int) -> Value | None:
+        given = self.table.categories.get(column)
+        value = self.table.values.item(row, column) if given is None else given[row]
+        return None if value is None or value != value else value

@@ -14,6 +14,7 @@ from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.predictions import PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._attribution import attribute, predictions_at_centres
+from sslart.explain._contributions import EvidenceTable
 from sslart.explain._counterfactuals.changes import CounterfactualTable
 from sslart.explain._counterfactuals.moves import Path, moves_towards
 from sslart.explain._counterfactuals.rounding import decimals_of
@@ -22,6 +23,8 @@ from sslart.explain._explanation import Explanation, MemberFindings, ModelFindin
 from sslart.explain._match import NO_NODE
 from sslart.explain._probe import MemberProbe
 from sslart.explain._search_path import SearchPaths
+
+SIMILAR = 3  # boxes that are shown as similar cases
 
 
 def explain(model: Any, X: Any) -> list[Explanation]:
@@ -73,6 +76,7 @@ class _Explainer:
         self.classes: list[Any] = view.classes.tolist()
         n = len(table)
         self.ballot: Ballot | None = None
+        self.evidence: EvidenceTable | None = None
         self.proba: FloatArray = np.zeros((n, len(self.classes)))
         self.indices: IntArray = np.full(n, UNLABELLED)  # before `abstain_below` is applied
         self.is_low: BoolArray = np.zeros(n, dtype=bool)
@@ -97,6 +101,9 @@ class _Explainer:
             self._set_predictions(batch.indices(self.depth), batch.proba())
             if self.view.is_ensemble:
                 self.ballot = batch.ballot(self.depth)
+            if self.view.uses_evidence:
+                self.evidence = attribute(self.view, self.table, batch, self._likely(), self._voted())
+            if self.ballot is not None:
                 shown = self._shown_members(self.ballot)
                 for number in range(len(self.view.members)):
                     rows = np.flatnonzero(shown == number)
@@ -106,6 +113,12 @@ class _Explainer:
             else:
                 self._add_findings(self._probe(0), every)
         return self._collected(self._counterfactuals())
+
+    def _voted(self) -> BoolArray | None:
+        """Return which members vote on each sample; all do where the ensemble abstains. None for a single model."""
+        if self.ballot is None:
+            return None
+        return np.asarray((self.ballot.votes != UNLABELLED) | (self.indices == UNLABELLED))
 
     def _set_predictions(self, indices: IntArray, proba: FloatArray) -> None:
         self.indices, self.proba = indices, proba
@@ -144,40 +157,29 @@ class _Explainer:
         self._add(probe, rows, MemberFindings(paths, boxes, probe.other_class(paths.labels), best, near))
 
     def _add_evidence_findings(self, probe: MemberProbe, rows: IntArray, paths: SearchPaths) -> None:
-        """Add what one network of which all boxes contribute adds to the given rows."""
-        likely = np.where(self.indices[rows] == UNLABELLED, self.proba[rows].argmax(axis=1), self.indices[rows])
-        runners_up = None if self.ballot is None else self._runners_up(self.ballot, rows, likely)
-        evidence = attribute(probe, likely, runners_up)
+        """Add the boxes of one network that are similar to the given rows; its prediction is not that of one box."""
+        likely = self._likely()[rows]
         nearest = probe.other_class(likely)
-        most_for, most_against = evidence.largest(1), evidence.largest(-1)
         findings = MemberFindings(
             paths,
-            probe.matched(np.where(most_for == NO_NODE, paths.found, most_for)),
-            probe.matched(np.where(most_against == NO_NODE, nearest.nodes, most_against)),
+            probe.matched(paths.found),
+            nearest,
             probe.matched(paths.best),
             probe.unlabelled_near(np.flatnonzero(self.is_low[rows])),
-            evidence,
-            (probe.other_class(likely, predictions_at_centres(probe)), nearest),
+            probe.most_similar(SIMILAR),
+            (probe.other_class(likely, predictions_at_centres(probe)),),
         )
         self._add(probe, rows, findings)
+
+    def _likely(self) -> IntArray:
+        """Return the class index of each prediction; where the model abstains, of the highest probability."""
+        return np.where(self.indices == UNLABELLED, self.proba.argmax(axis=1), self.indices)
 
     def _add(self, probe: MemberProbe, rows: IntArray, findings: MemberFindings) -> None:
         if self.ballot is None:
             self.familiarity[rows] = probe.familiarity(findings.paths.best_matches)
         self.deficits[rows] = findings.boxes.choices - findings.opposing.choices
         self.parts.append((rows, probe, findings))
-
-    def _runners_up(self, ballot: Ballot, rows: IntArray, predicted: IntArray) -> IntArray:
-        """Return the class index of the next highest score, -1 where only one class was learnt."""
-        learnt = self.view.class_table.sorted_codes()
-        if len(learnt) == 1:
-            return np.full(len(rows), UNLABELLED)
-        abstained = (self.indices[rows] == UNLABELLED)[:, None]
-        scores = np.where(abstained, self.proba[rows], ballot.scores[rows])
-        others = np.full(scores.shape, -np.inf)
-        others[:, learnt] = scores[:, learnt]
-        others[np.arange(len(rows)), predicted] = -np.inf
-        return np.asarray(others.argmax(axis=1))
 
     def _predict(self, table: Table) -> tuple[IntArray, IntArray]:
         """Return class indices, and the box that each prediction comes from: -1 where it is not one box alone."""
@@ -218,6 +220,7 @@ class _Explainer:
             np.where(self.is_low, self.proba.max(axis=1), np.nan),
             view.abstain_below,
             view.quorum,
+            self.evidence,
         )
         predictions = view.labels_of(self.predicted).tolist()
         rows = np.arange(len(predictions)), np.maximum(self.predicted, 0)

@@ -95,10 +95,11 @@ class MemberFindings:
     paths : SearchPaths
     boxes, opposing, best : MatchedBoxes
         The box behind each prediction, the box of another class, and the best match. With evidence mapping, the first
-        two are the boxes of largest contribution for and against the prediction.
+        is the best-ranked box with a label.
     unlabelled_near : dict from row to (node, support)
         The box to label, of samples whose probability is too low.
-    evidence : EvidenceTable or None
+    similar : tuple of MatchedBoxes
+        With evidence mapping, the most similar boxes, best first.
     alternatives : tuple of MatchedBoxes
         Further boxes where the prediction may be another class.
     """
@@ -108,7 +109,7 @@ class MemberFindings:
     opposing: MatchedBoxes
     best: MatchedBoxes
     unlabelled_near: dict[int, tuple[int, int]]
-    evidence: EvidenceTable | None = None
+    similar: tuple[MatchedBoxes, ...] = ()
     alternatives: tuple[MatchedBoxes, ...] = ()
 
 
@@ -129,6 +130,7 @@ class ModelFindings:
     abstain_below : float or None
     quorum : int
         How many members of an ensemble must vote.
+    evidence : EvidenceTable or None
     """
 
     counterfactuals: CounterfactualTable
@@ -140,6 +142,7 @@ class ModelFindings:
     low_probability: FloatArray
     abstain_below: float | None
     quorum: int
+    evidence: EvidenceTable | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,14 +164,16 @@ class Explanation:
         contribute, and it is empty, but where the model abstains because none of the T best has a label.
     box : Box
         The box that the prediction comes from; the best one where the model abstains. In an ensemble, that of the
-        member with the greatest weight among those that voted for the prediction. With evidence mapping, the box of
-        largest contribution to the predicted class; the best-ranked one where none contributes to it.
+        member with the greatest weight among those that voted for the prediction. With evidence mapping, where no
+        single box decides, the best-ranked box with a label.
     opposing_box : Box or None
-        The best-ranked box of another class; None where there is no other class. With evidence mapping, the box of
-        largest contribution against the predicted class; where there is none, as otherwise.
+        The best-ranked box of another class; None where there is no other class.
     evidence : Evidence or None
-        With evidence mapping, the contributions of boxes and features to the predicted class against the runner-up;
-        in an ensemble, those within the member that adds most to the prediction. None for other mappings.
+        With evidence mapping, the contributions of the features to the predicted class against the runner-up. None for
+        other mappings.
+    similar_boxes : tuple of Box
+        With evidence mapping, the boxes that match the sample best, labelled or not: similar cases. In an ensemble,
+        those of the member that adds most to the prediction.
     low_confidence : (float, float) or None
         The highest probability and `abstain_below`, where the model abstains because the first is below the second.
     counterfactual : Counterfactual or None
@@ -196,14 +201,14 @@ class Explanation:
 
     @cached_property
     def box(self) -> Box:
-        """The box that the prediction comes from, or of largest contribution; the best one if the model abstains."""
+        """The box that the prediction comes from; with evidence mapping or abstention, the best one."""
         box = self._member.boxes[self._member_row]
         assert box is not None
         return box
 
     @cached_property
     def opposing_box(self) -> Box | None:
-        """The box of largest contribution against; else the best-ranked of another class; None where there is none."""
+        """The best-ranked box of another class; None where there is none."""
         return self._member.opposing[self._member_row]
 
     @cached_property
@@ -214,7 +219,7 @@ class Explanation:
     @property
     def search_path(self) -> tuple[SearchStep, ...]:
         """The boxes searched, best first, up to the first with a label, or to T; none where all contribute."""
-        if self._member.evidence is not None and (self.low_confidence is not None or not self.abstained):
+        if self._model.evidence is not None and (self.low_confidence is not None or not self.abstained):
             return ()
         return self._member.paths.steps(self._member_row)
 
@@ -232,8 +237,14 @@ class Explanation:
     @cached_property
     def evidence(self) -> Evidence | None:
         """The contributions to the predicted class against the runner-up; None without evidence mapping."""
-        table = self._member.evidence
-        return None if table is None else table[self._member_row]
+        table = self._model.evidence
+        return None if table is None else table[self._row]
+
+    @cached_property
+    def similar_boxes(self) -> tuple[Box, ...]:
+        """With evidence mapping, the boxes that match the sample best; none for other mappings."""
+        boxes = (matched[self._member_row] for matched in self._member.similar)
+        return tuple(box for box in boxes if box is not None)
 
     @cached_property
     def advice(self) -> Advice | None:

@@ -83,6 +83,8 @@ class MatchedBoxes:
         Sorted; labels are indices into it.
     nodes, labels, support : arrays of int of length n_samples
         Node and label are -1 for none.
+    counts : array of int of shape (n_samples, n_classes)
+        Labelled samples of each class in the box.
     choices, matches : arrays of length n_samples
     lower, upper : arrays of shape (n_samples, n_coded_features)
         The boxes in the unit cube.
@@ -94,6 +96,7 @@ class MatchedBoxes:
     nodes: IntArray
     labels: IntArray
     support: IntArray
+    counts: IntArray
     choices: FloatArray
     matches: FloatArray
     lower: FloatArray
@@ -257,6 +260,8 @@ class Box:
         Class of the node; None where it has no label.
     support : int
         How many samples the node has learnt.
+    label_counts : dict from class to int
+        How many labelled samples of each class are among them; classes without any are left out.
     choice, match : float
         How the node was ranked for this sample, and how well it fits it.
     feature_matches : tuple of FeatureMatch
@@ -273,6 +278,12 @@ class Box:
     match: float
     _boxes: MatchedBoxes = field(repr=False)
     _row: int = field(repr=False)
+
+    @property
+    def label_counts(self) -> dict[Class, int]:
+        """How many labelled samples of each class the box has learnt; classes without any are left out."""
+        counts = zip(self._boxes.classes, self._boxes.counts[self._row].tolist(), strict=True)
+        return {label: n for label, n in counts if n}
 
     @property
     def distance(self) -> float:

@@ -97,11 +97,17 @@ class MemberProbe:
             nodes,
             self.member.labels[held],
             self.member.support[held],
+            self.member.counts[held],
             choices,
             matches,
             lower,
             upper,
         )
+
+    def most_similar(self, n: int) -> tuple[MatchedBoxes, ...]:
+        """Return the n boxes of highest choice for each sample, best first."""
+        nodes = self.member.rank(self.samples.coded, depth=n)[0]
+        return tuple(self.matched(column) for column in nodes.T)
 
     def unlabelled_near(self, rows: IntArray) -> dict[int, tuple[int, int]]:
         """Return the best box without a label among the few best, and how many samples it holds, by row."""

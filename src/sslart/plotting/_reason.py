@@ -24,8 +24,8 @@ OPPOSING: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.COLOURS[1], 
 class ReasonDisplay(Display):
     """Why a class is predicted for a sample: its distance to the box behind the prediction and to the opposing box.
 
-    The opposing box is the best-ranked one of another class. With evidence mapping, the two are the boxes of largest
-    contribution for and against the predicted class. Made by `from_estimator` or `from_explanation`.
+    The opposing box is the best-ranked one of another class. With evidence mapping, no single box decides, and the
+    first is the best-ranked box with a label. Made by `from_estimator` or `from_explanation`.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class ReasonDisplay(Display):
         both = "the box" if why.opposing_box is None else "both boxes"
         lines = [prediction_title(why)]
         if why.evidence is not None:
-            lines.append("All boxes contribute; drawn are those of largest contribution for and against")
+            lines.append("All boxes contribute; drawn are the nearest with a label, and the nearest of another class")
         own, other = self._lengths()
         if self.inside_both:
             first = why.evidence is None and why.box.member is None and other is not None and own.sum() < other.sum()

@@ -13,8 +13,8 @@ from sklearn.utils import _safe_indexing
 from sslart._data.classes import Label
 from sslart._utils.text import number_text
 from sslart.explain import Box, Explanation, FeatureMatch, explain
-from sslart.explain._text.boxes import position_details, short_position_text, side_text
-from sslart.explain._text.evidence import contribution_rows, evidence_headline
+from sslart.explain._text.boxes import position_details, short_position_text, side_text, similar_text
+from sslart.explain._text.evidence import contribution_rows, evidence_headline, sum_text
 from sslart.explain._text.explanation import low_probability_text
 from sslart.reporting._summary import Observed
 
@@ -100,10 +100,12 @@ class SampleLine:
         Why the probability is too low, where the model abstains because of that.
     evidence : str or None
         The classes that the evidence compares, and its sum; None without evidence mapping.
-    contributions : tuple of (amount, source, detail)
+    contributions : tuple of (amount, source)
         What the evidence consists of.
-    contributes : bool
-        With evidence mapping, whether `box` contributes to the predicted class.
+    sum : str or None
+        What the evidence adds up to, and what that means as a probability.
+    similar : tuple of str
+        Similar cases: the nearest boxes.
     """
 
     row: int
@@ -127,8 +129,9 @@ class SampleLine:
     advice: int | None
     low_confidence: str | None
     evidence: str | None
-    contributions: tuple[tuple[str, str, str], ...]
-    contributes: bool
+    contributions: tuple[tuple[str, str], ...]
+    sum: str | None
+    similar: tuple[str, ...]
 
 
 def states_of(observed: Observed, row: int) -> tuple[str, ...]:
@@ -189,7 +192,8 @@ def sample_lines(
                 low_probability_text(*why.low_confidence) if why.low_confidence else None,
                 evidence_headline(evidence) if evidence else None,
                 tuple(contribution_rows(evidence)) if evidence else (),
-                bool(evidence and (evidence.amount_of(why.box) or 0) > 0),
+                sum_text(evidence) if evidence else None,
+                tuple(similar_text(box) for box in why.similar_boxes),
             )
         )
     return lines

@@ -13,6 +13,21 @@ def box_text(box: Box) -> str:
     return f"box {box.node}{of} ({label}, {plural(box.support, 'sample')}, match {box.match:.2f})"
 
 
+def similar_text(box: Box) -> str:
+    """Return a similar case: the samples and labels that the box holds, and whether the sample lies inside it."""
+    of = "" if box.member is None else f" of member {box.member}"
+    counts = [f"{n} labelled {label}" for label, n in sorted(box.label_counts.items(), key=lambda item: -item[1])]
+    outside = [_distance_text(match) for match in box.outside]
+    where = f"outside in {list_text(outside, 2)}" if outside else "inside"
+    return f"box {box.node}{of}: {plural(box.support, 'sample')}, {list_text(counts, 3) or 'no label'}; {where}"
+
+
+def _distance_text(match: FeatureMatch) -> str:
+    if match.categories is not None:
+        return f"{match.feature} (is {side_text(match)} there)"
+    return f"{match.feature} by {number_text(match.outside_by, 3)}"
+
+
 def side_text(match: FeatureMatch) -> str:
     """Return the side of a box in one feature."""
     if match.categories is not None:

@@ -1,16 +1,14 @@
-"""Evidence as words, as plain values, and as a small table."""
+"""Evidence in words: what each feature adds, compared with an average sample, and what the sum means."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from sslart._utils.tables import html_table
-from sslart._utils.text import SHOWN, list_text, number_text
-from sslart.explain._contributions import BIAS, BOX, FEATURE, OTHERS, Contribution, Evidence
-from sslart.explain._match import FeatureMatch
-from sslart.explain._text.boxes import box_text, side_text
+from sslart._utils.text import number_text
+from sslart.explain._contributions import GRAPH, Contribution, Evidence
 
-SHOWN_SIDES = 3
+NAMED = 4  # features of one group that are named
 
 
 def amount_text(value: float) -> str:
@@ -18,79 +16,99 @@ def amount_text(value: float) -> str:
     return f"{value:+.3f}"
 
 
-def evidence_headline(evidence: Evidence) -> str:
-    """Return which classes the evidence compares, and its sum."""
-    of = "" if evidence.member is None else f" of member {evidence.member}"
+def comparison_text(evidence: Evidence) -> str:
+    """Return which classes the evidence compares."""
     against = "" if evidence.runner_up is None else f" against {evidence.runner_up}"
-    return f"Evidence{of} for {evidence.predicted}{against}, {amount_text(evidence.margin)} in total"
+    return f"{evidence.predicted}{against}"
 
 
-def contribution_rows(evidence: Evidence) -> list[tuple[str, str, str]]:
-    """Return the contributions to show, the largest first: amount, source, its value or sides; the rest added up."""
-    boxes = [one for one in evidence.contributions if one.kind == BOX]
-    features = [one for one in evidence.contributions if one.kind == FEATURE]
-    shown = {id(one) for one in (*boxes[:SHOWN], *features[:SHOWN])}
-    rows = [_row(one) for one in evidence.contributions if id(one) in shown]
-    others = [one for one in evidence.contributions if one.kind == OTHERS] + boxes[SHOWN:]
-    if others:
-        n = sum(one.n_boxes for one in others)
-        rows.append((amount_text(_sum(others)), f"all other boxes together ({n})", ""))
-    if features[SHOWN:]:
-        n = len(features) - SHOWN
-        rows.append((amount_text(_sum(features[SHOWN:])), f"all other features alone ({n})", ""))
-    biases = [one for one in evidence.contributions if one.kind == BIAS]
-    return rows + [(amount_text(one.amount), "bias, the same for every sample", "") for one in biases]
+def evidence_headline(evidence: Evidence) -> str:
+    """Return what the amounts are, and how to read their sign."""
+    if evidence.runner_up is None:
+        return f"What each feature adds to the score of {evidence.predicted}, compared with an average sample"
+    return (
+        f"What each feature adds, compared with an average sample: + is towards {evidence.predicted}, "
+        f"- is towards {evidence.runner_up}"
+    )
 
 
-def _sum(contributions: list[Contribution]) -> float:
-    return sum(one.amount for one in contributions)
+def source_text(one: Contribution, named: int = NAMED) -> str:
+    """Return where a contribution comes from: a feature and its value, or several that go together."""
+    if one.kind == GRAPH:
+        return "similar samples without a label (the graph of boxes)"
+    pairs = [
+        f"{name} {'is ' if isinstance(value, str | bool) else ''}{number_text(value)}"
+        for name, value in zip(one.features, one.values, strict=True)
+    ]
+    if len(pairs) == 1:
+        return pairs[0]
+    if len(pairs) > named:
+        return f"{', '.join(pairs[:named])} and {len(pairs) - named} more that go together"
+    return f"{', '.join(pairs[:-1])} and {pairs[-1]}, which go together"
 
 
-def _row(one: Contribution) -> tuple[str, str, str]:
-    if one.box is not None:
-        return amount_text(one.amount), box_text(one.box), narrowest_sides(one.box.feature_matches)
-    return amount_text(one.amount), f"{one.feature} alone", f"the sample has {number_text(one.value)}"
+def rest_text(evidence: Evidence) -> str:
+    """Return what is left out of the list: how many features, and whether the graph is among them."""
+    n = sum(len(one.features) for one in evidence.not_shown)
+    graph = any(one.kind == GRAPH for one in evidence.not_shown)
+    parts = [f"all other features ({n})"] if n else []
+    return " and ".join([*parts, *(["the graph of boxes"] if graph else [])])
 
 
-def narrowest_sides(matches: tuple[FeatureMatch, ...]) -> str:
-    """Return the narrowest sides of a box."""
-    narrow = [match for match in matches if match.width is not None and match.width < 1]
-    narrow.sort(key=lambda match: match.width or 0.0)
-    sides = [f"{match.feature} {side_text(match)}" for match in narrow]
-    return list_text(sides, SHOWN_SIDES) or "the whole range of every feature"
+def contribution_rows(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return amount and source of all that adds up to the margin: the base, the largest contributions, and the rest."""
+    rows = [(amount_text(evidence.base), "an average sample, to start from")]
+    rows += [(amount_text(one.amount), source_text(one)) for one in evidence.shown]
+    if evidence.not_shown:
+        rows.append((amount_text(evidence.rest), rest_text(evidence)))
+    return rows
+
+
+def sum_text(evidence: Evidence) -> str:
+    """Return the sum, and what it means as a probability."""
+    runner_up = (
+        ""
+        if evidence.runner_up is None or evidence.runner_up_probability is None
+        else f" and {evidence.runner_up_probability:.2f} for {evidence.runner_up}"
+    )
+    return (
+        f"Sum: {amount_text(evidence.margin)} for {comparison_text(evidence)}. As a probability, this is "
+        f"{evidence.probability:.2f} for {evidence.predicted}{runner_up}."
+    )
 
 
 def evidence_lines(evidence: Evidence) -> list[str]:
     """Return the evidence in plain words."""
-    rows = [
-        f"  {amount} {source}" + (f": {detail}" if detail else "")
-        for amount, source, detail in contribution_rows(evidence)
-    ]
-    return [f"{evidence_headline(evidence)}:", *rows]
+    rows = [f"  {amount} {source}" for amount, source in contribution_rows(evidence)]
+    return [f"{evidence_headline(evidence)}:", *rows, sum_text(evidence)]
 
 
 def evidence_html(evidence: Evidence) -> str:
     """Return the evidence as a small table, every name and value escaped."""
-    caption = evidence_headline(evidence)
-    return html_table([], contribution_rows(evidence), caption=caption, css_class="sslart-evidence")
+    rows = [*contribution_rows(evidence), (amount_text(evidence.margin), f"sum, for {comparison_text(evidence)}")]
+    return html_table([], rows, caption=evidence_headline(evidence), css_class="sslart-evidence")
 
 
-def evidence_dict(evidence: Evidence, box_dict: Any) -> dict[str, Any]:
+def evidence_dict(evidence: Evidence) -> dict[str, Any]:
     """Return the evidence as values that JSON knows."""
     return {
         "predicted": evidence.predicted,
         "runner_up": evidence.runner_up,
+        "base": evidence.base,
         "margin": evidence.margin,
-        "member": evidence.member,
+        "probability": evidence.probability,
+        "runner_up_probability": evidence.runner_up_probability,
         "contributions": [
             {
                 "kind": one.kind,
                 "amount": one.amount,
-                "box": None if one.box is None else box_dict(one.box),
-                "feature": one.feature,
-                "value": one.value,
-                "n_boxes": one.n_boxes,
+                "features": [
+                    {"feature": name, "value": value, "amount": amount}
+                    for name, value, amount in zip(one.features, one.values, one.amounts, strict=True)
+                ],
+                "shown": position < len(evidence.shown),
             }
-            for one in evidence.contributions
+            for position, one in enumerate(evidence.contributions)
         ],
+        "rest": evidence.rest,
     }

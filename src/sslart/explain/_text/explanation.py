@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sslart._utils.tables import html_table
 from sslart._utils.text import SHOWN, list_text, number_text, plural
-from sslart.explain._text.boxes import box_text, comparison_lines, position_text, side_text
-from sslart.explain._text.evidence import amount_text, evidence_dict, evidence_html, evidence_lines
+from sslart.explain._text.boxes import box_text, comparison_lines, position_text, side_text, similar_text
+from sslart.explain._text.evidence import evidence_dict, evidence_html, evidence_lines
 
 if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Counterfactual
@@ -61,7 +61,7 @@ def _abstention_lines(explanation: Explanation) -> list[str]:
 
 def _prediction_lines(explanation: Explanation) -> list[str]:
     if explanation.evidence is not None:
-        return [f"{headline(explanation)}, from the evidence of all boxes and features."]
+        return [f"{headline(explanation)}."]
     lines = [f"{headline(explanation)}, from {box_text(explanation.box)}."]
     skipped = [str(step.node) for step in explanation.search_path if step.skipped_because]
     if skipped:
@@ -69,26 +69,19 @@ def _prediction_lines(explanation: Explanation) -> list[str]:
     return lines
 
 
-def _largest_line(explanation: Explanation) -> str:
-    """Return which of the contributing boxes is shown."""
-    evidence, box = explanation.evidence, explanation.box
-    assert evidence is not None
-    amount = evidence.amount_of(box)
-    if amount is None or amount <= 0:
-        return f"No box contributes to {evidence.predicted}. The best match is {box_text(box)}."
-    return f"Box of largest contribution to {evidence.predicted}: {box_text(box)}, {amount_text(amount)}."
+def _similar_lines(explanation: Explanation) -> list[str]:
+    """Return the similar cases: the nearest boxes, and the nearest of another class if it is not among them."""
+    boxes, other = explanation.similar_boxes, explanation.opposing_box
+    lines = ["Similar cases, and where this sample lies:", *(f"  {similar_text(box)}" for box in boxes)]
+    if other is not None and other.node not in [box.node for box in boxes]:
+        lines.append(f"  nearest of another class: {similar_text(other)}")
+    return lines
 
 
 def _opposing_line(explanation: Explanation, box: Box) -> str:
     outside = [f"{match.feature} ({match.share:.0%})" for match in box.outside]
     where = f"; the sample is outside it in {list_text(outside, 3)}" if outside else "; the sample lies inside it"
-    evidence = explanation.evidence
-    amount = None if evidence is None else evidence.amount_of(box)
-    if evidence is not None and amount is not None and amount < 0:
-        return (
-            f"Box of largest contribution against {evidence.predicted}: {box_text(box)}, {amount_text(amount)}{where}."
-        )
-    labelled = explanation.abstained and explanation.low_confidence is None and evidence is None
+    labelled = explanation.abstained and explanation.low_confidence is None
     return f"Nearest {'with a label' if labelled else 'of another class'}: {box_text(box)}{where}."
 
 
@@ -109,11 +102,12 @@ def as_text(explanation: Explanation) -> str:
     """Return an explanation in plain words."""
     lines = _abstention_lines(explanation) if explanation.abstained else _prediction_lines(explanation)
     if explanation.evidence is not None:
-        lines += [*evidence_lines(explanation.evidence), _largest_line(explanation)]
-    lines += comparison_lines(explanation.box)
+        lines += [*evidence_lines(explanation.evidence), *_similar_lines(explanation)]
+    else:
+        lines += comparison_lines(explanation.box)
     if explanation.novelty is not None:
         lines.append(_novelty_line(explanation.novelty))
-    if explanation.opposing_box is not None:
+    if explanation.evidence is None and explanation.opposing_box is not None:
         lines.append(_opposing_line(explanation, explanation.opposing_box))
     if explanation.counterfactual is not None:
         changes = [
@@ -167,7 +161,8 @@ def as_dict(explanation: Explanation) -> dict[str, Any]:
         "search_path": [step._asdict() for step in explanation.search_path],
         "box": _box_dict(explanation.box),
         "opposing_box": None if opposing is None else _box_dict(opposing),
-        "evidence": None if evidence is None else evidence_dict(evidence, _box_dict),
+        "evidence": None if evidence is None else evidence_dict(evidence),
+        "similar_boxes": [_box_dict(box) for box in explanation.similar_boxes],
         "counterfactual": None if counterfactual is None else _counterfactual_dict(counterfactual),
         "novelty": None if explanation.novelty is None else _with_lists(vars(explanation.novelty)),
         "advice": None if explanation.advice is None else vars(explanation.advice).copy(),
@@ -198,6 +193,7 @@ def _box_dict(box: Box) -> dict[str, Any]:
         "member": box.member,
         "label": box.label,
         "support": box.support,
+        "label_counts": [{"class": label, "n": n} for label, n in box.label_counts.items()],
         "choice": box.choice,
         "match": box.match,
         "distance": box.distance,
@@ -212,9 +208,7 @@ def as_html(explanation: Explanation) -> str:
     changes = {change.feature: change for change in getattr(explanation.counterfactual, "changes", ())}
     heads = ["feature", "value", "box", "", "box of another class", "to change the prediction"]
     if evidence is not None:
-        heads[2] = "largest contribution for"
-        if evidence.amount_of(opposing) is not None:
-            heads[4] = "largest contribution against"
+        heads[2] = "nearest box with a label"
     rows = []
     for position, match in enumerate(explanation.box.feature_matches):
         change = changes.get(match.feature)
