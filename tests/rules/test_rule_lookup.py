@@ -9,7 +9,7 @@ import pytest
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 from sslart.rules import rules_of
-from sslart.rules._lookup import RuleNumbers
+from sslart.rules._boxes.lookup import RuleNumbers
 
 
 @pytest.mark.parametrize("model", [FuzzyARTMAP(vigilance=0.8), SSLART(0.8, search_depth=1, random_state=0)])

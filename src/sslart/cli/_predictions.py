@@ -14,7 +14,7 @@ import numpy as np
 from sslart._mapping.model_view import view_of
 from sslart.cli._output import STANDARD
 from sslart.cli.input.files import arrow, pandas
-from sslart.rules._lookup import NO_RULE, RuleNumbers
+from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
 
 
 class RowPredictor:

@@ -12,7 +12,7 @@ from sslart.experiments._framework.protocol import VIGILANCES, Record, split, ta
 from sslart.experiments._framework.sets import load
 from sslart.experiments._methods import models as _models
 from sslart.experiments._paper import printed
-from sslart.rules._scales import TERMS
+from sslart.rules._boxes.scales import TERMS
 
 DATASET = "HDC"
 N_LEVELS = 5

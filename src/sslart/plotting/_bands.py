@@ -8,7 +8,7 @@ import numpy as np
 
 from sslart._utils.arrays import FloatArray
 from sslart.rules import Rule, RuleCondition
-from sslart.rules._scales import Scale
+from sslart.rules._boxes.scales import Scale
 
 
 def bands(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:

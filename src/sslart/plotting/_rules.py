@@ -14,8 +14,8 @@ from sslart.plotting import _style as draw
 from sslart.plotting._bands import band, bands, feature_spread, level_bars
 from sslart.plotting._base import Display, at_least_one
 from sslart.rules import Rule, RuleCondition, RuleSet, rules_of
-from sslart.rules._format import level_text
-from sslart.rules._scales import Scale
+from sslart.rules._boxes.format import level_text
+from sslart.rules._boxes.scales import Scale
 
 MAX_WRITTEN = 20  # features: with more, cells have no text
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sslart._data.classes import Label
 from sslart.explain._text.evidence import amount_text
 from sslart.rules import Rule, RuleSet
-from sslart.rules._format import condition_text
-from sslart.rules._scales import Scale
+from sslart.rules._boxes.format import condition_text
+from sslart.rules._boxes.scales import Scale
 
 
 @dataclass(frozen=True)

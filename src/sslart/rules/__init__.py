@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
-    from sslart.rules._extract import rules_of
-    from sslart.rules._rule import Rule, RuleCondition
-    from sslart.rules._rule_set import RuleSet
+    from sslart.rules._boxes.extract import rules_of
+    from sslart.rules._boxes.rule import Rule, RuleCondition
+    from sslart.rules._boxes.rule_set import RuleSet
 
 __all__ = [
     "Rule",
@@ -19,9 +19,9 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "rules_of": "sslart.rules._extract",
-        "RuleSet": "sslart.rules._rule_set",
-        "RuleCondition": "sslart.rules._rule",
-        "Rule": "sslart.rules._rule",
+        "rules_of": "sslart.rules._boxes.extract",
+        "RuleSet": "sslart.rules._boxes.rule_set",
+        "RuleCondition": "sslart.rules._boxes.rule",
+        "Rule": "sslart.rules._boxes.rule",
     },
 )

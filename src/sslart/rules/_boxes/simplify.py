@@ -9,9 +9,9 @@ import numpy as np
 
 from sslart._art.geometry import distances, gaps
 from sslart._utils.arrays import BoolArray, FloatArray
-from sslart.rules._domain import Domain, precedence
-from sslart.rules._format import condition_text
-from sslart.rules._rule import Rule, RuleCondition, joined
+from sslart.rules._boxes.domain import Domain, precedence
+from sslart.rules._boxes.format import condition_text
+from sslart.rules._boxes.rule import Rule, RuleCondition, joined
 
 MAX_NEIGHBOURS = 16  # how many rules, the closest first, each rule is tried to merge with
 

@@ -12,7 +12,7 @@ import numpy as np
 from sslart._data.encoder import GRID, Encoder
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text
-from sslart.rules._rule import Category, RuleCondition
+from sslart.rules._boxes.rule import Category, RuleCondition
 
 MAX_NAMES = 12
 DEFAULT_LEVELS = 5

@@ -11,7 +11,7 @@ from sslart._data.classes import Label
 from sslart._mapping.evidence.packed_boxes import PackedBoxes
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
-from sslart.rules._extract import rules_of
+from sslart.rules._boxes.extract import rules_of
 
 NO_RULE = 0
 ROWS_PER_PART = 2048

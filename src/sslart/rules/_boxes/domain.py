@@ -14,8 +14,8 @@ from sslart._art.geometry import distances
 from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart.rules._rule import Rule, RuleCondition
-from sslart.rules._scales import Scale
+from sslart.rules._boxes.rule import Rule, RuleCondition
+from sslart.rules._boxes.scales import Scale
 
 MAX_DISTANCES = 2**22  # how many distances are in memory at a time
 

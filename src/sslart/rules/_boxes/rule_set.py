@@ -14,10 +14,10 @@ from sslart._data.classes import Label
 from sslart._utils.optional import optional
 from sslart._utils.params import check_number
 from sslart._utils.text import plural
-from sslart.rules._domain import Domain
-from sslart.rules._format import columns, row, rule_text, rule_values, rules_html, rules_markdown, scale_values
-from sslart.rules._rule import Rule
-from sslart.rules._scales import Scale, known_names
+from sslart.rules._boxes.domain import Domain
+from sslart.rules._boxes.format import columns, row, rule_text, rule_values, rules_html, rules_markdown, scale_values
+from sslart.rules._boxes.rule import Rule
+from sslart.rules._boxes.scales import Scale, known_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)

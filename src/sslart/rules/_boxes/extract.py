@@ -13,11 +13,11 @@ from sslart._data.training import check_has_label
 from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number
-from sslart.rules._domain import Domain
-from sslart.rules._rule import Rule
-from sslart.rules._rule_set import RuleSet
-from sslart.rules._scales import scales_of
-from sslart.rules._simplify import simplified
+from sslart.rules._boxes.domain import Domain
+from sslart.rules._boxes.rule import Rule
+from sslart.rules._boxes.rule_set import RuleSet
+from sslart.rules._boxes.scales import scales_of
+from sslart.rules._boxes.simplify import simplified
 
 USAGE_SHARE = 0.5  # γ of Carpenter and Tan
 

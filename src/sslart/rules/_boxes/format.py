@@ -8,9 +8,9 @@ from typing import Any
 
 from sslart._data.classes import Label
 from sslart._utils.tables import Cell, html_table, markdown_table
-from sslart.rules._domain import Domain
-from sslart.rules._rule import Rule, RuleCondition
-from sslart.rules._scales import Scale
+from sslart.rules._boxes.domain import Domain
+from sslart.rules._boxes.rule import Rule, RuleCondition
+from sslart.rules._boxes.scales import Scale
 
 ANY = "any"
 NUMBER = "No."
