@@ -36,7 +36,7 @@ def test_it_prints_how_it_read_the_columns(tmp_path: Path, capsys: Captured) -> 
     out = str(tmp_path / "model.sslart")
     assert main(["fit", str(mixed(tmp_path)), "--label", "kind", "--category", "code", "--out", out]) == 0
     printed = capsys.readouterr().out
-    lines = {line.split()[0]: line.split()[1:] for line in printed.splitlines() if line}
+    lines = {line.split()[0]: line.split()[1:] for line in reversed(printed.splitlines()) if line}
     assert lines["size"][:2] == ["number", "18"]
     assert lines["colour"][0] == "category"
     assert lines["colour"][2:4] == ["2", "categories:"]
@@ -46,6 +46,7 @@ def test_it_prints_how_it_read_the_columns(tmp_path: Path, capsys: Captured) -> 
     assert "95 % interval" in printed
     assert "AutoSSLART" in printed
     assert "accuracy (leave-one-out)" in printed
+    assert "most important features" in printed
 
 
 @pytest.mark.parametrize("name", ["iris.tsv", "iris.parquet", "iris.arrow", "iris.feather", "iris.xlsx", "iris.csv.gz"])

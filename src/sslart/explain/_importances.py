@@ -19,6 +19,8 @@ from sslart.explain._feature_contributions import contributions_in
 from sslart.explain._score_contributions import background
 from sslart.explain._text import importances as text
 
+NO_SPREAD = 1e-9  # contributions that differ less are equal
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureImportances:
@@ -31,8 +33,8 @@ class FeatureImportances:
     by_class : array of shape (n_features, n_classes)
         Mean absolute contribution of each feature to the score of each class.
     direction : array of shape (n_features, n_classes)
-        Rank correlation between the value of a numeric feature and its contribution, from -1 to 1: near 1, higher
-        values raise the score of the class; near -1, lower values raise it; near 0 neither. NaN for categories.
+        Correlation between the rank of the value of a numeric feature and its contribution, from -1 to 1: near 1,
+        higher values raise the score of the class; near -1, lower values raise it; near 0 neither. NaN for categories.
     by_category : dict from feature name to dict from category to array of shape (n_classes,)
         Mean contribution of each category of a categorical feature: above 0, the category raises the score of the
         class.
@@ -228,14 +230,14 @@ def _by_category(values: NDArray[Any], contributions: FloatArray, weights: Float
 
 
 def _rank_correlations(values: FloatArray, contributions: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the rank correlation of values with the contributions to each class; 0 where either is constant."""
+    """Return the correlation of ranks of values with the contributions to each class; 0 where either is constant."""
     known = ~np.isnan(values)
     if not known.any() or not weights[known].sum():
         return np.zeros(contributions.shape[1])
     weights = weights[known] / weights[known].sum()
-    ranks = np.column_stack([rankdata(values[known]), rankdata(contributions[known].round(12), axis=0)])
-    ranks -= weights @ ranks
-    spread = np.sqrt(weights @ ranks**2)
-    together = (weights * ranks[:, 0]) @ ranks[:, 1:]
-    product = spread[0] * spread[1:]
-    return np.asarray(np.divide(together, product, out=np.zeros_like(together), where=product > 0))
+    columns = np.column_stack([rankdata(values[known]), contributions[known]])
+    columns -= weights @ columns
+    spread = np.sqrt(weights @ columns**2)
+    together = (weights * columns[:, 0]) @ columns[:, 1:]
+    varies = (spread[0] > 0) & (spread[1:] > NO_SPREAD)
+    return np.asarray(np.divide(together, spread[0] * spread[1:], out=np.zeros_like(together), where=varies))

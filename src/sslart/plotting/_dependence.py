@@ -215,4 +215,4 @@ def _draw_categories(axis: Any, data: NDArray[Any], contributions: FloatArray, i
 
 def _spread(rows: IntArray, reach: float) -> FloatArray:
     """Return offsets that keep points apart: the same for the same rows."""
-    return reach * (2 * ((0.618034 * rows) % 1.0) - 1)
+    return np.asarray(reach * (2 * ((0.618034 * rows) % 1.0) - 1), dtype=np.float64)

@@ -1,35 +1,78 @@
-"""`sslart explain`: why a class is predicted for one row, and what would change it."""
+"""`sslart explain`: why a class is predicted for one row, and what would change it; or what matters to the model."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
+from sslart._mapping.model_view import view_of
 from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, print_json
-from sslart.cli.input.columns import samples_for
-from sslart.cli.input.files import read_pieces
+from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, note, print_json
+from sslart.cli.input.columns import blank_rows, check_learnt_columns, learnt_columns, samples_for
+from sslart.cli.input.files import read_pieces, read_table
+
+MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
 
 
 def run(
     model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
-    data: Annotated[str, typer.Argument(help=DATA_HELP)],
-    row: Annotated[int, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")],
+    data: Annotated[str | None, typer.Argument(help=f"{DATA_HELP}; with --global it may be left out")] = None,
+    row: Annotated[
+        int | None, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")
+    ] = None,
+    of_model: Annotated[
+        bool, typer.Option("--global", help="print how much each feature matters, over all rows or all boxes")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
-    """Explain the prediction for a row: what counts for it, what counts against it, and what would change it."""
+    """Explain the prediction for a row: what counts for it, what counts against it, and what would change it.
+
+    With --global, print the importance of each feature instead: its mean absolute contribution to the scores of the
+    classes, over the rows of DATA or, without DATA, over the boxes of the model.
+    """
+    if of_model and row is not None:
+        raise ValueError("--global is about all rows and --row about one: give one of the two.")
+    if not of_model and (data is None or row is None):
+        raise ValueError("Give a table and --row N to explain one row, or --global for the importance of each feature.")
     model = read_model(model_file)
+    if row is None:
+        _check_evidence(model, model_file)
+        found = model.feature_importances(None if data is None else _samples(model, data))
+    else:
+        (found,) = model.explain(_sample(model, str(data), row))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
+
+
+def _check_evidence(model: Any, model_file: str) -> None:
+    if not view_of(model).uses_evidence:
+        raise ValueError(
+            f"The model in {model_file} predicts by single boxes, so that features have no importance by themselves. "
+            "Fit one with evidence mapping: sslart fit without --mapping or with --mapping evidence. For this one, "
+            "sslart rules prints its boxes."
+        )
+
+
+def _sample(model: Any, data: str, row: int) -> Any:
+    """Return one row of a table as the model takes it."""
     n_rows = 0
     for frame in read_pieces(data):
         n_rows += len(frame)
         if row <= n_rows:
-            break
-    else:
-        raise ValueError(f"{data} has {n_rows} rows, so there is no row {row}: give --row from 1 to {n_rows}.")
-    wanted = frame.loc[row - 1 : row - 1]
-    (explanation,) = model.explain(samples_for(model, wanted, data))
-    if as_json:
-        print_json(explanation.to_dict())
-    else:
-        print(explanation)
+            return samples_for(model, frame.loc[row - 1 : row - 1], data)
+    raise ValueError(f"{data} has {n_rows} rows, so there is no row {row}: give --row from 1 to {n_rows}.")
+
+
+def _samples(model: Any, data: str) -> Any:
+    """Return the rows of a table as the model takes them, of very many an even spread."""
+    frame = read_table(data)
+    check_learnt_columns(model, frame.columns, data)
+    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
+    if len(frame) > MAX_ROWS:
+        note(f"{data} has {len(frame)} rows: importances are measured on {MAX_ROWS} of them, spread evenly.")
+        frame = frame.iloc[np.linspace(0, len(frame) - 1, MAX_ROWS).astype(np.int64)]
+    return samples_for(model, frame, data)

@@ -27,7 +27,10 @@ from sslart.cli._output import (
 from sslart.cli.input.columns import Column, blank_rows, check_columns, features_of, labels_of, split_names, understood
 from sslart.cli.input.files import read_pieces
 from sslart.cli.input.sampling import sample_rows
+from sslart.explain._text.importances import rows
 from sslart.metrics._quality import Estimate
+
+N_IMPORTANT = 5
 
 
 def run(
@@ -138,6 +141,7 @@ def _summary(
         "evidence": _evidence(model),
         "quality": quality.how,
         "accuracy": None if quality.accuracy is None else vars(quality.accuracy),
+        "important_features": _most_important(model),
         "boxes": int(model.n_nodes_),
         "seconds": round(seconds, 3),
     }
@@ -150,6 +154,14 @@ def _evidence(model: Any) -> dict[str, float] | None:
     for member in members:
         weights.update({name: weight / len(members) for name, weight in member.mapping.family_weights.items()})
     return {name: round(weight, 4) for name, weight in weights.most_common()} or None
+
+
+def _most_important(model: Any) -> list[dict[str, str]] | None:
+    """Return what matters most to the predictions, with its direction; None without evidence mapping."""
+    if not view_of(model).uses_evidence:
+        return None
+    found = rows(model.feature_importances())[:N_IMPORTANT]
+    return [{"feature": name, "share": share, "raises": words} for name, _, share, words in found]
 
 
 def _print(summary: dict[str, Any], columns: list[Column], label: str, left_out: list[str]) -> None:
@@ -167,6 +179,10 @@ def _print(summary: dict[str, Any], columns: list[Column], label: str, left_out:
     if summary["evidence"]:
         weights = [f"{name} {100 * weight:.0f} %" for name, weight in summary["evidence"].items()]
         lines.append(("evidence", ", ".join(weights)))
+    title = "most important features"
+    for one in summary["important_features"] or ():
+        lines.append((title, f"{one['feature']} ({one['share']}): {one['raises']}"))
+        title = ""
     value = "not measured: a class has too few labels" if accuracy is None else percent(Estimate(**accuracy))
     lines += [
         (f"accuracy ({summary['quality']})", value),

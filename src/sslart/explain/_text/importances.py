@@ -12,7 +12,7 @@ from sslart._utils.text import list_text, number_text, plural
 if TYPE_CHECKING:
     from sslart.explain._importances import FeatureImportances
 
-CLEAR = 0.5  # from this rank correlation on, higher values raise a score
+CLEAR = 0.3  # from this correlation on, higher values raise a score
 RELEVANT = 0.25  # classes of which the importance is below this part of the highest are not named
 MAX_NAMES = 3
 GRAPH = "(graph of boxes)"
