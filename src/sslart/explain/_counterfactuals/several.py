@@ -7,7 +7,7 @@ become as small as they can be. All decisions are predictions of the model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import combinations
 
 import numpy as np
@@ -17,8 +17,8 @@ from sslart.explain._counterfactuals.box_points import points_of_boxes
 from sslart.explain._counterfactuals.goal import Goal
 from sslart.explain._counterfactuals.options import STAY, Options
 
-WORK = 3e8  # sides of boxes that the predictions of one search may look at, about
-FEWEST_TRIALS, MOST_TRIALS = 4000, 40000
+WORK = 1e9  # sides of boxes that the predictions of one search may look at, about
+FEWEST_TRIALS, MOST_TRIALS = 5000, 40000
 FEWEST_VALUES, MOST_VALUES = 4, 16  # of a feature, in pairs
 MOST_BOXES = 1000
 N_WAYS = 12
@@ -111,9 +111,8 @@ class SeveralChanges:
             some = []
             for way in ways:
                 alone = self.nearest.get((column, self.options.direction(column, way.item(0))))
-                before = len(way) if alone is None else way.tolist().index(alone) // 2
-                n_values = max(most // len(ways), 1) if len(ways) < most else 1
-                some.append(way[:before][_evenly(before, n_values)])
+                before = way if alone is None else self._before_half(column, alone)
+                some.append(before[_evenly(len(before), max(most // len(ways), 1))])
             values.append(np.concatenate(some))
         columns = self.options.movable
         owners = np.repeat(columns, [len(own) for own in values])
@@ -128,9 +127,12 @@ class SeveralChanges:
                 best[column] = of_column.max().item(), own[kept]
         return {column: best[column][1] for column in sorted(best, key=lambda one: -best[one][0])}
 
-    def try_ways_into_boxes(self) -> None:
-        """Go into near boxes where the goal is reached, one feature after the other: that which gains most first."""
-        ends = self._ends()
+    def try_more_features(self, without: Set[int]) -> None:
+        """Change one feature after the other, that which gains most first, but some not at all.
+
+        The ways lead into near boxes that reach the goal, and to the best value that each feature has alone.
+        """
+        ends = self._ends(without)
         states = np.tile(self.unchanged, (len(ends), 1))
         for _ in range(len(self.options.movable)):
             rows, columns = np.nonzero((ends != STAY) & (states == STAY))
@@ -148,13 +150,36 @@ class SeveralChanges:
             self._keep(steps[best[done]])
             ends, states = ends[rows[best[~done]]], steps[best[~done]]
 
-    def _ends(self) -> IntArray:
-        """Return the points of some near boxes that reach the goal, as candidates, nearest first."""
-        ends = [points_of_boxes(member, self.options, MOST_BOXES) for member in self.goal.view.members]
-        every: IntArray = np.unique(np.concatenate(ends), axis=0)
-        every = every[(every != STAY).any(axis=1)]
-        every = every[np.argsort(self.options.distances(every), kind="stable")[: 2 * MOST_BOXES]]
-        return every[np.flatnonzero(self._reached(every))[:N_WAYS]] if len(every) else every
+    def _ends(self, without: Set[int]) -> IntArray:
+        """Return where to go: candidates that reach the goal and leave some columns as they are, or go half the way."""
+        points = [points_of_boxes(member, self.options, MOST_BOXES) for member in self.goal.view.members]
+        every: IntArray = np.concatenate([*points, self._best_alone()])
+        every[:, list(without)] = STAY
+        every = np.unique(every, axis=0)
+        every = every[np.argsort(self.options.distances(every), kind="stable")]
+        ends = [self._that_reach(every)]
+        for (column, _), option in self.nearest.items():
+            half = self._before_half(column, option)
+            if column in without and len(half):
+                every[:, column] = half[-1]
+                ends.append(self._that_reach(every))
+                every[:, column] = STAY
+        return np.concatenate(ends)
+
+    def _that_reach(self, candidates: IntArray) -> IntArray:
+        return candidates[np.flatnonzero(self._reached(candidates))[:N_WAYS]]
+
+    def _before_half(self, column: int, option: int) -> IntArray:
+        """Return the options of a column up to half the way to one of them: a change that is much smaller."""
+        way = next(way for way in self.options.ways(column) if option in way)
+        return way[: way.tolist().index(option) // 2]
+
+    def _best_alone(self) -> IntArray:
+        """Return one candidate: every column at the value that comes nearest to the goal by itself."""
+        best = self.unchanged.copy()
+        for column, values in self._steps_of_pairs(1).items():
+            best[column] = values[0]
+        return best[None]
 
     def _keep(self, candidates: IntArray) -> None:
         """Keep of candidates that change the same features in the same direction the smallest, made smaller still."""

@@ -18,7 +18,7 @@ from sslart._utils.text import list_text, plural
 from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
 from sslart.explain._counterfactuals.goal import Goal
 from sslart.explain._counterfactuals.limits import Limits, present_class, read_limits, read_sample, read_target
-from sslart.explain._counterfactuals.options import Options, options_of
+from sslart.explain._counterfactuals.options import STAY, Options, options_of
 from sslart.explain._counterfactuals.several import SeveralChanges
 from sslart.explain._match import Class, Value
 from sslart.explain._text import what_if as text
@@ -181,7 +181,7 @@ def counterfactuals_of(
         None if index is None else classes[index],
         CounterfactualTable(names, classes, np.array([present]), sample, sample).sample(0),
         names,
-        _note(view, goal, options, limits, index, len(found), wanted),
+        _note(view, goal, options, limits, index, found, wanted),
         _counterfactuals(view, goal, options, found),
     )
 
@@ -191,11 +191,22 @@ def _search(goal: Goal, options: Options, n: int) -> IntArray:
     search = SeveralChanges(goal, options)
     search.try_single_features()
     search.try_pairs()
-    if len(_Choice(goal, options, search.found).unlike(n)) < n:
-        search.try_ways_into_boxes()
     choice = _Choice(goal, options, search.found)
-    chosen = choice.unlike(n)
+    tried: set[frozenset[int]] = set()
+    while len(chosen := choice.unlike(n)) < n:
+        columns = [frozenset(choice.sizes[one]) for one in chosen]
+        without = [one for one in (frozenset().union(*columns), *columns, frozenset[int]()) if one not in tried]
+        if not without:
+            break
+        tried.add(without[0])
+        search.try_more_features(without[0])
+        choice = _Choice(goal, options, search.found)
     return choice.candidates[sorted(chosen, key=lambda one: (choice.n_changes[one], choice.distances[one]))]
+
+
+def _most_changes(fewest: int) -> int:
+    """Return how many features a change may have where another of so few does."""
+    return 2 * fewest + 3
 
 
 class _Choice:
@@ -220,9 +231,10 @@ class _Choice:
         if not len(self.candidates):
             return []
         chosen = [int(np.lexsort((self.distances, self.novel, self.n_changes))[0])]
+        few = self.n_changes <= _most_changes(self.n_changes[chosen[0]].item())
         costs = self.n_changes + self.distances + NOVEL * self.novel
         while len(chosen) < n:
-            rest = [one for one in range(len(costs)) if all(self._are_unlike(one, other) for other in chosen)]
+            rest = [one for one in np.flatnonzero(few) if all(self._are_unlike(one, other) for other in chosen)]
             if not rest:
                 break
             chosen.append(min(rest, key=lambda one: costs[one] + max(self._overlap(one, other) for other in chosen)))
@@ -270,10 +282,10 @@ def _counterfactuals(view: ModelView, goal: Goal, options: Options, found: IntAr
 
 
 def _note(
-    view: ModelView, goal: Goal, options: Options, limits: Limits, target: int | None, n_found: int, n: int
+    view: ModelView, goal: Goal, options: Options, limits: Limits, target: int | None, found: IntArray, n: int
 ) -> str:
     """Return why fewer changes were found than wanted, and what may help."""
-    if n_found >= n:
+    if len(found) >= n:
         return ""
     wanted = "another class" if target is None else f"{view.classes[target]}"
     if not goal.wanted.any():
@@ -282,8 +294,9 @@ def _note(
         return f"The model has learnt no label of {wanted}, so that it never predicts this class."
     if not options.movable:
         return f"No feature can change: {_reasons(view, options)}."
-    if n_found:
-        return f"Only {n_found} of {plural(n, 'change')} wanted: no other unlike change was found."
+    if len(found):
+        most = plural(_most_changes(int((found != STAY).sum(axis=1).min())), "feature")
+        return f"Only {len(found)} of {plural(n, 'change')} wanted: no other unlike change of up to {most} was found."
     cures = ["fix fewer features"] if limits.fixed else []
     cures += ["allow wider ranges"] if limits.numbers or limits.categories else []
     cures += ["allow novel samples as well (plausible=False)"] if goal.plausible else []
