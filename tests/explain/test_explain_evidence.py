@@ -41,12 +41,17 @@ def hard() -> tuple[np.ndarray, np.ndarray]:
 
 def check_sum(evidence: Evidence | None) -> Evidence:
     assert evidence is not None
-    amounts = [term.amount for term in evidence.contributions]
-    scale = max(abs(evidence.margin), 1e-3 * sum(map(abs, amounts)))
-    assert sum(amounts) == pytest.approx(
-        evidence.margin, abs=max(1e-4 * scale, 1e-12)
-    )  # scores of order one are rounded
+    amounts = [one.amount for one in evidence.contributions]
+    scale = max(abs(evidence.margin), sum(map(abs, amounts)), 1.0)
+    assert evidence.base + sum(amounts) == pytest.approx(evidence.margin, abs=1e-5 * scale)
     assert [abs(amount) for amount in amounts] == sorted(map(abs, amounts), reverse=True)
+    assert (*evidence.shown, *evidence.not_shown) == evidence.contributions
+    assert evidence.rest == pytest.approx(sum(one.amount for one in evidence.not_shown))
+    if evidence.margin > 1e-5 * scale:  # else it is a tie
+        assert evidence.base + sum(one.amount for one in evidence.shown) > 0
+    for one in evidence.contributions:
+        assert one.amount == pytest.approx(sum(one.amounts) if one.features else one.amount)
+        assert len(one.features) == len(one.values) == len(one.amounts)
     return evidence
 
 
@@ -105,32 +110,63 @@ def test_the_margin_is_that_of_the_scores(model: Any, hard: Any) -> None:
         assert evidence.margin == pytest.approx(row[best] - row[second])
 
 
-def test_the_contribution_of_a_box_is_that_of_the_readout(hard: Any) -> None:
+def test_the_amounts_are_the_contributions_of_the_features(hard: Any) -> None:
+    X, y = hard
+    model = AutoSSLART(random_state=0).fit(X, y)
+    parts, seen = model.contributions(X), model.classes_.tolist()
+    for row, explanation in enumerate(explain(model, X)):
+        evidence = check_sum(explanation.evidence)
+        first, second = seen.index(evidence.predicted), seen.index(evidence.runner_up)  # type: ignore[arg-type]
+        amounts = {
+            name: amount
+            for one in evidence.contributions
+            for name, amount in zip(one.features, one.amounts, strict=True)
+        }
+        expected = parts.values[row, :, first] - parts.values[row, :, second]
+        assert [amounts.get(f"x{column}", 0.0) for column in range(3)] == pytest.approx(expected.tolist())
+        assert evidence.base == pytest.approx(parts.base[first] - parts.base[second])
+        assert evidence.probability == pytest.approx(model.predict_proba(X[row : row + 1])[0, first])
+
+
+def test_features_that_go_together_are_one_line() -> None:
+    random = np.random.RandomState(0)
+    size, shade = random.rand(200), random.rand(200)
+    frame = pd.DataFrame({"radius": size, "shade": shade, "area": size**2 + 1e-3 * random.rand(200)})
+    frame["inverse"] = 1 - frame["radius"]
+    y = np.where(size + 0.3 * shade > 0.6, "large", "small")
+    model = AutoSSLART(random_state=0).fit(frame, np.where(np.arange(200) % 5 == 0, y, None))
+    for explanation in explain(model, frame[:20]):
+        evidence = check_sum(explanation.evidence)
+        assert sorted(sorted(one.features) for one in evidence.contributions if one.features) == [
+            ["area", "inverse", "radius"],
+            ["shade"],
+        ]
+        assert "which go together" in str(explanation)
+
+
+def test_the_list_grows_until_it_has_the_sign_of_the_margin() -> None:
+    random = np.random.RandomState(1)
+    X = random.normal(size=(300, 30))
+    y = (X.sum(axis=1) > 0).astype(int)
+    model = AutoSSLART(random_state=0).fit(X, np.where(np.arange(300) % 3 == 0, y, -1))
+    lengths = [len(check_sum(explanation.evidence).shown) for explanation in explain(model, X)]
+    assert max(lengths) > 8
+    assert np.mean(lengths) < 12
+
+
+def test_similar_boxes_are_those_of_highest_choice_with_their_labels(hard: Any) -> None:
     X, y = hard
     model = AutoSSLART(random_state=0).fit(X, y)
     member, coded = member_and_coded(model, X)
-    assert member.readout is not None
-    landmarks, seen = member.readout.nodes.tolist(), model.classes_.tolist()
-    by_class = np.zeros((len(X), len(seen), len(landmarks)))
-    for boxes, activations, weights in member.readout.box_activations(coded):
-        by_class[:, :, boxes] += activations[:, None, :] * weights
+    nodes, _ = member.rank(coded, depth=3)
     for row, explanation in enumerate(explain(model, X)):
-        evidence = check_sum(explanation.evidence)
-        assert evidence.runner_up is not None
-        every = by_class[row, seen.index(evidence.predicted)] - by_class[row, seen.index(evidence.runner_up)]
-        terms = [term for term in evidence.contributions if term.box is not None]
-        for term in terms:
-            assert term.box is not None
-            assert term.amount == pytest.approx(every[landmarks.index(term.box.node)])
-            assert [c.value for c in term.box.feature_matches] == X[row].tolist()
-            np.testing.assert_allclose([c.lower for c in term.box.feature_matches], model.lower_[term.box.node])
-        assert max(term.amount for term in terms) == pytest.approx(every.max())
-        assert explanation.box.node == landmarks[int(every.argmax())]
-        assert explanation.opposing_box is not None
-        assert explanation.opposing_box.node == landmarks[int(every.argmin())]
-        assert evidence.amount_of(explanation.box) == pytest.approx(every.max())
-        (others,) = [term.amount for term in evidence.contributions if term.kind == "other boxes"] or [0.0]
-        assert others == pytest.approx(every.sum() - sum(term.amount for term in terms))
+        assert [box.node for box in explanation.similar_boxes] == nodes[row].tolist()
+        for box in explanation.similar_boxes:
+            counts = dict(zip(model.classes_.tolist(), model.counts_[box.node].tolist(), strict=True))
+            assert box.label_counts == {label: n for label, n in counts.items() if n}
+            is_inside = (X[row] >= model.lower_[box.node] - 1e-6) & (X[row] <= model.upper_[box.node] + 1e-6)
+            line = next(line for line in str(explanation).split("\n") if line.startswith(f"  box {box.node}:"))
+            assert line.endswith("; inside") == bool(is_inside.all())
 
 
 def test_a_box_is_matched_as_the_ranking_matches_it(hard: Any) -> None:
@@ -182,14 +218,14 @@ def test_there_is_no_search_path_where_all_boxes_contribute(hard: Any) -> None:
         assert explanation.search_path == ()
         assert "Ranked higher" not in str(explanation)
         assert "Prediction" in str(explanation)
-        assert "from the evidence of all boxes and features" in str(explanation)
 
 
 def test_other_mappings_have_no_evidence(hard: Any) -> None:
     for explanation in explain(SSLART(random_state=0).fit(*hard), hard[0][:5]):
         assert explanation.evidence is None
         assert explanation.to_dict()["evidence"] is None
-        assert "Evidence" not in str(explanation) + explanation._repr_html_()
+        assert explanation.similar_boxes == ()
+        assert "average sample" not in str(explanation) + explanation._repr_html_()
 
 
 def test_a_column_of_categories_is_one_term() -> None:
@@ -197,33 +233,28 @@ def test_a_column_of_categories_is_one_term() -> None:
     frame = pd.DataFrame({"size": random.normal(size=60), "colour": random.choice(["red", "blue", "green"], 60)})
     y = np.where(frame["colour"] == "red", "warm", "cold")
     model = SSLART(0.7, mapping="evidence", families=["linear", "box"], random_state=0).fit(frame, y)
-    n_found = 0
     for explanation, colour in zip(explain(model, frame), frame["colour"], strict=True):
         evidence = check_sum(explanation.evidence)
-        terms = {term.feature: term for term in evidence.contributions if term.kind == "feature"}
-        assert set(terms) <= {"size", "colour"}
-        if "colour" in terms:
-            n_found += 1
-            assert terms["colour"].value == colour
-            assert f"colour alone: the sample has {colour}" in str(explanation)
-    assert n_found == 60
+        values = {one.features: one.values for one in evidence.contributions}
+        assert set(values) <= {("size",), ("colour",)}
+        assert values[("colour",)] == (colour,)
+        assert f"colour is {colour}" in str(explanation)
     found = [explanation.counterfactual for explanation in explain(model, frame) if explanation.counterfactual]
     assert found
     changed = pd.DataFrame([one.sample for one in found], columns=frame.columns)
     assert model.predict(changed).tolist() == [one.prediction for one in found]
 
 
-def test_a_missing_value_says_nothing(hard: Any) -> None:
+def test_a_missing_value_is_named_as_missing(hard: Any) -> None:
     X = hard[0].copy()
     X[::3, 2] = np.nan
     model = SSLART(0.8, mapping="evidence", families=["linear"], random_state=0).fit(X, hard[1])
-    named = []
-    for explanation in explain(model, X):
+    for row, explanation in enumerate(explain(model, X)):
         evidence = check_sum(explanation.evidence)
-        named.append("x2" in [term.feature for term in evidence.contributions])
+        pairs = (pair for one in evidence.contributions for pair in zip(one.features, one.values, strict=True))
+        value = dict(pairs)["x2"]
+        assert value is None if row % 3 == 0 else value == X[row, 2]
         json.dumps(explanation.to_dict(), allow_nan=False)
-    assert not any(named[::3])
-    assert all(named[1::3] + named[2::3])
 
 
 @pytest.mark.parametrize("voting", ["weighted", "majority"])
@@ -245,11 +276,11 @@ def test_the_members_add_up_to_the_decision(voting: str, depth: int | None, hard
             assert vote.node is None
             assert vote.weight == pytest.approx(0 if vote.vote is None else shares[vote.member, row, vote.vote])
         evidence = check_sum(explanation.evidence)
-        assert evidence.member == explanation.box.member
-        assert f"Evidence of member {evidence.member} for" in str(explanation)
         if not explanation.abstained:
             given = np.where(voters, shares[:, row, explanation.prediction], -1)
-            assert given[evidence.member] == given.max()  # type: ignore[index]
+            assert given[explanation.box.member] == given.max()
+            scores = explanation.scores
+            assert evidence.margin == pytest.approx(scores[evidence.predicted] - scores[evidence.runner_up])  # type: ignore[index]
             assert sorted(explanation.scores, key=explanation.scores.__getitem__)[-2:] == [
                 evidence.runner_up,
                 evidence.predicted,
@@ -319,19 +350,14 @@ def test_text_dict_and_html_agree(model: Any, hard: Any) -> None:
         text, plain, html = str(explanation), explanation.to_dict(), explanation._repr_html_()
         assert json.loads(json.dumps(plain)) == plain
         evidence = plain["evidence"]
-        head = f"for {evidence['predicted']} against {evidence['runner_up']}, {evidence['margin']:+.3f} in total"
-        assert head in text
-        assert head in html
+        total = f"{evidence['margin']:+.3f}"
+        assert f"Sum: {total} for {evidence['predicted']} against {evidence['runner_up']}." in text
         lines = re.findall(r"^  ([+-][0-9.]+) (.*)$", text, re.MULTILINE)
         assert sum(float(amount) for amount, _ in lines) == pytest.approx(evidence["margin"], abs=0.0006 * len(lines))
-        boxes = [term for term in evidence["contributions"] if term["box"]]
-        shown = [float(amount) for amount, source in lines if source.startswith("box ")]
-        assert shown == pytest.approx([term["amount"] for term in boxes[:5]], abs=0.00051)
-        assert len([source for _, source in lines if "alone:" in source]) <= 5
-        for amount, source in lines:
-            assert f"<td>{amount}</td><td>{source.split(':')[0]}" in html
-        total = sum(term["amount"] for term in evidence["contributions"])
-        assert total == pytest.approx(evidence["margin"], abs=1e-4)
+        shown = [one["amount"] for one in evidence["contributions"] if one["shown"]]
+        assert [float(amount) for amount, _ in lines[1 : 1 + len(shown)]] == pytest.approx(shown, abs=0.00051)
+        for amount, source in [*lines, (total, "sum, for")]:
+            assert f"<td>{amount}</td><td>{source}" in html
 
 
 def test_html_is_escaped() -> None:

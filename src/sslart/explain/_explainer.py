@@ -158,8 +158,9 @@ class _Explainer:
 
     def _add_evidence_findings(self, probe: MemberProbe, rows: IntArray, paths: SearchPaths) -> None:
         """Add the boxes of one network that are similar to the given rows; its prediction is not that of one box."""
-        likely = self._likely()[rows]
+        likely, indices = self._likely()[rows], self.indices[rows]
         nearest = probe.other_class(likely)
+        labelled = (probe.other_class(indices),) if (indices == UNLABELLED).any() else ()
         findings = MemberFindings(
             paths,
             probe.matched(paths.found),
@@ -167,7 +168,7 @@ class _Explainer:
             probe.matched(paths.best),
             probe.unlabelled_near(np.flatnonzero(self.is_low[rows])),
             probe.most_similar(SIMILAR),
-            (probe.other_class(likely, predictions_at_centres(probe)),),
+            (probe.other_class(likely, predictions_at_centres(probe)), *labelled),
         )
         self._add(probe, rows, findings)
 
