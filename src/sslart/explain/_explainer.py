@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.training import check_has_label
@@ -158,9 +159,12 @@ class _Explainer:
 
     def _add_evidence_findings(self, probe: MemberProbe, rows: IntArray, paths: SearchPaths) -> None:
         """Add the boxes of one network that are similar to the given rows; its prediction is not that of one box."""
-        likely, indices = self._likely()[rows], self.indices[rows]
+        likely, at_centres = self._likely()[rows], predictions_at_centres(probe)
         nearest = probe.other_class(likely)
-        labelled = (probe.other_class(indices),) if (indices == UNLABELLED).any() else ()
+        alternatives = [probe.other_class(likely, at_centres)]
+        if self.depth != NO_LIMIT:  # only near a box with a label the model predicts anything
+            labelled = np.where(probe.member.labels == UNLABELLED, UNLABELLED, at_centres)
+            alternatives.append(probe.other_class(self.indices[rows], labelled))
         findings = MemberFindings(
             paths,
             probe.matched(paths.found),
@@ -168,7 +172,7 @@ class _Explainer:
             probe.matched(paths.best),
             probe.unlabelled_near(np.flatnonzero(self.is_low[rows])),
             probe.most_similar(SIMILAR),
-            (probe.other_class(likely, predictions_at_centres(probe)), *labelled),
+            tuple(alternatives),
         )
         self._add(probe, rows, findings)
 
