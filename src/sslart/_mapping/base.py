@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.samples import Table
-from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
@@ -40,8 +40,11 @@ class Mapping(Protocol):
         """With evidence, the weight of each family of bases; they sum to one. Empty for others."""
 
     @property
-    def loo_right(self) -> BoolArray | None:
-        """With evidence, whether each label kept is predicted rightly by the others alone; None for others."""
+    def left_out(self) -> tuple[FloatArray, IntArray] | None:
+        """With evidence, what the other labels alone predict for each label kept; None for others.
+
+        The probabilities of the classes, shape (n_labels, n_classes), and the class index of each label.
+        """
 
     def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
         """Cut samples of a stream, given by class codes, where the mapping needs to see the network in between."""

@@ -23,7 +23,7 @@ class CountsMapping:
 
     uses_evidence = False
     readout = None
-    loo_right = None
+    left_out = None
 
     @property
     def family_weights(self) -> dict[str, float]:

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from sslart._mapping.model_view import view_of
+from sslart.metrics._left_out import left_out_of
 from sslart.metrics._quality import Estimate, share
 
 N_FOLDS = 5
@@ -28,16 +29,8 @@ def leave_one_out(model: Any) -> Estimate | None:
 
     None for a model that does not keep its labelled samples, and for one without a label.
     """
-    view = view_of(model)
-    if not view.class_table.seen:
-        return None
-    right = [member.mapping.loo_right for member in view.members]
-    known = [one for one in right if one is not None]
-    if not known:
-        return None
-    accuracy = sum(float(one.mean()) for one in known) / len(known)
-    n_left_out = len(known[0])
-    return share(round(accuracy * n_left_out), n_left_out)
+    left_out = left_out_of(view_of(model))
+    return None if left_out is None else left_out.accuracy()
 
 
 def measured(model: Any, samples: Any, labels: list[Any], seed: int) -> Measured:

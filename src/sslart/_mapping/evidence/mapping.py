@@ -169,6 +169,12 @@ class EvidenceMapping:
         """Whether each label kept is predicted rightly by the others alone."""
         return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
 
+    @property
+    def left_out(self) -> tuple[FloatArray, IntArray]:
+        """What the other labels alone predict for each label kept: probabilities, and the class index of the label."""
+        proba = self.readout.probabilities(self.solution.left_out)
+        return self.class_table.with_unseen(proba), np.sort(self.class_table.sorted_codes())[self.solution.classes]
+
     def loo_recall(self) -> FloatArray:
         """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
         right, classes = self.loo_right, self.solution.classes
