@@ -171,7 +171,7 @@ class _Explainer:
             nearest,
             probe.matched(paths.best),
             probe.unlabelled_near(np.flatnonzero(self.is_low[rows])),
-            probe.most_similar(SIMILAR),
+            probe.most_similar(SIMILAR, paths),
             tuple(alternatives),
         )
         self._add(probe, rows, findings)

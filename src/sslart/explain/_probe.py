@@ -104,9 +104,12 @@ class MemberProbe:
             upper,
         )
 
-    def most_similar(self, n: int) -> tuple[MatchedBoxes, ...]:
-        """Return the n boxes of highest choice for each sample, best first."""
-        nodes = self.member.rank(self.samples.coded, depth=n)[0]
+    def most_similar(self, n: int, paths: SearchPaths) -> tuple[MatchedBoxes, ...]:
+        """Return the n boxes of highest choice for each sample, best first; from the search, where it went so far."""
+        n = min(n, self.member.n_nodes)
+        nodes = paths.best_nodes(n)
+        if nodes is None:
+            nodes = self.member.rank(self.samples.coded, depth=n)[0]
         return tuple(self.matched(column) for column in nodes.T)
 
     def unlabelled_near(self, rows: IntArray) -> dict[int, tuple[int, int]]:

@@ -81,6 +81,16 @@ class SearchPaths:
         self.found[samples] = ranking.nodes[rows, positions]
         self.labels[samples] = ranking.labels[rows, positions]
 
+    def best_nodes(self, n: int) -> IntArray | None:
+        """Return the n best boxes of each sample, shape (n_samples, n); None where fewer were ranked."""
+        if any(ranking.nodes.shape[1] < n for ranking in self.rankings):
+            return None
+        nodes = np.empty((len(self.rows), n), dtype=np.int64)
+        for number, ranking in enumerate(self.rankings):
+            own = self.ranking == number
+            nodes[own] = ranking.nodes[self.rows[own], :n]
+        return nodes
+
     def _columns(self, sample: int, *names: str) -> list[list[Any]]:
         ranking, row = self.rankings[self.ranking[sample]], self.rows[sample]
         return [getattr(ranking, name)[row, : self.lengths[sample]].tolist() for name in names]

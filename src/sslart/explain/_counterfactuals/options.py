@@ -14,12 +14,13 @@ from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._counterfactuals.limits import Limits
-from sslart.explain._counterfactuals.rounding import SLACK, decimals_of, finest_decimals, on_grid
+from sslart.explain._counterfactuals.rounding import FINER, SLACK, as_whole, finest_decimals, from_whole, scaled
 
 STAY = -1  # the option of a feature that does not change
 FEW_VALUES = 12  # a number that has no more values than this, many times each, takes these and none between them
 TIMES_EACH = 4
-ENOUGH = 20  # values of a number within the limits that a user gave; finer ones are taken where there are fewer
+MANY = 1000  # values of a number
+ENOUGH = 20  # within the limits that a user gave; finer ones are taken where there are fewer
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,13 +140,17 @@ def _objects(values: list[Any]) -> NDArray[np.object_]:
 
 
 class _Occurring:
-    """The values that numeric columns take in what a network has learnt."""
+    """The values that numeric columns take in what a network has learnt.
+
+    A column has the values that were met, where these are few, or else the multiples of a step: that of the data, such
+    as 1 for whole numbers or 25 where all are multiples of 25, or a round multiple of it, so that values are not many.
+    """
 
     def __init__(self, network: Network, n_columns: int) -> None:
-        encoder = network.encoder
+        encoder, decimals = network.encoder, finest_decimals(network, n_columns)
         self.lower, self.upper = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-        self.decimals, self.finest = decimals_of(network, n_columns), finest_decimals(network, n_columns)
         self.few: dict[int, FloatArray] = {}
+        self.units: dict[int, tuple[int, int]] = {}  # step of the data, as a whole number and its decimals
         lower, upper = network.nodes.boxes()
         for place, feature in enumerate(encoder.features):
             if feature.category is not None:
@@ -154,9 +159,11 @@ class _Occurring:
             self.lower[column], self.upper[column] = encoder.lower[place], encoder.upper[place]
             reached = lower[:, place] <= upper[:, place]
             sides = np.concatenate([lower[reached, place], upper[reached, place]])
-            found = np.unique(on_grid(encoder.decode(sides, np.array([place])), self.finest[column]))
-            if len(found) <= FEW_VALUES and len(sides) >= TIMES_EACH * len(found):
-                self.few[column] = found
+            whole = np.unique(as_whole(encoder.decode(sides, np.array([place])), decimals.item(column)))
+            if len(whole) <= FEW_VALUES and len(sides) >= TIMES_EACH * len(whole):
+                self.few[column] = from_whole(whole, decimals.item(column))
+            step = np.gcd.reduce(whole.astype(np.int64)) if abs(whole).max(initial=0.0) < 2.0**53 else 1
+            self.units[column] = max(int(step), 1), decimals.item(column)
 
     def span(self, column: int) -> float:
         """Return how wide the learnt range of a column is; 1 where it has no width."""
@@ -164,24 +171,27 @@ class _Occurring:
 
     def between(self, column: int, low: float, high: float) -> FloatArray:
         """Return the values that occur within the learnt range and two limits, sorted."""
-        low, high = max(low, self.lower.item(column)), min(high, self.upper.item(column))
-        if not low <= high:
-            return np.empty(0)
+        lowest, highest = self.lower.item(column), self.upper.item(column)
         if column in self.few:
             few = self.few[column]
-            return few[(few >= low) & (few <= high)]
-        decimals, finest = self.decimals.item(column), self.finest.item(column)
-        values = _grid(low, high, decimals)
-        while len(values) < ENOUGH and decimals < finest:
-            decimals += 1
-            values = _grid(low, high, decimals)
-        return values
+            return np.asarray(few[(few >= max(low, lowest)) & (few <= min(high, highest))])
+        unit, decimals = self.units[column]
+        steps = [unit * times * 10**power for power in range(FINER + 3) for times in (1, 2, 5)]
+        chosen = next((n for n, step in enumerate(steps) if self._count(step, decimals, lowest, highest) <= MANY), -1)
+        low, high = max(low, lowest), min(high, highest)
+        while chosen > 0 and self._count(steps[chosen], decimals, low, high) < ENOUGH:
+            chosen -= 1
+        first, last = _multiples(steps[chosen], decimals, low, high)
+        values = from_whole(np.arange(first, last + 1) * steps[chosen], decimals)
+        return np.asarray(values[(values >= low) & (values <= high)])
+
+    @staticmethod
+    def _count(step: int, decimals: int, low: float, high: float) -> float:
+        first, last = _multiples(step, decimals, low, high)
+        return last - first + 1
 
 
-def _grid(low: float, high: float, decimals: int) -> FloatArray:
-    """Return the numbers of so many decimals from one limit to the other."""
-    unit = 10.0 ** abs(decimals)
-    first, last = (side * unit if decimals >= 0 else side / unit for side in (low, high))
-    whole = np.arange(np.ceil(first - SLACK), np.floor(last + SLACK) + 1)
-    values = whole / unit if decimals >= 0 else whole * unit
-    return np.asarray(values[(values >= low) & (values <= high)]) + 0.0
+def _multiples(step: int, decimals: int, low: float, high: float) -> tuple[float, float]:
+    """Return the first and the last multiple of a step between two limits."""
+    first, last = (scaled(side, decimals) / step for side in (low, high))
+    return np.ceil(first - SLACK), np.floor(last + SLACK)

@@ -119,7 +119,16 @@ def between(values: FloatArray, ends: FloatArray, up: BoolArray, decimals: IntAr
     return np.where(np.isfinite(rounded) & np.where(up, rounded < ends, rounded > ends), rounded, ends)
 
 
-def on_grid(values: FloatArray, decimals: int) -> FloatArray:
-    """Round to the nearest number of so many decimals."""
-    unit = 10.0 ** abs(decimals)
-    return np.asarray(np.rint(values * unit) / unit if decimals >= 0 else np.rint(values / unit) * unit) + 0.0
+def as_whole(values: FloatArray, decimals: int) -> FloatArray:
+    """Return numbers of so many decimals as whole numbers: 1.25 with two decimals is 125."""
+    return np.asarray(np.rint(scaled(values, decimals)))
+
+
+def scaled(values: Any, decimals: int) -> Any:
+    """Return numbers in units of their last decimal."""
+    return values * 10.0**decimals if decimals >= 0 else values / 10.0**-decimals
+
+
+def from_whole(values: FloatArray, decimals: int) -> FloatArray:
+    """Return the numbers that `as_whole` has been given."""
+    return np.asarray(values / 10.0**decimals if decimals >= 0 else values * 10.0**-decimals) + 0.0

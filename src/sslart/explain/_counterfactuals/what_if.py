@@ -26,6 +26,7 @@ from sslart.explain._text import what_if as text
 SAME_FEATURE = 0.5  # what a feature that another choice changes as well costs, if it goes elsewhere
 NOVEL = 1.0  # what a sample unlike all learnt ones costs: as much as one more feature
 MUCH_SMALLER = 0.5
+MOST_OF_IT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +196,9 @@ def _search(goal: Goal, options: Options, n: int) -> IntArray:
     tried: set[frozenset[int]] = set()
     while len(chosen := choice.unlike(n)) < n:
         columns = [frozenset(choice.sizes[one]) for one in chosen]
-        without = [one for one in (frozenset().union(*columns), *columns, frozenset[int]()) if one not in tried]
+        every = frozenset[int]().union(*columns)
+        each = [frozenset({column}) for column in sorted(every)]
+        without = [one for one in (every, *columns, *each, frozenset[int]()) if one not in tried]
         if not without:
             break
         tried.add(without[0])
@@ -234,28 +237,37 @@ class _Choice:
         few = self.n_changes <= _most_changes(self.n_changes[chosen[0]].item())
         costs = self.n_changes + self.distances + NOVEL * self.novel
         while len(chosen) < n:
-            rest = [one for one in np.flatnonzero(few) if all(self._are_unlike(one, other) for other in chosen)]
+            rest = [
+                one for one in np.flatnonzero(few).tolist() if all(self._are_unlike(one, other) for other in chosen)
+            ]
             if not rest:
                 break
             chosen.append(min(rest, key=lambda one: costs[one] + max(self._overlap(one, other) for other in chosen)))
         return chosen
 
     def _are_unlike(self, one: int, other: int) -> bool:
-        """Return whether two candidates differ in features or directions; more of the same is not enough."""
+        """Return whether two candidates differ in features or directions, by more than a small part of the change."""
         first, second = sorted((self.keys[one], self.keys[other]), key=len)
-        if not set(first) <= set(second):
-            return True
-        if len(first) == len(second):
-            return False
         fewer, more = sorted((self.sizes[one], self.sizes[other]), key=len)
-        return all(more[column] <= MUCH_SMALLER * size for column, size in fewer.items())
+        if set(first) <= set(second):
+            return len(first) < len(second) and all(more[column] <= MUCH_SMALLER * fewer[column] for column in fewer)
+        shared = [column for column, _ in set(first) & set(second)]
+        return not all(
+            sum(sizes[column] for column in shared) > MOST_OF_IT * sum(sizes.values()) for sizes in (fewer, more)
+        )
 
     def _overlap(self, one: int, other: int) -> float:
-        """Return how much two candidates have in common, from 0 to 1."""
-        first, second = self.keys[one], self.keys[other]
-        same = len(set(first) & set(second))
-        same_columns = len({column for column, _ in first} & {column for column, _ in second})
-        return (same + SAME_FEATURE * (same_columns - same)) / min(len(first), len(second))
+        """Return how much two candidates have in common, from 0 to 1: of their features, and of how far they go."""
+        first, second = dict(self.keys[one]), dict(self.keys[other])
+        shared = {
+            column: 1.0 if first[column] == second[column] else SAME_FEATURE for column in first.keys() & second.keys()
+        }
+        features = sum(shared.values()) / min(len(first), len(second))
+        sizes = [
+            sum(part * sizes[column] for column, part in shared.items()) / max(sum(sizes.values()), 1e-12)
+            for sizes in (self.sizes[one], self.sizes[other])
+        ]
+        return max(features, *sizes)
 
 
 def _counterfactuals(view: ModelView, goal: Goal, options: Options, found: IntArray) -> tuple[Counterfactual, ...]:
@@ -295,8 +307,9 @@ def _note(
     if not options.movable:
         return f"No feature can change: {_reasons(view, options)}."
     if len(found):
-        most = plural(_most_changes(int((found != STAY).sum(axis=1).min())), "feature")
-        return f"Only {len(found)} of {plural(n, 'change')} wanted: no other unlike change of up to {most} was found."
+        most = min(_most_changes(int((found != STAY).sum(axis=1).min())), len(options.movable))
+        other = f"no other unlike change of up to {plural(most, 'feature')}"
+        return f"Only {len(found)} of {plural(n, 'change')} wanted: {other} was found."
     cures = ["fix fewer features"] if limits.fixed else []
     cures += ["allow wider ranges"] if limits.numbers or limits.categories else []
     cures += ["allow novel samples as well (plausible=False)"] if goal.plausible else []
