@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "art/model.hpp"
@@ -30,14 +31,42 @@ public:
             nodes_.push_back(u * u * u);
             weights_.push_back(3.0 * u * u * weight);
         }
+        add_largest_sums();
     }
 
-    Quadrature gauss(Index size) const {
-        return {size, nodes_.data() + starts_[size], weights_.data() + starts_[size]};
+    // With K nodes the error for n factors is at most s^2K Π_{i<2K} (1 − i/n) (K!)^4 / ((2K+1) ((2K)!)^3), where s is
+    // the sum of the |c_j|: none where 2K > n.
+    Quadrature rule(Index n_columns, double sum) const {
+        const double* largest = largest_sums_.data() + (n_columns <= kColumns ? n_columns : 0) * (kLargest + 1);
+        for (Index size = 1; size <= kLargest; ++size)
+            if (sum <= largest[size]) return {size, nodes_.data() + starts_[size], weights_.data() + starts_[size]};
+        return {kLargest, nodes_.data() + graded_, weights_.data() + graded_};
     }
-    Quadrature graded() const { return {kLargest, nodes_.data() + graded_, weights_.data() + graded_}; }
 
 private:
+    static constexpr Index kColumns = 2 * kLargest;
+    static constexpr double kError = 2e-10;
+
+    // by number of columns, 0 for more than kColumns, and by number of nodes: the largest sum for which they are enough
+    void add_largest_sums() {
+        const double unlimited = std::numeric_limits<double>::infinity();
+        for (Index n_columns = 0; n_columns <= kColumns; ++n_columns) {
+            largest_sums_.push_back(0.0);
+            double log_error = 0.0;  // for a sum of 1
+            for (Index size = 1; size <= kLargest; ++size) {
+                const double k = static_cast<double>(size), n = static_cast<double>(n_columns - 1);
+                log_error += 4.0 * std::log(k) - 3.0 * std::log(2.0 * k * (2.0 * k - 1.0)) +
+                             std::log((2.0 * k - 1.0) / (2.0 * k + 1.0));
+                if (n_columns > 0 && 2 * size >= n_columns) {
+                    largest_sums_.push_back(unlimited);
+                    continue;
+                }
+                if (n_columns > 0) log_error += std::log((1.0 - (2.0 * k - 2.0) / n) * (1.0 - (2.0 * k - 1.0) / n));
+                largest_sums_.push_back(std::exp((std::log(kError) - log_error) / (2.0 * k)));
+            }
+        }
+    }
+
     // root i of the Legendre polynomial of a degree, by Newton's method
     void add_node(Index degree, Index i) {
         const double pi = 3.14159265358979323846, n = static_cast<double>(degree);
@@ -60,26 +89,15 @@ private:
         weights_.push_back(1.0 / ((1.0 - x * x) * slope * slope));
     }
 
-    std::vector<double> nodes_, weights_;
+    std::vector<double> nodes_, weights_, largest_sums_;
     Index starts_[kLargest + 1] = {};
     Index graded_ = 0;
 };
 
-// A rule that integrates products over so many columns: exactly, or with an error below 1e-10 where `sum`, the sum of
-// the |c_j|, is small (the product then resembles exp(−sum · t)).
+// A rule for products over so many columns whose |c_j| add up to `sum`, with an error below 2e-10.
 inline Quadrature quadrature(Index n_columns, double sum) {
     static const QuadratureTable table;
-    // largest sums for which 2, 4, 6, ... nodes have an error below 1e-10: s^2K (K!)^4 / ((2K+1) ((2K)!)^3)
-    static constexpr double kSums[] = {0.025, 0.8, 2.98, 6.2, 10.2, 14.7, 19.5, 24.5, 29.7};
-    const Index exact = (n_columns + 1) / 2;
-    Index enough = QuadratureTable::kLargest + 1;
-    for (Index i = 0; i < 9; ++i)
-        if (sum <= kSums[i]) {
-            enough = 2 + 2 * i;
-            break;
-        }
-    const Index size = exact < enough ? exact : enough;
-    return size <= QuadratureTable::kLargest ? table.gauss(size) : table.graded();
+    return table.rule(n_columns, sum);
 }
 
 }  // namespace sslart

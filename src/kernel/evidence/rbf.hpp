@@ -27,10 +27,11 @@ struct BoxWeights {
         return values + (level * n_classes + c) * n_boxes;
     }
 
-    bool any_of_block(Index level, Index block, Index n_boxes) const {
+    // whether any of some boxes has a weight
+    bool any(Index level, Index first, Index n, Index n_boxes) const {
         for (Index c = 0; c < n_classes; ++c)
-            for (Index k = 0; k < kWidth; ++k)
-                if (of(level, c, n_boxes)[block * kWidth + k] != 0.0f) return true;
+            for (Index k = 0; k < n; ++k)
+                if (of(level, c, n_boxes)[first + k] != 0.0f) return true;
         return false;
     }
 };

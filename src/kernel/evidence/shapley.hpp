@@ -6,8 +6,10 @@
 // with half as many nodes as there are columns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "art/model.hpp"
@@ -24,21 +26,45 @@ struct ColumnGroups {
     std::vector<Index> features;  // positions within the term
 };
 
-constexpr Index kNodesTogether = 4;  // of quadrature
+constexpr Index kTogether = 8;       // boxes that are divided among columns at once
+constexpr Index kNodesTogether = 8;  // of quadrature
 
-// Working memory of one thread.
+// Memory in which no vector of any instruction set lies across two lines of the cache.
+template <class T>
+struct AlignedAllocator {
+    using value_type = T;
+    static constexpr std::align_val_t kAlignment{64};
+
+    AlignedAllocator() = default;
+    template <class U>
+    AlignedAllocator(const AlignedAllocator<U>&) {}
+
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlignment)); }
+    void deallocate(T* memory, std::size_t) { ::operator delete(memory, kAlignment); }
+
+    bool operator==(const AlignedAllocator&) const { return true; }
+    bool operator!=(const AlignedAllocator&) const { return false; }
+};
+
+// Working memory of one thread, for some boxes each.
 struct ShapleyScratch {
-    std::vector<double> changes, before, values;  // columns × boxes of a block: z − 1, and what `integrate` needs
-    std::vector<double> sums;                     // columns × classes × boxes of a block
-    std::vector<Index> active;
+    using Doubles = std::vector<double, AlignedAllocator<double>>;
 
-    void resize(Index n_columns) {
-        const std::size_t size = static_cast<std::size_t>(n_columns) + 1;
-        if (active.size() >= size) return;
-        active.resize(size);
-        changes.resize(size * kWidth);
-        values.resize(size * kWidth);
-        before.resize(size * kNodesTogether * kWidth);
+    Doubles changes;            // by column: strength − 1
+    Doubles before;             // by pair of columns and node: the product over the pairs before, and over the two
+    Doubles sums;               // by column and class
+    Doubles weights;            // by class
+    std::vector<Index> active;  // columns
+
+    void resize(Index n_columns, Index n_classes) {
+        const std::size_t size = static_cast<std::size_t>(n_columns + 1) * kTogether;
+        if (changes.size() < size) {
+            active.resize(size / kTogether);
+            changes.resize(size);
+            before.resize(size * kNodesTogether);
+        }
+        weights.resize(static_cast<std::size_t>(n_classes * kTogether));
+        sums.assign(size * static_cast<std::size_t>(n_classes), 0.0);
     }
 };
 

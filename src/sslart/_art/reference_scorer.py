@@ -256,7 +256,8 @@ class Scorer:
         _require(bool((features >= 0).all()), "features must not be negative")
         arrays = (features.copy(), factors.copy(), lower.copy(), upper.copy())
         needed = int(features.max(initial=-1)) + 1
-        self._add(_BoxTerm(rank_weight, *arrays, rate, weights.copy()), None, needed)
+        single = float(np.float32(rate))  # as the kernel keeps it
+        self._add(_BoxTerm(rank_weight, *arrays, single, weights.copy()), None, needed)
 
     def add_graph(self, rank_weight: float, centres: FloatArray, missing: FloatArray, outputs: FloatArray) -> None:
         """Add the output of the nearest centre.

@@ -142,6 +142,21 @@ def test_kernel_and_reference_agree_and_all_instruction_sets_and_threads_give_th
 
 
 @needs_kernel
+@pytest.mark.parametrize("n_features", [3, 8, 17, 40, 79])
+def test_the_number_of_nodes_is_enough_at_every_width_of_the_boxes(n_features: int) -> None:
+    case = Case(0, n_features, 2, [], n_samples=3)
+    random = np.random.RandomState(n_features)
+    lower, upper = np.sort(random.rand(2, 50, n_features), axis=0)
+    boxes = PackedBoxes.of(lower, upper)
+    weights = padded(np.abs(random.normal(size=(1, 2, 50))))  # errors of one sign would add up
+    for rate in np.geomspace(1e-3, 30.0, 40):
+        each = np.arange(n_features)
+        case.terms = [("add_boxes", (0.0, each, np.ones(n_features), boxes.lower, boxes.upper, rate, weights))]
+        found, expected = (contributions_of(case.scorer(m), case, each)[0] for m in (kernel(), sslart._art.reference))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * weights.sum(axis=2).max())
+
+
+@needs_kernel
 @pytest.mark.parametrize("rate", [1e-3, 0.1, 2.0])
 def test_contributions_add_up_with_many_columns(rate: float) -> None:
     case = Case(0, 400, 2, [], n_samples=3)
