@@ -14,7 +14,15 @@ from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._counterfactuals.limits import Limits
-from sslart.explain._counterfactuals.rounding import FINER, SLACK, as_whole, finest_decimals, from_whole, scaled
+from sslart.explain._counterfactuals.rounding import (
+    FINER,
+    SLACK,
+    as_whole,
+    finest_decimals,
+    from_whole,
+    learnt_values,
+    scaled,
+)
 
 STAY = -1  # the option of a feature that does not change
 FEW_VALUES = 12  # a number that has no more values than this, many times each, takes these and none between them
@@ -108,7 +116,8 @@ def options_of(view: ModelView, table: Table, limits: Limits) -> Options:
     sizes: list[FloatArray] = [np.empty(0) for _ in names]
     below = np.zeros(len(names), dtype=np.int64)
     why_not: dict[int, str] = {}
-    numbers = network.once(("occurring values", len(names)), lambda: _Occurring(network, len(names)))
+    fast = view.params.learning_rate == 1
+    numbers = network.once(("occurring values", len(names), fast), lambda: _Occurring(network, len(names), fast=fast))
     for column in range(len(names)):
         is_category = column in network.encoder.categorical
         given = table.categories[column][0] if column in table.categories else table.values.item(0, column)
@@ -146,21 +155,19 @@ class _Occurring:
     as 1 for whole numbers or 25 where all are multiples of 25, or a round multiple of it, so that values are not many.
     """
 
-    def __init__(self, network: Network, n_columns: int) -> None:
-        encoder, decimals = network.encoder, finest_decimals(network, n_columns)
+    def __init__(self, network: Network, n_columns: int, *, fast: bool) -> None:
+        encoder, decimals = network.encoder, finest_decimals(network, n_columns, fast=fast)
         self.lower, self.upper = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
         self.few: dict[int, FloatArray] = {}
         self.units: dict[int, tuple[int, int]] = {}  # step of the data, as a whole number and its decimals
-        lower, upper = network.nodes.boxes()
         for place, feature in enumerate(encoder.features):
             if feature.category is not None:
                 continue
             column = feature.column
             self.lower[column], self.upper[column] = encoder.lower[place], encoder.upper[place]
-            reached = lower[:, place] <= upper[:, place]
-            sides = np.concatenate([lower[reached, place], upper[reached, place]])
-            whole = np.unique(as_whole(encoder.decode(sides, np.array([place])), decimals.item(column)))
-            if len(whole) <= FEW_VALUES and len(sides) >= TIMES_EACH * len(whole):
+            met = learnt_values(network, place, fast=fast)
+            whole = np.unique(as_whole(met, decimals.item(column)))
+            if len(whole) <= FEW_VALUES and len(met) >= TIMES_EACH * len(whole):
                 self.few[column] = from_whole(whole, decimals.item(column))
             step = np.gcd.reduce(whole.astype(np.int64)) if abs(whole).max(initial=0.0) < 2.0**53 else 1
             self.units[column] = max(int(step), 1), decimals.item(column)

@@ -12,7 +12,6 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 SLACK = 1e-6  # of a step: what the grid of the encoder may lose
 FINER = 3  # decimals
-SEVERAL = 10  # boxes without a width
 
 
 def decimals_of(network: Network, n_columns: int) -> IntArray:
@@ -31,17 +30,42 @@ def decimals_of(network: Network, n_columns: int) -> IntArray:
     return decimals
 
 
-def finest_decimals(network: Network, n_columns: int) -> IntArray:
+def finest_decimals(network: Network, n_columns: int, *, fast: bool) -> IntArray:
     """Return the decimals that the data of each column have, where they are more than `decimals_of` gives.
 
-    At most three more: what needs still more decimals is as good as continuous.
+    At most three more: what needs still more decimals is as good as continuous. `fast`: see `learnt_values`.
     """
     decimals = decimals_of(network, n_columns)
     features = _numbers(network)[0]
-    for _ in range(FINER):
-        features = features[~_are_multiples(network, features, decimals[_columns(network, features)])]
-        decimals[_columns(network, features)] += 1
+    for place, column in zip(features.tolist(), _columns(network, features).tolist(), strict=True):
+        values = learnt_values(network, place, fast=fast)
+        span = network.encoder.upper.item(place) - network.encoder.lower.item(place)
+        coarse = decimals.item(column) - (0 if fast else 2)
+        decimals[column] = next(
+            (
+                finer
+                for finer in range(coarse, decimals.item(column) + FINER)
+                if _are_whole(scaled(values, finer), max(SLACK, scaled(span, finer) * 4 / GRID))
+            ),
+            decimals.item(column) + FINER,
+        )
     return decimals
+
+
+def learnt_values(network: Network, place: int, *, fast: bool) -> FloatArray:
+    """Return values of a coded feature that samples have had: the sides of boxes.
+
+    `fast`: whether the learning rate is 1. Otherwise sides lie between values of samples, except those of boxes
+    without a width and the ends of the range.
+    """
+    lower, upper = (side[:, place] for side in network.nodes.boxes())
+    of_samples = lower <= upper if fast else lower == upper
+    ends = np.array([] if fast else [0.0, 1.0])
+    return network.encoder.decode(np.concatenate([lower[of_samples], upper[of_samples], ends]), np.array([place]))
+
+
+def _are_whole(values: FloatArray, slack: float) -> bool:
+    return bool((abs(values - np.rint(values)) <= slack).all())
 
 
 def _numbers(network: Network) -> tuple[IntArray, FloatArray]:
@@ -59,26 +83,17 @@ def _columns(network: Network, features: IntArray) -> IntArray:
 
 
 def _are_multiples(network: Network, features: IntArray, decimals: IntArray) -> BoolArray:
-    """Return for each feature whether every side of every box has no more than the given decimals.
-
-    With a learning rate below 1 most sides are no values of samples, but those of boxes without a width are: where
-    there are several, these are enough.
-    """
+    """Return for each feature whether every side of every box has no more than the given decimals."""
     encoder, boxes = network.encoder, network.nodes.boxes()
-    spans = encoder.upper[features] - encoder.lower[features]
-    slack = np.maximum(SLACK, _scaled(spans, decimals) * 4 / GRID)
     whole = np.ones(len(features), dtype=bool)
-    for nodes, several in ((slice(0, 32), 0), (slice(None), SEVERAL)):  # a few nodes rule most columns out
+    for nodes in (slice(0, 32), slice(None)):  # a few nodes rule most columns out
         rows = np.flatnonzero(whole)
         lower, upper = (side[nodes][:, features[rows]] for side in boxes)
-        near = []
         for side in (lower, upper):
             with np.errstate(over="ignore", invalid="ignore"):
-                scaled = _scaled(encoder.decode(side, features[rows]), decimals[rows])
-                near.append(abs(scaled - np.rint(scaled)) <= slack[rows])
-        narrow = lower == upper
-        of_all = ((near[0] & near[1]) | (lower > upper)).all(axis=0)
-        whole[rows] = of_all | ((near[0] | ~narrow).all(axis=0) & (narrow.sum(axis=0) >= several))
+                units = _scaled(encoder.decode(side, features[rows]), decimals[rows])
+                near = abs(units - np.rint(units)) <= SLACK
+            whole[rows] &= (near | (lower > upper)).all(axis=0)
     return whole
 
 

@@ -152,7 +152,8 @@ class SeveralChanges:
 
     def _ends(self, without: Set[int]) -> IntArray:
         """Return where to go: candidates that reach the goal and leave some columns as they are, or go half the way."""
-        points = [points_of_boxes(member, self.options, MOST_BOXES) for member in self.goal.view.members]
+        members = self.goal.view.members
+        points = [points_of_boxes(member, self.options, MOST_BOXES // len(members) + 1) for member in members]
         every: IntArray = np.concatenate([*points, self._best_alone()])
         every[:, list(without)] = STAY
         every = np.unique(every, axis=0)

@@ -246,12 +246,14 @@ class _Choice:
         return chosen
 
     def _are_unlike(self, one: int, other: int) -> bool:
-        """Return whether two candidates differ in features or directions, by more than a small part of the change."""
+        """Return whether two candidates differ in features, or in all directions, and not only in a small part."""
         first, second = sorted((self.keys[one], self.keys[other]), key=len)
         fewer, more = sorted((self.sizes[one], self.sizes[other]), key=len)
         if set(first) <= set(second):
             return len(first) < len(second) and all(more[column] <= MUCH_SMALLER * fewer[column] for column in fewer)
         shared = [column for column, _ in set(first) & set(second)]
+        if fewer.keys() == more.keys() and shared:
+            return False
         return not all(
             sum(sizes[column] for column in shared) > MOST_OF_IT * sum(sizes.values()) for sizes in (fewer, more)
         )
