@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from sslart import SSLART, WESSLART
 from sslart._art.geometry import centres
+from sslart._mapping.evidence.bases.boxes import BoxTerm
 from sslart._mapping.model_view import MemberView, view_of
 
 
@@ -18,12 +20,14 @@ def inside_contributions(member: MemberView, node: int) -> np.ndarray:
     readout = member.readout
     assert readout is not None
     (box,) = np.flatnonzero(readout.nodes == node)
-    lower, upper = (side[[node]] for side in member.boxes)
-    total = np.zeros(len(member.class_table.classes))
-    for boxes, activations, weights in readout.box_activations(centres(lower, upper)):
-        for column in np.flatnonzero(boxes == box):
-            total += activations[0, column] * weights[:, column]
-    return total
+    terms = []
+    for term in readout.terms:
+        assert isinstance(term, BoxTerm)
+        own = np.flatnonzero(term.group.boxes == box)
+        if own.size:
+            terms.append(replace(term, group=term.group.only(own), weights=term.weights[:, :, own]))
+    middle = centres(*(side[[node]] for side in member.boxes))
+    return replace(readout, terms=tuple(terms), bias=np.zeros(len(readout.bias))).scores(middle)[0]
 
 
 @pytest.mark.parametrize("n_members", [None, 3])

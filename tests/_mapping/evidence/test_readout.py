@@ -35,37 +35,7 @@ def whole_readout(seed: int = 0, n_classes: int = 3, missing: float = 0.0) -> tu
     return labelled, readout, samples
 
 
-def by_box(readout: Readout, samples: np.ndarray) -> np.ndarray:
-    """What each box adds to each class, shape (n_samples, n_classes, n_boxes)."""
-    n_samples, n_classes = len(samples), len(readout.bias)
-    no_other = np.full(n_samples, -1)
-    one_class = [readout.box_contributions(samples, np.full(n_samples, index), no_other) for index in range(n_classes)]
-    return np.stack(one_class, axis=1)
-
-
-@settings(max_examples=10)
-@given(seed=st.integers(0, 99), n_classes=st.integers(1, 4), missing=st.sampled_from([0.0, 0.3]))
-def test_a_score_is_the_bias_and_what_boxes_and_features_contribute(seed: int, n_classes: int, missing: float) -> None:
-    labelled, readout, samples = whole_readout(seed, n_classes, missing)
-    readout = replace(readout, bias=np.arange(n_classes) + 0.5)
-    scores = readout.scores(samples)
-    boxes, features = by_box(readout, samples), readout.feature_contributions(samples)
-    assert boxes.shape == (len(samples), n_classes, len(labelled.boxes.lower))
-    assert features.shape == (len(samples), samples.shape[1], n_classes)
-    total = readout.bias + boxes.sum(axis=2) + features.sum(axis=1)
-    np.testing.assert_allclose(scores, total, rtol=0, atol=TOLERANCE * np.abs(scores).max())
-
-
-def test_contributions_between_two_classes_are_the_difference_of_both() -> None:
-    _, readout, samples = whole_readout()
-    random = np.random.RandomState(0)
-    first, second = random.randint(3, size=(2, len(samples)))
-    boxes, each = by_box(readout, samples), np.arange(len(samples))
-    expected = boxes[each, first] - boxes[each, second]
-    np.testing.assert_allclose(readout.box_contributions(samples, first, second), expected, rtol=0, atol=1e-12)
-
-
-def test_every_kind_of_term_is_in_that_sum() -> None:
+def test_every_kind_of_term_is_in_the_scores() -> None:
     _, readout, samples = whole_readout()
     scores = readout.scores(samples)
     for kind in TERM_ORDER:
@@ -82,16 +52,18 @@ def test_inside_a_box_its_own_contribution_is_at_full_activation() -> None:
     _, readout, _ = whole_readout()
     term = next(term for term in readout.terms if isinstance(term, BoxTerm) and term.rank_weight == 0.0)
     only = replace(readout, terms=(term,), bias=np.zeros(3))
-    middles = (term.group.lower + term.group.upper) / 2
-    contributions = by_box(only, middles)[np.arange(len(middles)), :, term.group.boxes]
     expected = only.inside_contributions()[term.group.boxes]
-    np.testing.assert_allclose(contributions, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+    for place, middle in enumerate((term.group.lower + term.group.upper) / 2):
+        one = replace(term, group=term.group.only(np.array([place])), weights=term.weights[:, :, [place]])
+        scores = replace(only, terms=(one,)).scores(middle[None])
+        np.testing.assert_allclose(scores[0], expected[place], rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
-def test_a_missing_value_contributes_nothing_by_itself() -> None:
+def test_a_missing_value_contributes_nothing() -> None:
     _, readout, samples = whole_readout()
     samples[:, 1] = np.nan
-    assert (readout.feature_contributions(samples)[:, 1] == 0.0).all()
+    columns = np.arange(samples.shape[1])
+    assert (readout.contributions(samples, columns, len(columns)).by_column[:, 1] == 0.0).all()
     assert np.isfinite(readout.scores(samples)).all()
 
 
@@ -164,7 +136,8 @@ def test_curves_are_straight_between_knots() -> None:
     random = np.random.RandomState(0)
     heights = random.normal(size=(2, N_KNOTS, 3))
     samples = random.rand(20, 2)
-    contributions = SplineTerm(0.0, heights).feature_contributions(samples)
+    readout = replace(without_terms(3, 1.0, 0.1), scaler=RankScaler((None, None)), terms=(SplineTerm(0.0, heights),))
+    contributions = readout.contributions(samples, np.arange(2), 2).by_column
     knots = np.linspace(0, 1, N_KNOTS)
     for feature in range(2):
         for index in range(3):

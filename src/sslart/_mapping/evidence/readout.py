@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from sslart._art.backend import backend
-from sslart._mapping.evidence.bases.base import BoxActivations, Term
+from sslart._mapping.evidence.bases.base import Term
 from sslart._mapping.evidence.bases.boxes import BoxTerm
 from sslart._mapping.evidence.bases.graph import GraphTerm
 from sslart._mapping.evidence.bases.linear import LinearTerm
@@ -118,33 +118,6 @@ class Readout:
         shares /= shares.sum(axis=1, keepdims=True)
         return np.asarray((1.0 - self.smoothing) * shares + self.smoothing / scores.shape[1])
 
-    def box_activations(self, coded: FloatArray) -> Iterator[BoxActivations]:
-        """Yield the activations of the boxes of all terms; a box may come several times."""
-        scales = self._on_scales(coded)
-        for term in self.terms:
-            yield from term.box_activations(scales[term.rank_weight])
-
-    def box_contributions(self, coded: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
-        """Return what each box adds to one class of each sample less to another, shape (n_samples, n_boxes).
-
-        `second` is -1 for samples without another class.
-        """
-        contributions = np.zeros((len(coded), len(self.nodes)))
-        for boxes, activations, weights in self.box_activations(coded):
-            of_class = np.vstack([weights, np.zeros(len(boxes))])
-            contributions[:, boxes] += activations * (of_class[first] - of_class[second])
-        return contributions
-
-    def feature_contributions(self, coded: FloatArray) -> FloatArray:
-        """Return what each feature adds by itself, shape (n_samples, n_features, n_classes)."""
-        scales = self._on_scales(coded)
-        contributions = np.zeros((*coded.shape, len(self.bias)))
-        for term in self.terms:
-            own = term.feature_contributions(scales[term.rank_weight])
-            if own is not None:
-                contributions += own
-        return contributions
-
     def inside_contributions(self) -> FloatArray:
         """Return what each box adds for a sample inside it, shape (n_boxes, n_classes); NaN where it has no weight."""
         contributions = np.full((len(self.nodes), len(self.bias)), np.nan)
@@ -154,10 +127,6 @@ class Readout:
                 boxes, own = found
                 contributions[boxes] = np.nan_to_num(contributions[boxes]) + own
         return contributions
-
-    def _on_scales(self, coded: FloatArray) -> dict[float, FloatArray]:
-        """Return the samples on every scale that a term has."""
-        return {weight: self.scaler.blend(coded, weight) for weight in {term.rank_weight for term in self.terms}}
 
 
 class ReadoutBuilder:

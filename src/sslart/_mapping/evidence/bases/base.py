@@ -6,10 +6,9 @@ A family is one file beside this one. It is registered in `families.py`; nothing
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -22,22 +21,6 @@ if TYPE_CHECKING:
 
 
 AnyTerm = TypeVar("AnyTerm", bound="Term")
-
-
-class BoxActivations(NamedTuple):
-    """How much each box of a term is activated by each sample, and what it then adds to the score of each class.
-
-    Attributes
-    ----------
-    boxes : array of int of length n_boxes
-        Indices of the boxes, each once.
-    activations : array of shape (n_samples, n_boxes)
-    weights : array of shape (n_classes, n_boxes)
-    """
-
-    boxes: IntArray
-    activations: FloatArray
-    weights: FloatArray
 
 
 class Term(ABC):
@@ -54,16 +37,8 @@ class Term(ABC):
     def combined(cls, terms: list[Self]) -> list[Self]:
         """Return terms of this class as fewer terms with the same sum."""
 
-    def box_activations(self, samples: FloatArray) -> Iterator[BoxActivations]:
-        """Yield the activations of its boxes; a term without boxes yields nothing."""
-        yield from ()
-
     def inside_contributions(self) -> tuple[IntArray, FloatArray] | None:
         """Return its boxes and what each adds to the scores of a sample inside it, (n_boxes, n_classes); None: none."""
-        return None
-
-    def feature_contributions(self, samples: FloatArray) -> FloatArray | None:
-        """Return what each feature adds by itself, shape (n_samples, n_features, n_classes); None: no such part."""
         return None
 
 

@@ -5,14 +5,13 @@ Three kinds: boxes over all features, over features weighted by their relevance,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sslart._mapping.evidence.bases.base import Basis, BoxActivations, Family, Term
+from sslart._mapping.evidence.bases.base import Basis, Family, Term
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.packed_boxes import PackedBoxes, padded
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
@@ -129,15 +128,6 @@ class BoxTerm(Term):
         n_dropped = int(np.searchsorted(np.cumsum(largest[order]), NEGLIGIBLE, side="right"))
         kept = np.sort(order[n_dropped:])
         return replace(self, group=self.group.only(kept), weights=self.weights[:, :, kept])
-
-    def box_activations(self, samples: FloatArray) -> Iterator[BoxActivations]:
-        """Yield the activations at each level."""
-        group = self.group
-        distances = group.packed.distances(group.select_features(samples))
-        activations = np.exp(-self.rate * distances.astype(np.float64))
-        for weights in self.weights:
-            yield BoxActivations(group.boxes, activations, weights)
-            activations = activations**2
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray]:
         """Return what each box adds at full activation."""

@@ -6,7 +6,6 @@ makes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -15,7 +14,7 @@ import numpy as np
 import scipy.linalg
 
 from sslart._art.backend import backend
-from sslart._mapping.evidence.bases.base import Basis, BoxActivations, Family, Term, sum_by_scale
+from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
 from sslart._mapping.evidence.bases.propagation import MIN_BOXES, LabelPropagation, similarity
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.ridge import Fit
@@ -85,10 +84,6 @@ class GraphTerm(Term):
     def outputs(self) -> FloatArray:
         """Return what is added to the scores at each box: its own weights, and the mean of its neighbours'."""
         return np.asarray(OWN_SHARE * self.weights + (1.0 - OWN_SHARE) * self.weights[self.neighbours].mean(axis=1))
-
-    def box_activations(self, samples: FloatArray) -> Iterator[BoxActivations]:
-        """Yield the activations of the boxes."""
-        yield BoxActivations(self.boxes, self.activations(self.nearest(samples)), self.weights.T)
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray]:
         """Return what each box adds where it is the nearest."""

@@ -40,10 +40,6 @@ class LinearTerm(Term):
         """Return one trend per scale."""
         return sum_by_scale(terms, "slopes")
 
-    def feature_contributions(self, samples: FloatArray) -> FloatArray:
-        """Return the trend in each feature."""
-        return np.asarray(np.nan_to_num(samples - self.centre)[:, :, None] * self.slopes)
-
 
 class LinearBasis(Basis):
     """The features, centred; standardised where the spec wants it."""

@@ -38,14 +38,6 @@ class SplineTerm(Term):
         """Return one set of curves per scale."""
         return sum_by_scale(terms, "heights")
 
-    def feature_contributions(self, samples: FloatArray) -> FloatArray:
-        """Return the height of the curve of each feature."""
-        below, part = knot_positions(samples)
-        each = np.arange(samples.shape[1])
-        part = part[:, :, None]
-        heights = (1.0 - part) * self.heights[each, below] + part * self.heights[each, below + 1]
-        return np.asarray(np.where(np.isnan(samples)[:, :, None], 0.0, heights))
-
 
 def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the knot below each value in [0, 1], and which part of the way to the next knot the value lies at."""
