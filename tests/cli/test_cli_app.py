@@ -13,7 +13,7 @@ import sslart
 from sslart.cli import main
 from tables import iris
 
-COMMANDS = ("fit", "predict", "explain", "rules", "report", "update", "label", "watch", "data", "reproduce")
+COMMANDS = ("fit", "predict", "explain", "what-if", "rules", "report", "update", "label", "watch", "data", "reproduce")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -8,7 +8,7 @@ import typer
 from typer.main import get_command
 
 from sslart import __version__
-from sslart.cli.commands import data, explain, fit, label, predict, report, reproduce, rules, update, watch
+from sslart.cli.commands import data, explain, fit, label, predict, report, reproduce, rules, update, watch, what_if
 
 app = typer.Typer(
     name="sslart",
@@ -16,8 +16,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for one in (fit, predict, explain, rules, report, update, label, watch, reproduce):
-    app.command(one.__name__.rpartition(".")[2])(one.run)
+for one in (fit, predict, explain, what_if, rules, report, update, label, watch, reproduce):
+    app.command(one.__name__.rpartition(".")[2].replace("_", "-"))(one.run)
 app.add_typer(data.app, name="data")
 
 

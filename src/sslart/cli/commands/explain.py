@@ -11,7 +11,8 @@ from sslart._mapping.model_view import view_of
 from sslart.cli._model_file import read_model
 from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, note, print_json
 from sslart.cli.input.columns import blank_rows, check_learnt_columns, learnt_columns, samples_for
-from sslart.cli.input.files import read_pieces, read_table
+from sslart.cli.input.files import read_table
+from sslart.cli.input.rows import sample_of_row
 
 MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
 
@@ -41,7 +42,7 @@ def run(
         _check_evidence(model, model_file)
         found = model.feature_importances(None if data is None else _samples(model, data))
     else:
-        (found,) = model.explain(_sample(model, str(data), row))
+        (found,) = model.explain(sample_of_row(model, str(data), row))
     if as_json:
         print_json(found.to_dict())
     else:
@@ -55,16 +56,6 @@ def _check_evidence(model: Any, model_file: str) -> None:
             "Fit one with evidence mapping: sslart fit without --mapping or with --mapping evidence. For this one, "
             "sslart rules prints its boxes."
         )
-
-
-def _sample(model: Any, data: str, row: int) -> Any:
-    """Return one row of a table as the model takes it."""
-    n_rows = 0
-    for frame in read_pieces(data):
-        n_rows += len(frame)
-        if row <= n_rows:
-            return samples_for(model, frame.loc[row - 1 : row - 1], data)
-    raise ValueError(f"{data} has {n_rows} rows, so there is no row {row}: give --row from 1 to {n_rows}.")
 
 
 def _samples(model: Any, data: str) -> Any:

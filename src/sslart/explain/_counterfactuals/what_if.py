@@ -314,7 +314,7 @@ def _note(
         return f"Only {len(found)} of {plural(n, 'change')} wanted: {other} was found."
     cures = ["fix fewer features"] if limits.fixed else []
     cures += ["allow wider ranges"] if limits.numbers or limits.categories else []
-    cures += ["allow novel samples as well (plausible=False)"] if goal.plausible else []
+    cures += ["allow samples that are not plausible"] if goal.plausible else []
     cure = f" Try this: {', or '.join(cures)}." if cures else ""
     cannot = f" ({_reasons(view, options)})" if options.why_not else ""
     which = f"the {plural(len(options.movable), 'feature')} that can change{cannot}"

@@ -1,0 +1,104 @@
+"""`sslart what-if`: which small changes of a row lead to another prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from sslart._mapping.model_view import ModelView, view_of
+from sslart.cli._model_file import read_model
+from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, listed, print_json
+from sslart.cli.input.cells import plain
+from sslart.cli.input.columns import split_names
+from sslart.cli.input.files import pandas
+from sslart.cli.input.rows import sample_of_row
+
+RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number, and --range COLUMN=A,B for categories"
+
+
+def run(
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    row: Annotated[int, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")],
+    target: Annotated[
+        str | None, typer.Option(help="the class that is wanted; any other than the present one if not given")
+    ] = None,
+    fixed: Annotated[
+        list[str] | None,
+        typer.Option(help="column that never changes; may be given often, or once with commas", metavar="COLUMN"),
+    ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            help="limits of new values, COLUMN=LOW:HIGH for a number, where a side may be left out, or COLUMN=A,B "
+            "for categories; may be given often",
+            metavar="LIMITS",
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="how many changes are wanted", metavar="CHANGES")] = 3,
+    plausible: Annotated[bool, typer.Option("--plausible", help="only changes that lead to familiar samples")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Print several unlike changes of a row, each of which leads to another prediction: those of few columns first.
+
+    New values are values that occur: numbers within the learnt range, with no more decimals than the data, and
+    categories that were learnt. What is missing in the row stays missing. Every change has been predicted. If there
+    are fewer than wanted, the last line gives the reason.
+    """
+    model = read_model(model_file)
+    view = view_of(model)
+    sample = sample_of_row(model, data, row)
+    columns = pandas().DataFrame(columns=view.feature_names)
+    found = model.counterfactual(
+        sample,
+        target=None if target is None else _class(view, target),
+        fixed=split_names(fixed, columns),
+        ranges=_ranges(view, ranges or ()),
+        n=n,
+        plausible=plausible,
+    )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
+
+
+def _class(view: ModelView, text: str) -> Any:
+    """Return the class that a text stands for; the text where there is none."""
+    return {plain(str(one)): one for one in view.classes.tolist()}.get(plain(text), text)
+
+
+def _ranges(view: ModelView, texts: Sequence[str]) -> dict[str, Any]:
+    """Return the limits of new values by column."""
+    ranges: dict[str, Any] = {}
+    encoder = view.members[0].encoder
+    for text in texts:
+        names = [name for name in view.feature_names if text.startswith(f"{name}=")]
+        if not names:
+            raise ValueError(
+                f"--range {text!r} does not begin with a column of the model and an equals sign: {RANGE_CURE}. The "
+                f"columns are {listed(view.feature_names, 12)}."
+            )
+        name = max(names, key=len)
+        limits, column = text.removeprefix(f"{name}="), view.feature_names.index(name)
+        if column in encoder.categorical:
+            known = {plain(str(one.category)): one.category for one in encoder.features if one.column == column}
+            parts = [limits] if limits in known else [part.strip() for part in limits.split(",")]
+            ranges[name] = [known.get(part, part) for part in parts]
+        else:
+            ranges[name] = _limits(text, limits)
+    return ranges
+
+
+def _limits(text: str, limits: str) -> tuple[float | None, float | None]:
+    low, colon, high = limits.partition(":")
+    try:
+        first, last = (float(side) if side.strip() else None for side in (low, high))
+    except ValueError as error:
+        raise ValueError(f"--range {text!r} has a limit that is not a number: {RANGE_CURE}.") from error
+    if not colon:
+        raise ValueError(f"--range {text!r} has one limit: {RANGE_CURE}; one side may be empty, as in {text}:")
+    return first, last

@@ -1,0 +1,18 @@
+"""One row of a table as a model takes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sslart.cli.input.columns import samples_for
+from sslart.cli.input.files import read_pieces
+
+
+def sample_of_row(model: Any, data: str, row: int) -> Any:
+    """Return a row of a table, counted from 1 below the header, with the columns that a model has learnt from."""
+    n_rows = 0
+    for frame in read_pieces(data):
+        n_rows += len(frame)
+        if row <= n_rows:
+            return samples_for(model, frame.loc[row - 1 : row - 1], data)
+    raise ValueError(f"{data} has {n_rows} rows, so there is no row {row}: give --row from 1 to {n_rows}.")
