@@ -74,7 +74,7 @@ def _similar_lines(explanation: Explanation) -> list[str]:
     boxes, other = explanation.similar_boxes, explanation.opposing_box
     lines = ["Similar cases, and where this sample lies:", *(f"  {similar_text(box)}" for box in boxes)]
     if other is not None and other.node not in [box.node for box in boxes]:
-        lines.append(f"  nearest of another class: {similar_text(other)}")
+        lines.append(f"  nearest with a label of another class: {similar_text(other)}")
     return lines
 
 
@@ -114,7 +114,7 @@ def as_text(explanation: Explanation) -> str:
             f"{change.feature} {number_text(change.after, 6)} instead of {number_text(change.before, 6)}"
             for change in explanation.counterfactual.changes
         ]
-        lines.append(f"The prediction would be {explanation.counterfactual.prediction} with {list_text(changes)}.")
+        lines.append(f"The prediction would be {explanation.counterfactual.prediction} with {list_text(changes, len(changes))}.")
     if explanation.votes is not None:
         lines.append(_evidence_votes(explanation) if explanation.evidence else f"Votes: {_votes(explanation)}.")
     return "\n".join(lines)
