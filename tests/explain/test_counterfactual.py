@@ -78,15 +78,13 @@ def others(model: Any, samples: np.ndarray, present: Any, target: Any) -> np.nda
 
 def nearest_alone(model: Any, x: np.ndarray, target: Any) -> dict[tuple[int, int], float]:
     """By feature and direction, the nearest whole number that changes the prediction by itself: brute force."""
-    present = model.predict(x[None])[0]
+    tried = [(feature, float(value)) for feature in range(len(x)) for value in range(HIGHEST + 1)]
+    changed = np.array([[value if one == feature else x[one] for one in range(len(x))] for feature, value in tried])
+    reached = others(model, changed, model.predict(x[None])[0], target)
     nearest: dict[tuple[int, int], float] = {}
-    for feature in range(len(x)):
-        for value in sorted(range(HIGHEST + 1), key=lambda value: abs(value - x[feature])):
-            changed = x.copy()
-            changed[feature] = value
-            direction = int(np.sign(value - x[feature]))
-            if direction and (feature, direction) not in nearest and others(model, changed[None], present, target)[0]:
-                nearest[feature, direction] = float(value)
+    hits = [one for one, hit in zip(tried, reached, strict=True) if hit]
+    for feature, value in sorted(hits, key=lambda one: abs(one[1] - x[one[0]])):
+        nearest.setdefault((feature, int(np.sign(value - x[feature]))), value)
     return nearest
 
 
@@ -100,21 +98,21 @@ def singles(found: Counterfactuals) -> dict[tuple[int, int], float]:
 def test_all_changes_of_one_feature_are_those_that_brute_force_finds(model: Any) -> None:
     model, X = fitted(model)
     n_with = 0
-    for x in X[:12]:
+    for x in X[:8]:
         nearest = nearest_alone(model, x, None)
-        found = model.counterfactual(x, n=50)
+        found = model.counterfactual(x, n=20)
         assert singles(found) == nearest
         n_with += bool(nearest)
         if nearest:
             assert len(found[0].changes) == 1
             assert model.counterfactual(x, n=1)[0].changes == found[0].changes or found[0].novel
-    assert n_with > 3
+    assert n_with > 2
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
 def test_a_target_is_found_wherever_one_or_two_features_are_enough(model: Any) -> None:
     model, X = fitted(model)
-    for x in X[12:20]:
+    for x in X[12:18]:
         present = model.predict(x[None])[0]
         for target in set(model.classes_.tolist()) - {present}:
             found = model.counterfactual(x, target)
@@ -155,7 +153,7 @@ def check(model: Any, found: Counterfactuals, x: np.ndarray) -> None:
     assert [len(one) for one in lists] == sorted(len(one) for one in lists)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(lattices(min_samples=6), st.integers(0, 2**32 - 1), st.integers(0, len(MODELS) - 1), st.booleans())
 def test_whatever_is_offered_holds(X: np.ndarray, seed: int, which: int, plausible: bool) -> None:
     random = np.random.default_rng(seed)

@@ -173,7 +173,7 @@ class SeveralChanges:
     def _before_half(self, column: int, option: int) -> IntArray:
         """Return the options of a column up to half the way to one of them: a change that is much smaller."""
         way = next(way for way in self.options.ways(column) if option in way)
-        return way[: way.tolist().index(option) // 2]
+        return way[: (way.tolist().index(option) + 1) // 2]
 
     def _best_alone(self) -> IntArray:
         """Return one candidate: every column at the value that comes nearest to the goal by itself."""

@@ -27,6 +27,7 @@ SAME_FEATURE = 0.5  # what a feature that another choice changes as well costs, 
 NOVEL = 1.0  # what a sample unlike all learnt ones costs: as much as one more feature
 MUCH_SMALLER = 0.5
 MOST_OF_IT = 0.8
+MOST_ROUNDS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +195,7 @@ def _search(goal: Goal, options: Options, n: int) -> IntArray:
     search.try_pairs()
     choice = _Choice(goal, options, search.found)
     tried: set[frozenset[int]] = set()
-    while len(chosen := choice.unlike(n)) < n:
+    while len(chosen := choice.unlike(n)) < n and len(tried) < MOST_ROUNDS:
         columns = [frozenset(choice.sizes[one]) for one in chosen]
         every = frozenset[int]().union(*columns)
         each = [frozenset({column}) for column in sorted(every)]
