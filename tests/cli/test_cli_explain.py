@@ -1,14 +1,16 @@
-"""`sslart explain` explains one row as the library does."""
+"""`sslart explain` and `sslart what-if` explain one row, and offer changes of it, as the library does."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 import sslart
+from sslart import SSLART
 from sslart.cli import main
 from tables import iris, iris_model, mixed_model
 
@@ -60,3 +62,65 @@ def test_a_model_that_predicts_by_single_boxes_has_no_importances(tmp_path: Path
     assert "most important" not in capsys.readouterr().out
     assert main(["explain", file, "--global"]) == 1
     assert "--mapping evidence" in capsys.readouterr().err
+
+
+def what_if(model: Path, table: Path, *options: str) -> int:
+    return main(["what-if", str(model), str(table), *options])
+
+
+def test_the_changes_are_those_of_the_library(tmp_path: Path, capsys: Captured) -> None:
+    model, X = iris_model(tmp_path), load_iris(as_frame=True).data
+    assert what_if(model, tmp_path / "iris.csv", "--row", "70") == 0
+    assert capsys.readouterr().out == f"{sslart.load(model).counterfactual(X.iloc[69])}\n"
+    limits = ["--range", "petal width (cm)=1:2", "--range", "sepal width (cm)=:4", "--fixed", "petal length (cm)"]
+    assert what_if(model, tmp_path / "iris.csv", "--row", "1", "--target", "versicolor", "--n", "2", *limits) == 0
+    ranges = {"petal width (cm)": (1, 2), "sepal width (cm)": (None, 4)}
+    wanted = sslart.load(model).counterfactual(X.iloc[0], "versicolor", ["petal length (cm)"], ranges, 2)
+    assert capsys.readouterr().out == f"{wanted}\n"
+    assert len(wanted) == 2
+
+
+def test_categories_are_limited_and_programs_can_read_it(tmp_path: Path, capsys: Captured) -> None:
+    model, table = mixed_model(tmp_path), tmp_path / "mixed.csv"
+    options = ["--row", "2", "--json", "--n", "8", "--fixed", "code,size", "--range", "colour=red,blue"]
+    assert what_if(model, table, *options) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["prediction"] in ("large", "small")
+    for one in found["counterfactuals"]:
+        assert [(change["feature"], change["after"] in ("red", "blue")) for change in one["changes"]] == [
+            ("colour", True)
+        ]
+    assert found["note"]
+    assert what_if(model, table, "--row", "2", "--plausible") == 0
+    assert "novel" not in capsys.readouterr().out
+
+
+def test_whole_numbers_as_classes_and_columns_without_names_are_understood(tmp_path: Path, capsys: Captured) -> None:
+    X, y = load_iris(return_X_y=True)
+    sslart.save(SSLART(random_state=0).fit(X, y), tmp_path / "plain.sslart")
+    np.savetxt(tmp_path / "plain.csv", X, delimiter=",", header="a,b,c,d", comments="")
+    assert (
+        what_if(tmp_path / "plain.sslart", tmp_path / "plain.csv", "--row", "1", "--target", "1", "--fixed", "x2") == 0
+    )
+    out = capsys.readouterr().out
+    assert "leads to 1:" in out or "lead to 1" in out
+    assert " x2 " not in out.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--row", "151"], "150 rows"),
+        (["--row", "1", "--target", "tulip"], "target 'tulip' is not a class"),
+        (["--row", "1", "--target", "setosa"], "already"),
+        (["--row", "1", "--fixed", "petal"], "which the model has not learnt"),
+        (["--row", "1", "--range", "petal=1:2"], "does not begin with a column"),
+        (["--row", "1", "--range", "petal width (cm)=1"], "has one limit"),
+        (["--row", "1", "--range", "petal width (cm)=a:b"], "not a number"),
+        (["--row", "1", "--range", "petal width (cm)=90:99"], "holds no value that was learnt"),
+    ],
+    ids=str,
+)
+def test_a_mistake_is_refused_with_the_cure(options: list[str], message: str, tmp_path: Path, capsys: Captured) -> None:
+    assert what_if(iris_model(tmp_path), tmp_path / "iris.csv", *options) == 1
+    assert message in capsys.readouterr().err

@@ -317,9 +317,9 @@ def _note(
     cures += ["allow wider ranges"] if limits.numbers or limits.categories else []
     cures += ["allow samples that are not plausible"] if goal.plausible else []
     cure = f" Try this: {', or '.join(cures)}." if cures else ""
+    which = list_text([view.feature_names[column] for column in options.movable])
     cannot = f" ({_reasons(view, options)})" if options.why_not else ""
-    which = f"the {plural(len(options.movable), 'feature')} that can change{cannot}"
-    return f"No change of {which} was found to lead to {wanted}, of values that occur in what was learnt.{cure}"
+    return f"No change of {which} to values that occur was found to lead to {wanted}{cannot}.{cure}"
 
 
 def _reasons(view: ModelView, options: Options) -> str:
