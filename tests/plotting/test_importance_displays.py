@@ -62,7 +62,7 @@ def test_a_model_that_uses_only_the_graph_of_boxes_has_one_bar():
     model = SSLART(mapping="evidence", families=["propagated"], random_state=0).fit(X, y)
     display = rendered(ImportanceDisplay.from_estimator(model))
     assert display.shown == []
-    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["graph of boxes"]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["similar samples without a label"]
 
 
 def test_points_are_values_and_contributions(cancer):

@@ -15,7 +15,7 @@ from sslart.plotting import _style as draw
 from sslart.plotting._base import Display, at_least_one
 
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
-GRAPH = "graph of boxes"
+GRAPH = "similar samples without a label"
 MAX_CLASSES = 5
 UNDIRECTED: dict[str, Any] = {"facecolor": "#bdbdbd", "edgecolor": "white", "linewidth": 0}
 BY_CATEGORY: dict[str, Any] = {"facecolor": "#bdbdbd", "edgecolor": "white", "hatch": "////", "linewidth": 0}

@@ -15,11 +15,14 @@ from sslart._utils.files import write_atomically
 from sslart._utils.optional import optional
 from sslart._utils.params import check_whole
 from sslart._utils.text import number_text, plural
+from sslart.metrics._left_out import left_out_of
 from sslart.metrics._quality import Estimate
 from sslart.plotting._style import style
+from sslart.reporting._confidence import confidence_of, left_out_summary
+from sslart.reporting._importances import importance_lines
 from sslart.reporting._pictures import pictures_of
 from sslart.reporting._rules import rule_lines, rule_numbers
-from sslart.reporting._samples import chosen_rows, sample_lines, states_of
+from sslart.reporting._samples import SampleNames, chosen_rows, sample_lines, states_of
 from sslart.reporting._summary import Observed, observe, summarise
 from sslart.rules import RuleSet, rules_of
 
@@ -36,24 +39,27 @@ def report(
     held_out: bool | None = None,
     rules: RuleSet | None = None,
     sample_names: Sequence[Any] | None = None,
+    sample_numbers: Sequence[int] | None = None,
     max_rules: int = 200,
     max_samples: int = 200,
 ) -> Path:
     """Write a report on a model and its predictions: one HTML file that needs no network.
 
-    It shows the data and labels, the quality of the predictions with 95 % intervals, the limits of the model, the rules
-    (to sort and filter), pictures, and an explanation of the prediction for each sample that a reader picks.
+    It shows the data and labels, the quality of the predictions with 95 % intervals, whether their confidence can be
+    relied on, the limits of the model, the importance of the features, the rules (to sort and filter), pictures, and an
+    explanation of the prediction for each sample that a reader picks. Where no class is known, quality is that of the
+    labels learnt, each left out in turn, if the model keeps them: with evidence mapping.
 
     Parameters
     ----------
-    model : SSLART, FuzzyARTMAP or WESSLART
+    model : AutoSSLART, SSLART, FuzzyARTMAP or WESSLART
         A fitted classifier. It is not changed.
     X : array-like of shape (n_samples, n_features)
         The samples that the report is about. Their values get into the file.
     y : array-like of shape (n_samples,), or None
         Their true classes; -1, None or NaN where not known. Quality is measured on those that have one.
     path : str or path
-        The file to write. An older one is replaced only when the new one is complete.
+        The file to write; its name ends in .html. An older one is replaced only when the new one is complete.
     title : str, default=None
         Headline. None: one with the name of the model.
     held_out : bool, default=None
@@ -61,7 +67,9 @@ def report(
     rules : RuleSet, default=None
         What to show of ``model.rules()``, such as ``model.rules(levels=3, simplify=(X, y))``. None: all.
     sample_names : sequence of shape (n_samples,), default=None
-        Names of the samples, shown beside their row number.
+        Names of the samples, shown beside their number.
+    sample_numbers : sequence of int of shape (n_samples,), default=None
+        Numbers of the samples, such as their rows in a file, each once. None: 1 for the first sample, and so on.
     max_rules : int, default=200
         How many rules to show: those with most samples.
     max_samples : int, default=200
@@ -92,11 +100,16 @@ def report(
     n_rules = check_whole("report", "max_rules", max_rules) or 1
     n_samples = check_whole("report", "max_samples", max_samples) or 1
     observed = observe(model, X, y)
-    shown = rules_of(model) if rules is None else _check_rules(rules, observed)
+    shown = rules_of(model, kind="boxes") if rules is None else _check_rules(rules, observed)
     names = None if sample_names is None else _check_names(sample_names, len(observed))
+    numbers = _check_numbers(sample_numbers, len(observed))
     states = [states_of(observed, row) for row in range(len(observed))]
     summary = summarise(observed)
-    samples = sample_lines(observed, X, chosen_rows(states, n_samples), names, rule_numbers(shown))
+    left_out = left_out_of(observed.view)
+    confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
+    rows = chosen_rows(states, n_samples)
+    samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))
+    important, n_less_important = importance_lines(observed, X)
     page = (
         _environment()
         .get_template("report.html.jinja")
@@ -107,9 +120,18 @@ def report(
             model=_described(observed),
             held_out=held_out,
             classes=observed.classes,
+            learnt_classes=observed.view.classes.tolist(),
             colours={label: style(index).colour for index, label in enumerate(observed.classes)},
             summary=summary,
-            numbers=dataclasses.asdict(summary),
+            confidence=confidence,
+            left_out=of_labels,
+            important=important,
+            n_less_important=n_less_important,
+            numbers={
+                **dataclasses.asdict(summary),
+                "confidence": dataclasses.asdict(confidence),
+                "left_out": of_labels and dataclasses.asdict(of_labels),
+            },
             rules=rule_lines(shown, n_rules),
             n_rules=len(shown),
             pictures=pictures_of(observed, shown, X, y),
@@ -127,6 +149,11 @@ def _check_path(path: str | os.PathLike[str]) -> Path:
         raise IsADirectoryError(f"{target} is a folder: give the name of a file, such as {target / 'report.html'}.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first, or give another path.")
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(
+            f"{target.name} is not the name of a web page, which the report is: give a name that ends in .html. For a "
+            "PDF, open the page in a browser and print it to a file."
+        )
     return target
 
 
@@ -143,6 +170,15 @@ def _check_names(sample_names: Sequence[Any], n_samples: int) -> list[str]:
     if len(names) != n_samples:
         raise ValueError(f"X has {n_samples} samples and sample_names {len(names)}: give one name for each sample.")
     return names
+
+
+def _check_numbers(sample_numbers: Sequence[int] | None, n_samples: int) -> list[int]:
+    if sample_numbers is None:
+        return list(range(1, n_samples + 1))
+    numbers = [int(number) for number in sample_numbers]
+    if len(numbers) != n_samples or len(set(numbers)) < n_samples:
+        raise ValueError(f"sample_numbers must be {n_samples} different numbers, one for each sample of X.")
+    return numbers
 
 
 def _described(observed: Observed) -> dict[str, Any]:

@@ -5,25 +5,42 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from sklearn.utils import _safe_indexing
+
 from sslart._data.labels import UNLABELLED
 from sslart._utils.optional import optional
-from sslart.plotting import BoxesDisplay, CoverageCorrectnessDisplay, RuleHeatmapDisplay
+from sslart.explain import FeatureContributions, contributions_of, importances_of
+from sslart.plotting import BoxesDisplay, CoverageCorrectnessDisplay, DependenceDisplay, RuleHeatmapDisplay
 from sslart.reporting._summary import Observed
 from sslart.rules import RuleSet
 
 PIXELS_PER_POINT = 96 / 72
+NARROW = 3.7  # inches: about the width of a phone
+N_DEPENDENCE = 3
+MAX_POINTS = 150
+HOW_TO_READ = (
+    "Each point is a sample of this report. Above 0, its value raises the score of the class, compared with an average "
+    "sample; below 0, it lowers it. Samples with the same value differ because the contribution also depends on the "
+    "other features. Lines are means; grey bars show how many samples have a value."
+)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An image as a data URL, its width in pixels, a text in its place, and how to read it."""
+    """An image as a data URL, its width in pixels, a text in its place, and how to read it.
+
+    `narrow` is the same image for a narrow screen; empty where the first is narrow itself.
+    """
 
     title: str
     source: str
+    narrow: str
     width: int
     alternative: str
     caption: str
@@ -31,7 +48,7 @@ class Picture:
 
 def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any) -> list[Picture]:
     """Draw what there is to draw."""
-    pictures = [_of_rules(rules)]
+    pictures = [_of_rules(rules), *_of_dependence(observed, X)]
     if len(observed.view.feature_names) - len(observed.view.members[0].encoder.categorical) >= 2:
         pictures.append(_of_boxes(observed, X, y))
     depth_matters = observed.has_search_depth and any((one.labels == UNLABELLED).any() for one in observed.view.members)
@@ -41,24 +58,55 @@ def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any) -> list[Pict
 
 
 def _of_rules(rules: RuleSet) -> Picture:
-    display, source, width = _drawn(lambda: RuleHeatmapDisplay.from_rules(rules, max_features=8))
+    display, images = _drawn(
+        lambda ax: RuleHeatmapDisplay.from_rules(rules, max_features=8 if ax is None else 4, ax=ax)
+    )
     return Picture(
         "The rules at a glance",
-        source,
-        width,
+        *images,
         f"{len(display.rules)} rules by {len(display.features)} features. The table of rules has the same in words.",
         "One row per rule, with its class and, in brackets, the number of its samples. The bar in a cell is the part "
         "of the range that the rule allows, in levels; “any” means that the rule has no condition on this feature.",
     )
 
 
+def _of_dependence(observed: Observed, X: Any) -> list[Picture]:
+    """Draw how the contributions of the most important features depend on their values; none without evidence."""
+    if not observed.view.uses_evidence:
+        return []
+    found = importances_of(observed.model, X)
+    columns = [column for column in found.order[:N_DEPENDENCE].tolist() if found.importances[column] > 0]
+    n, most = len(observed), MAX_POINTS
+    rows = np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.int64)
+    parts = contributions_of(observed.model, _safe_indexing(X, rows)) if columns else None
+    names = [found.feature_names[column] for column in columns]
+    return [
+        _of_feature(parts, name, found.direction_text(name), HOW_TO_READ if name == names[0] else "Read as above.")
+        for name in names
+        if parts is not None
+    ]
+
+
+def _of_feature(parts: FeatureContributions, name: str, direction: str, caption: str) -> Picture:
+    with _style() as pyplot:
+        _, axis = pyplot.subplots(figsize=(NARROW, NARROW), layout="constrained")
+        image = _image(DependenceDisplay.from_contributions(parts, name, ax=axis).figure_)
+    return Picture(
+        f"What {name} contributes, by its value",
+        _as_url(image),
+        "",
+        _width(image),
+        f"Contributions of {name} to the scores of the classes against its value. {direction}.",
+        caption,
+    )
+
+
 def _of_boxes(observed: Observed, X: Any, y: Any) -> Picture:
-    display, source, width = _drawn(lambda: BoxesDisplay.from_estimator(observed.model, X, y))
+    display, images = _drawn(lambda ax: BoxesDisplay.from_estimator(observed.model, X, y, ax=ax))
     first, second = display.feature_names
     return Picture(
         "Boxes and samples over two features",
-        source,
-        width,
+        *images,
         f"{len(display.nodes)} of {display.n_nodes} boxes, {len(display.samples)} samples, over {first} and {second}.",
         "The two features in which the boxes of different classes lie furthest apart. Each rectangle is a box around "
         "similar samples that the model has learnt. Markers are the samples of this report. Dotted grey boxes have no "
@@ -67,7 +115,7 @@ def _of_boxes(observed: Observed, X: Any, y: Any) -> Picture:
 
 
 def _of_coverage(observed: Observed, X: Any, y: Any) -> Picture:
-    display, source, width = _drawn(lambda: CoverageCorrectnessDisplay.from_estimator(observed.model, X, y))
+    display, images = _drawn(lambda ax: CoverageCorrectnessDisplay.from_estimator(observed.model, X, y, ax=ax))
     curve = display.curve
     points = "; ".join(
         f"{'no limit' if depth is None else depth}: {coverage:.0%} predicted, {correctness:.0%} of them right"
@@ -75,24 +123,44 @@ def _of_coverage(observed: Observed, X: Any, y: Any) -> Picture:
     )
     return Picture(
         "Coverage and correctness",
-        source,
-        width,
+        *images,
         f"By search depth: {points}.",
         "With a small search depth (left) the model predicts fewer samples; with a larger one (right) it predicts "
         "more, from boxes that fit less well. Measured on the labelled samples of this report.",
     )
 
 
-def _drawn(draw: Callable[[], Any]) -> tuple[Any, str, int]:
-    """Return a display, its image and the width of it."""
-    matplotlib, pyplot = optional("matplotlib", "report"), optional("matplotlib.pyplot", "report")
+def _drawn(draw: Callable[[Any], Any]) -> tuple[Any, tuple[str, str, int]]:
+    """Return a display, its image, the same for a narrow screen, and the width of the first."""
+    with _style() as pyplot:
+        display = draw(None)
+        height = display.figure_.get_figheight()
+        wide = _image(display.figure_)
+        narrow = _image(draw(pyplot.subplots(figsize=(NARROW, height), layout="constrained")[1]).figure_)
+    return display, (_as_url(wide), _as_url(narrow), _width(wide))
+
+
+@contextmanager
+def _style() -> Iterator[Any]:
+    """Draw as matplotlib does by default, and the same every time."""
+    matplotlib = optional("matplotlib", "report")
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams["svg.hashsalt"] = "sslart"
-        display = draw()
-        file = io.BytesIO()
-        display.figure_.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
-        pyplot.close(display.figure_)
-    image = file.getvalue()
-    points = float(re.findall(rb'width="([0-9.]+)pt"', image)[0])
-    return display, f"data:image/svg+xml;base64,{base64.b64encode(image).decode()}", round(points * PIXELS_PER_POINT)
+        yield optional("matplotlib.pyplot", "report")
+
+
+def _image(figure: Any) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
+    optional("matplotlib.pyplot", "report").close(figure)
+    return file.getvalue()
+
+
+def _width(image: bytes) -> int:
+    """Return the width of an image in pixels."""
+    return round(float(re.findall(rb'width="([0-9.]+)pt"', image)[0]) * PIXELS_PER_POINT)
+
+
+def _as_url(image: bytes) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(image).decode()}"

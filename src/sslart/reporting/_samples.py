@@ -12,9 +12,9 @@ from sklearn.utils import _safe_indexing
 
 from sslart._data.classes import Label
 from sslart._utils.text import number_text
-from sslart.explain import Box, Explanation, FeatureMatch, explain
+from sslart.explain import Box, Evidence, Explanation, FeatureMatch, explain
 from sslart.explain._text.boxes import position_details, short_position_text, side_text, similar_text
-from sslart.explain._text.evidence import contribution_rows, evidence_headline, sum_text
+from sslart.explain._text.evidence import amount_text, contribution_rows, evidence_headline, sum_text
 from sslart.explain._text.explanation import low_probability_text
 from sslart.reporting._summary import Observed
 
@@ -66,12 +66,43 @@ class BoxLine:
 
 
 @dataclass(frozen=True)
+class ContributionLine:
+    """One line of the evidence, as a bar of a waterfall.
+
+    Attributes
+    ----------
+    amount, source : str
+    kind : {"end", "for", "against"}
+        The average sample and the sum; a contribution to the predicted class, or against it.
+    start, end : float
+        Where the bar starts and ends, from 0 to 100.
+    zero : float
+        Where 0 lies.
+    """
+
+    amount: str
+    source: str
+    kind: str
+    start: float
+    end: float
+    zero: float
+
+
+@dataclass(frozen=True)
+class SampleNames:
+    """The number of each sample, and its name; `names` is None where samples have none."""
+
+    numbers: Sequence[int]
+    names: Sequence[str] | None
+
+
+@dataclass(frozen=True)
 class SampleLine:
     """One sample, its prediction, and the reasons for it.
 
     Attributes
     ----------
-    row : int
+    number : int
     name : str or None
     truth, prediction : class or None
     states : tuple of str
@@ -100,15 +131,15 @@ class SampleLine:
         Why the probability is too low, where the model abstains because of that.
     evidence : str or None
         The classes that the evidence compares, and its sum; None without evidence mapping.
-    contributions : tuple of (amount, source)
-        What the evidence consists of.
+    contributions : tuple of ContributionLine
+        What the evidence consists of; the last is the sum.
     sum : str or None
         What the evidence adds up to, and what that means as a probability.
     similar : tuple of str
         Similar cases: the nearest boxes.
     """
 
-    row: int
+    number: int
     name: str | None
     truth: Label | None
     prediction: Label | None
@@ -129,7 +160,7 @@ class SampleLine:
     advice: int | None
     low_confidence: str | None
     evidence: str | None
-    contributions: tuple[tuple[str, str], ...]
+    contributions: tuple[ContributionLine, ...]
     sum: str | None
     similar: tuple[str, ...]
 
@@ -156,9 +187,9 @@ def chosen_rows(states: Sequence[tuple[str, ...]], most: int) -> list[int]:
 
 
 def sample_lines(
-    observed: Observed, X: Any, rows: Sequence[int], names: Sequence[str] | None, numbers: Mapping[int, int]
+    observed: Observed, X: Any, rows: Sequence[int], naming: SampleNames, rule_numbers: Mapping[int, int]
 ) -> list[SampleLine]:
-    """Explain some samples; `numbers` maps each box to the number of its rule."""
+    """Explain some samples; `rule_numbers` maps each box to the number of its rule."""
     starts = [0, *accumulate(member.n_nodes for member in observed.view.members)]
     ranges = _learnt_ranges(observed)
     lines = []
@@ -168,14 +199,14 @@ def sample_lines(
         novelty = why.novelty if why.novelty and why.novelty.is_novel else None
         lines.append(
             SampleLine(
-                row,
-                None if names is None else names[row],
+                naming.numbers[row],
+                None if naming.names is None else naming.names[row],
                 observed.truth[row],
                 observed.predicted[row],
                 states_of(observed, row),
                 why.confidence,
-                _box(why.box, starts, numbers),
-                None if why.opposing_box is None else _box(why.opposing_box, starts, numbers),
+                _box(why.box, starts, rule_numbers),
+                None if why.opposing_box is None else _box(why.opposing_box, starts, rule_numbers),
                 sum(step.skipped_because is not None for step in why.search_path),
                 sum(bool(match.inside) for match in compared),
                 len(compared),
@@ -191,12 +222,39 @@ def sample_lines(
                 why.advice.support if why.advice else None,
                 low_probability_text(*why.low_confidence) if why.low_confidence else None,
                 evidence_headline(evidence) if evidence else None,
-                tuple(contribution_rows(evidence)) if evidence else (),
+                _waterfall(evidence) if evidence else (),
                 sum_text(evidence) if evidence else None,
                 tuple(similar_text(box) for box in why.similar_boxes),
             )
         )
     return lines
+
+
+def _waterfall(evidence: Evidence) -> tuple[ContributionLine, ...]:
+    """Return the evidence as bars, each of which starts where the one before ends; the sum starts at 0."""
+    amounts = [evidence.base, *(one.amount for one in evidence.shown)]
+    if evidence.not_shown:
+        amounts.append(evidence.rest)
+    ends = list(accumulate(amounts))
+    starts = [0.0, *ends[:-1], 0.0]
+    ends.append(evidence.margin)
+    low, high = min(0.0, *ends), max(0.0, *ends)
+
+    def place(value: float) -> float:
+        return round(100 * (value - low) / ((high - low) or 1.0), 1)
+
+    rows = [*contribution_rows(evidence), (amount_text(evidence.margin), "sum")]
+    return tuple(
+        ContributionLine(
+            amount,
+            source,
+            "end" if row in (0, len(rows) - 1) else "for" if end >= start else "against",
+            place(start),
+            place(end),
+            place(0.0),
+        )
+        for row, ((amount, source), start, end) in enumerate(zip(rows, starts, ends, strict=True))
+    )
 
 
 def _learnt_ranges(observed: Observed) -> list[tuple[float, float] | None]:

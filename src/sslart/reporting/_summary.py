@@ -35,6 +35,8 @@ class Observed:
         None where a sample has no label, or the model abstains.
     novel : array of shape (n_samples,)
         Whether a sample fits worse than nearly all learnt samples.
+    proba : array of shape (n_samples, n_classes)
+        Probability of each class of the model, whether it abstains or not.
     """
 
     model: Any
@@ -44,6 +46,7 @@ class Observed:
     truth: list[Label | None]
     predicted: list[Label | None]
     novel: BoolArray
+    proba: FloatArray
 
     def __len__(self) -> int:
         return len(self.table)
@@ -114,6 +117,8 @@ class Limits:
         How many samples would get a prediction at each search depth; empty where every box has a label.
     few_labels : tuple of ClassSummary
         Classes learnt from fewer than five labels.
+    never_predicted : tuple of ClassSummary
+        Classes that the model has learnt and predicts for no sample of the report.
     novelty_threshold : float
         The match that nearly all learnt samples reach; samples that fit worse are novel.
     """
@@ -130,6 +135,7 @@ class Limits:
     n_missing: int
     coverage: tuple[tuple[int, int], ...]
     few_labels: tuple[ClassSummary, ...]
+    never_predicted: tuple[ClassSummary, ...]
     novelty_threshold: float
 
 
@@ -149,7 +155,8 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
     """Predict samples with a fitted model."""
     view = view_of(model, "a fitted SSLART, FuzzyARTMAP or WESSLART")
     table = view.read(X)
-    prediction = view.predict(table)
+    prediction = view.predict(table, want_proba=True)
+    assert prediction.proba is not None
     labels = Labels.none(len(table))
     if y is not None:
         _check_length(y, table)
@@ -166,6 +173,7 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
         truth,
         view.labels_or_none(prediction.indices),
         np.asarray(view.score_samples(table) < view.novelty_threshold),
+        prediction.proba,
     )
 
 
@@ -286,6 +294,7 @@ def _limits(observed: Observed, classes: Sequence[ClassSummary], beyond: BoolArr
         int(_missing(observed.table).any(axis=1).sum()),
         () if labelled.all() or not observed.has_search_depth else _coverage(observed),
         tuple(one for one in classes if one.n_learnt < FEW_LABELS),
+        tuple(one for one in classes if one.n_learnt and not one.n_predicted),
         float(view.novelty_threshold),
     )
 

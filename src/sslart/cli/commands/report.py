@@ -10,7 +10,14 @@ import sslart
 from sslart.cli._model_file import read_model
 from sslart.cli._output import DATA_HELP, MODEL_HELP, QUIET_HELP, STANDARD, check_target, note
 from sslart.cli.input import cells
-from sslart.cli.input.columns import check_columns, labels_of, samples_for
+from sslart.cli.input.columns import (
+    blank_rows,
+    check_columns,
+    check_learnt_columns,
+    labels_of,
+    learnt_columns,
+    samples_for,
+)
 from sslart.cli.input.files import read_table
 
 
@@ -32,10 +39,18 @@ def run(
     model = read_model(model_file)
     frame = read_table(data)
     check_columns(frame.columns, [label, id_column], data)
+    check_learnt_columns(model, frame.columns, data)
+    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
     truth = None if label is None else labels_of(frame, label, data, model.classes_)
-    rows = [f"row {number}" for number in range(1, len(frame) + 1)]  # as explain --row counts
-    names = rows if id_column is None else [text or "" for text in cells.names(frame[id_column])]
     rest = frame.drop(columns=[name for name in (label, id_column) if name is not None])
-    written = sslart.report(model, samples_for(model, rest, data), truth, out, held_out=held_out, sample_names=names)
+    written = sslart.report(
+        model,
+        samples_for(model, rest, data),
+        truth,
+        out,
+        held_out=held_out,
+        sample_names=None if id_column is None else [text or "" for text in cells.names(frame[id_column])],
+        sample_numbers=(frame.index + 1).tolist(),  # as explain --row counts
+    )
     if not quiet:
         note(f"{written} written.")

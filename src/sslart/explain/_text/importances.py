@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CLEAR = 0.3  # from this correlation on, higher values raise a score
 RELEVANT = 0.25  # classes of which the importance is below this part of the highest are not named
 MAX_NAMES = 3
-GRAPH = "(graph of boxes)"
+GRAPH = "(similar samples without a label)"
 HEAD = ("feature", "importance", "share", "which values raise the score of which class")
 
 
@@ -51,7 +51,7 @@ def rows(found: FeatureImportances) -> list[tuple[str, str, str, str]]:
         for column in found.order
     ]
     if found.graph.any():
-        parts.append((found.graph_importance, GRAPH, "labels of neighbouring boxes; not divided among features"))
+        parts.append((found.graph_importance, GRAPH, "the graph of boxes, which is not divided among features"))
     parts.sort(key=lambda part: -part[0])
     return [(name, number_text(amount, 3), f"{100 * amount / total:.0f} %", words) for amount, name, words in parts]
 

@@ -1,0 +1,159 @@
+"""How confidence and right predictions go together: calibration, and what abstention below a limit gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._utils.arrays import BoolArray, FloatArray
+from sslart.metrics._left_out import LeftOut
+from sslart.metrics._quality import Estimate, Quality, quality_of, share
+from sslart.reporting._summary import Observed
+
+EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+LIMITS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class ConfidenceBin:
+    """Predictions of similar confidence.
+
+    Attributes
+    ----------
+    low, high : float
+        From this confidence to below the other; the last includes it.
+    mean_confidence : float
+    right : Estimate
+        Share of right predictions.
+    """
+
+    low: float
+    high: float
+    mean_confidence: float
+    right: Estimate
+
+
+@dataclass(frozen=True)
+class AbstentionLine:
+    """What a model predicts that abstains where the highest probability is below a limit.
+
+    Attributes
+    ----------
+    abstain_below : float or None
+        None: it never abstains.
+    predicted : Estimate
+        Share of the samples of the report that get a prediction.
+    right : Estimate or None
+        Share of right ones among the predictions; None where there is nothing to measure on.
+    """
+
+    abstain_below: float | None
+    predicted: Estimate
+    right: Estimate | None
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Calibration and abstention.
+
+    Attributes
+    ----------
+    of_left_out : bool
+        Whether right predictions are counted on left-out labels, because no sample of the report has a known class.
+    n_measured : int
+        Number of predictions of which it is known whether they are right; 0: none.
+    bins : tuple of ConfidenceBin
+        Those with predictions in them.
+    abstention : tuple of AbstentionLine
+    """
+
+    of_left_out: bool
+    n_measured: int
+    bins: tuple[ConfidenceBin, ...]
+    abstention: tuple[AbstentionLine, ...]
+
+
+@dataclass(frozen=True)
+class LeftOutSummary:
+    """Quality on the labels that the model has learnt, each predicted by the others alone.
+
+    Attributes
+    ----------
+    n_labels : int
+        Labels kept by the model; of an ensemble, by one member.
+    accuracy : Estimate
+    quality : Quality
+        Of all predictions; of an ensemble, each label counts once for each member.
+    never_predicted : tuple of class
+    """
+
+    n_labels: int
+    accuracy: Estimate
+    quality: Quality
+    never_predicted: tuple[int | bool | str, ...]
+
+
+def left_out_summary(observed: Observed, left_out: LeftOut | None) -> LeftOutSummary | None:
+    """Return the quality on left-out labels."""
+    if left_out is None:
+        return None
+    labels = observed.view.classes.tolist()
+    predicted = [labels[index] for index in left_out.predicted]
+    quality = quality_of([labels[index] for index in left_out.truth], predicted, labels)
+    never = tuple(label for label in labels if label not in set(predicted))
+    return LeftOutSummary(left_out.n_labels, left_out.accuracy(), quality, never)
+
+
+def confidence_of(observed: Observed, left_out: LeftOut | None) -> Confidence:
+    """Return calibration and abstention: of the samples whose class is known, else of left-out labels."""
+    highest: FloatArray = observed.proba.max(axis=1)
+    known = np.array([label is not None for label in observed.truth])
+    measured, right, of_left_out = highest[known], _right(observed, known), False
+    if not known.any() and left_out is not None:
+        measured, right, of_left_out = left_out.confidence, left_out.right, True
+    lines = [_line(None, highest, measured, right), *(_line(limit, highest, measured, right) for limit in LIMITS)]
+    return Confidence(of_left_out, len(measured), calibration(measured, right), _without_repeats(lines))
+
+
+def _right(observed: Observed, known: BoolArray) -> BoolArray:
+    """Return whether the class of the highest probability is the true one, of the samples whose class is known."""
+    likely = observed.view.classes[observed.proba.argmax(axis=1)].tolist()
+    return np.array([likely[row] == observed.truth[row] for row in np.flatnonzero(known)], dtype=bool)
+
+
+def calibration(confidence: FloatArray, right: BoolArray) -> tuple[ConfidenceBin, ...]:
+    """Return the share of right predictions by confidence."""
+    places = np.minimum(np.searchsorted(EDGES, confidence, side="right") - 1, len(EDGES) - 2)
+    bins = []
+    for place in np.unique(places).tolist():
+        own = places == place
+        bins.append(
+            ConfidenceBin(
+                EDGES[place],
+                EDGES[place + 1],
+                float(confidence[own].mean()),
+                share(int(right[own].sum()), int(own.sum())),
+            )
+        )
+    return tuple(bins)
+
+
+def _line(limit: float | None, highest: FloatArray, measured: FloatArray, right: BoolArray) -> AbstentionLine:
+    least = 0.0 if limit is None else limit
+    kept = measured >= least
+    return AbstentionLine(
+        limit,
+        share(int((highest >= least).sum()), len(highest)),
+        share(int(right[kept].sum()), int(kept.sum())) if len(measured) else None,
+    )
+
+
+def _without_repeats(lines: Sequence[AbstentionLine]) -> tuple[AbstentionLine, ...]:
+    """Leave out limits that change nothing against the line before."""
+    kept = [lines[0]]
+    for line in lines[1:]:
+        if (line.predicted, line.right) != (kept[-1].predicted, kept[-1].right):
+            kept.append(line)
+    return tuple(kept)

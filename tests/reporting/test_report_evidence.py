@@ -1,0 +1,144 @@
+"""A report on a model with evidence mapping: left-out labels, calibration, abstention, importances, contributions."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from test_reporting import few, iris, numbers_of
+
+import sslart
+from sslart import SSLART, WESSLART, AutoSSLART
+from sslart.metrics import correctness_score
+
+
+@pytest.fixture(scope="module", params=["AutoSSLART", "WESSLART"])
+def unlabelled(request, tmp_path_factory):
+    """Return a model, samples, and a page on them that knows none of their classes."""
+    X, y = iris()
+    model = (
+        WESSLART(3, mapping="evidence", random_state=0) if request.param == "WESSLART" else AutoSSLART(random_state=0)
+    )
+    model.fit(X, few(y, 5))
+    file = sslart.report(model, X[1::2], None, tmp_path_factory.mktemp("report") / "iris.html", max_samples=8)
+    return model, X[1::2], file.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory):
+    """Return a model, samples with classes, and the page on them."""
+    X, y = iris()
+    random = np.random.RandomState(0)
+    model = AutoSSLART(random_state=0).fit(X[::2], few(y[::2], 3))
+    blurred = X[1::2] + random.normal(0, 0.5, X[1::2].shape)
+    file = sslart.report(model, blurred, y[1::2], tmp_path_factory.mktemp("report") / "iris.html", max_samples=20)
+    return model, blurred, y[1::2], file.read_text(encoding="utf-8")
+
+
+def test_without_classes_quality_is_that_of_left_out_labels(unlabelled):
+    model, _, page = unlabelled
+    left_out = numbers_of(page)["left_out"]
+    members = getattr(model, "estimators_", [model])
+    assert left_out["accuracy"]["value"] == pytest.approx(np.mean([one.loo_accuracy_ for one in members]), abs=0.02)
+    assert left_out["n_labels"] == 30
+    confusion = np.array(left_out["quality"]["confusion"])
+    assert confusion.sum() == 30 * len(members)
+    assert np.trace(confusion) == round(sum(one.loo_accuracy_ for one in members) * 30)
+    assert numbers_of(page)["quality"] is None
+    assert "of left-out labels right" in page
+    assert "predicted from all other labels, as if its own were not known" in page
+    assert ("those of single members" in page) == (len(members) > 1)
+
+
+def test_a_model_that_keeps_no_labels_has_no_left_out_quality(tmp_path):
+    X, y = iris()
+    model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
+    page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
+    assert numbers_of(page)["left_out"] is None
+    assert not numbers_of(page)["confidence"]["bins"]
+    assert "What matters to the predictions" not in page
+
+
+def test_calibration_counts_right_predictions_by_confidence(labelled):
+    model, X, y, page = labelled
+    confidence, right = model.predict_proba(X).max(axis=1), model.predict(X) == y
+    found = numbers_of(page)["confidence"]
+    assert (found["of_left_out"], found["n_measured"]) == (False, len(y))
+    assert sum(one["right"]["total"] for one in found["bins"]) == len(y)
+    for one in found["bins"]:
+        own = (confidence >= one["low"]) & ((confidence < one["high"]) | (one["high"] == 1.0))
+        assert one["right"]["count"] == right[own].sum()
+        assert one["mean_confidence"] == pytest.approx(confidence[own].mean())
+    assert page.count('class="track"') >= len(found["bins"])
+
+
+def test_abstention_is_that_of_the_parameter(labelled):
+    model, X, y, page = labelled
+    lines = numbers_of(page)["confidence"]["abstention"]
+    assert lines[0]["abstain_below"] is None
+    assert lines[0]["predicted"]["value"] == 1.0
+    for line in lines[1:]:
+        predicted = model.set_params(abstain_below=line["abstain_below"]).predict(X)
+        model.set_params(abstain_below=None)
+        assert line["predicted"]["count"] == sum(one is not None for one in predicted)
+        if line["right"]["total"]:
+            assert line["right"]["value"] == pytest.approx(correctness_score(y, predicted))
+    assert len(lines) > 3
+
+
+def test_without_classes_abstention_and_calibration_are_measured_on_left_out_labels(unlabelled):
+    model, X, page = unlabelled
+    found = numbers_of(page)["confidence"]
+    assert found["of_left_out"]
+    assert found["n_measured"] == 30 * len(getattr(model, "estimators_", [model]))
+    assert {line["predicted"]["total"] for line in found["abstention"]} == {len(X)}
+    assert "left-out labels" in page
+
+
+def test_classes_that_are_never_predicted_are_named_and_samples_have_the_numbers_given(tmp_path):
+    X, y = iris()
+    model = AutoSSLART(random_state=0).fit(X, few(y, 5))
+    numbers = range(2, 62)  # such as the rows of a sheet
+    file = sslart.report(model, X[:60], y[:60], tmp_path / "a.html", max_samples=2, sample_numbers=numbers)
+    page = file.read_text(encoding="utf-8")
+    assert re.findall(r'<article id="sample-(\d+)"', page) == ["2", "61"]
+    assert [one["label"] for one in numbers_of(page)["limits"]["never_predicted"]] == ["virginica"]
+    assert re.search(r"never predicted here:</b>.*virginica</span> \(learnt from 10 labels; 0 samples here", page)
+
+
+def test_importances_are_those_of_the_samples(labelled):
+    model, X, _, page = labelled
+    found = model.feature_importances(X)
+    section = page[page.index('<section id="importances">') : page.index('<section id="data">')]
+    names = [name for name in re.findall(r"<li><b>(.*?)</b>", section) if not name.startswith("(")]
+    assert names == [found.feature_names[column] for column in found.order]
+    assert found.direction_text(names[0]) in section
+    assert page.count("by its value.</b>") == 3
+
+
+def test_the_bars_of_a_sample_add_up(labelled):
+    model, X, _, page = labelled
+    article = re.findall(r'<article id="sample-\d+".*?</article>', page, re.DOTALL)[0]
+    number = int(re.findall(r"sample-(\d+)", article)[0])
+    amounts = [float(one) for one in re.findall(r'<td role="cell" class="number">([-+.\d]+)</td>', article)]
+    why = model.explain(X.iloc[[number - 1]])[0]
+    assert amounts[-1] == pytest.approx(why.evidence.margin, abs=1e-3)
+    assert sum(amounts[:-1]) == pytest.approx(amounts[-1], abs=5e-3)
+    bars = [
+        (kind, float(start), float(end))
+        for kind, start, end in re.findall(r'<path class="(end|for|against)" d="M([\d.]+) 6H([\d.]+)"', article)
+    ]
+    assert len(bars) == len(amounts)
+    for (_, _, end), (_, start, _) in pairwise(bars[:-1]):
+        assert start == end
+    assert bars[-1][2] == pytest.approx(bars[-2][2], abs=0.2)
+    assert {kind for kind, *_ in bars} <= {"end", "for", "against"}
+
+
+def test_a_model_with_one_class_can_be_reported(tmp_path):
+    X = pd.DataFrame(load_iris().data[:50, :1], columns=["length"])
+    model = AutoSSLART(random_state=0).fit(X, np.full(50, "setosa"))
+    page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
+    assert numbers_of(page)["left_out"]["accuracy"]["value"] == 1.0
