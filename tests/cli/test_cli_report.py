@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,20 @@ def test_errors_name_cause_and_cure(tmp_path: Path, capsys: Captured) -> None:
     assert "no column 'kind'" in capsys.readouterr().err
     assert main(["report", model, data, "--out", str(tmp_path)]) == 1
     assert "is a folder" in capsys.readouterr().err
+    assert main(["report", model, data, "--out", str(tmp_path / "report.pdf")]) == 1
+    assert "ends in .html" in capsys.readouterr().err
+
+
+def test_rows_have_the_numbers_that_explain_takes(tmp_path: Path, capsys: Captured) -> None:
+    model, data, out = iris_model(tmp_path), tmp_path / "iris.csv", tmp_path / "report.html"
+    header, *rows = data.read_text(encoding="utf-8").splitlines()
+    blank = "," * header.count(",")
+    data.write_text("\n".join([header, rows[60], blank, rows[120]]) + "\n", encoding="utf-8")
+    assert main(["report", str(model), str(data), "--out", str(out), "--quiet"]) == 0
+    assert "the first is row 2" in capsys.readouterr().err
+    page = out.read_text(encoding="utf-8")
+    assert re.findall(r'<article id="sample-(\d+)"', page) == ["1", "3"]
+    assert main(["explain", str(model), str(data), "--row", "3"]) == 0
+    prediction = capsys.readouterr().out.split()[1]
+    article = page[page.index('<article id="sample-3"') :]
+    assert f"</i>{prediction}</span>" in article[: article.index("</p>")]

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sslart
-from sslart import WESSLART
+from sslart import WESSLART, AutoSSLART
 
 CHROMIUM = os.environ.get("SSLART_CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -37,6 +37,23 @@ def file(tmp_path_factory):
     few = np.where(np.arange(150) % 3 == 0, y, None)[::2]
     model = WESSLART(5, vigilance=0.93, search_depth=1, random_state=0).fit(data.data[::2], few)
     return sslart.report(model, data.data, y, tmp_path_factory.mktemp("report") / "iris.html", max_samples=60)
+
+
+@pytest.fixture(scope="module")
+def evidence_file(tmp_path_factory):
+    """Return a page on a model with evidence mapping, with long names, categories and many classes."""
+    random = np.random.RandomState(0)
+    y = np.array([f"diagnosis number {one}" for one in random.randint(0, 7, 200)])
+    frame = pd.DataFrame(
+        {
+            "concentration_of_protein_number_one_in_blood": random.normal(size=200) + [2.0 * int(one[-1]) for one in y],
+            "smoker": random.choice(["never", "former smoker of very many years", "current"], 200),
+            "systolic blood pressure (mmHg)": random.normal(130, 20, 200) + 9 * (y == y[0]),
+        }
+    )
+    model = AutoSSLART(random_state=0).fit(frame, np.where(np.arange(200) % 2, y, None))
+    file = tmp_path_factory.mktemp("report") / "evidence.html"
+    return sslart.report(model, frame, y, file, max_samples=12, sample_names=[f"patient {i}" for i in range(200)])
 
 
 @pytest.fixture
@@ -185,6 +202,32 @@ def test_nothing_is_wider_than_a_phone(open_page, file, width):
     page.locator("th[data-key=support] button").tap()
     assert rules(page, "support") == sorted(rules(page, "support"), reverse=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+CUT_OFF = """() => [...document.querySelectorAll("main *")].filter(one => one.checkVisibility()
+  && one.clientWidth && !["inline", "contents"].includes(getComputedStyle(one).display)
+  && one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML.slice(0, 120))"""
+BEYOND = """() => [...document.querySelectorAll("main *")].filter(one => one.checkVisibility()
+  && one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_nothing_is_cut_off_or_has_to_be_moved_sideways(open_page, evidence_file, width):
+    page = open_page(evidence_file, viewport={"width": width, "height": 800})
+    for number in (0, 5, 11):
+        page.locator("#sample-list a").nth(number).click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CUT_OFF) == []
+        assert page.evaluate(BEYOND) == []
+
+
+def test_the_bars_of_the_picked_sample_are_seen(open_page, evidence_file):
+    page = open_page(evidence_file)
+    bars = page.locator(".sample.picked .evidence path:not(.zero)")
+    assert bars.count() >= 4
+    widths = [bars.nth(place).bounding_box()["width"] for place in range(bars.count())]
+    assert max(widths) > 100
+    assert page.locator("#importances li .bar i").first.bounding_box()["width"] > 100
 
 
 def test_without_javascript_all_rules_and_any_sample_can_be_read(open_page, file):
