@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import subprocess
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-import sslart._kernel as kernel
 from cases import CASES, Row
 from curves import draw
+from machine import description
 from where import lines
 
 ROOT = Path(__file__).parent.parent
@@ -44,20 +42,6 @@ def memory() -> tuple[float, float]:
     script = Path(__file__).parent / "memory.py"
     after, peak = map(float, subprocess.check_output([sys.executable, script]).split())
     return after, peak
-
-
-def machine() -> str:
-    packages = ", ".join(
-        f"{name} {version(name)}" for name in ("sslart", "numpy", "scikit-learn", "artlib", "hyperbox-brain")
-    )
-    model = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [
-            line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
-        ]
-        model = f"{len(names)} × {names[0]}" if names else model
-    return f"{model}, instruction set {kernel.instruction_set()}; Python {platform.python_version()}; {packages}"
 
 
 def table(rows: list[Row]) -> str:
@@ -92,7 +76,7 @@ def main() -> None:
         "Written by `make bench`. Contenders take turns on the same data in one run; a ratio is the median over the "
         "turns, because machines are shared and absolute times mean little. Where results must agree they are "
         "compared, and the run fails if they differ. A ratio in italics misses its target.\n\n"
-        f"{machine()}.\n\n{table(rows)}\n\n"
+        f"{description('artlib', 'hyperbox-brain')}.\n\n{table(rows)}\n\n"
         f"- A fitted model takes {after:.2f} times 16·nodes·features bytes beyond the data (target: at most 1.3); the "
         f"peak during `fit`, with the encoded copy of the data, is {peak:.2f} times.\n"
         f"- `import sslart` takes {import_milliseconds():.0f} ms beyond numpy and scikit-learn (target: under 30).\n\n"

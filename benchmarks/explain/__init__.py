@@ -1,0 +1,1 @@
+"""How good explanations are, and what they cost: `make explain-bench`."""

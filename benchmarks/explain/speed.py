@@ -1,0 +1,140 @@
+"""What an explanation costs: 1,000 samples of models of about 2,000 boxes and 30 features, against predicting them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import make_classification
+
+from data import mixture
+from sslart import SSLART, AutoSSLART
+from sslart._utils.tables import markdown_table
+from timing import in_turns, median, ratio, seconds
+
+N_SAMPLES, N_FEATURES, N_BOXES = 1000, 30, 2000
+REPEATS = 10  # predictions in a turn, so that a busy machine disturbs both alike
+TURNS, QUICK_TURNS = 15, 5
+LIMIT, SHAP_LIMIT, BOX_LIMIT = 30, 100, 20
+SHAP_SAMPLES, SHAP_BACKGROUND, SHAP_ROWS = 2048, 100, 3
+
+
+def evidence_model(n_classes: int = 3) -> tuple[Any, np.ndarray]:
+    """Return AutoSSLART with about 2,000 boxes, a tenth of 4,000 samples labelled, and 1,000 samples to explain."""
+    X, y = make_classification(
+        4000 + N_SAMPLES,
+        N_FEATURES,
+        n_informative=12,
+        n_redundant=6,
+        n_classes=n_classes,
+        n_clusters_per_class=3,
+        random_state=0,
+    )
+    labels = np.where(np.arange(4000) % 10 == 0, y[:4000], -1)
+    return AutoSSLART(random_state=0).fit(X[:4000], labels), X[4000:]
+
+
+def read_evidence(explanations: list[Any]) -> int:
+    """Read what an explanation leads with: parts are computed when they are read."""
+    return sum(len(one.evidence.shown) for one in explanations)
+
+
+def times_of_predict(model: Any, work: dict[str, Any], test: np.ndarray, turns: int) -> tuple[float, dict[str, float]]:
+    """Return the seconds of predicting all samples, and how many times as long each piece of work takes."""
+    taken = in_turns({"predict": lambda: [model.predict(test) for _ in range(REPEATS)], **work}, turns)
+    return median(taken["predict"]) / REPEATS, {name: REPEATS * ratio(taken, name, "predict") for name in work}
+
+
+def of_evidence(quick: bool) -> str:
+    rows = []
+    for n_classes in (2, 3):
+        model, test = evidence_model(n_classes)
+        first = seconds(lambda: model.contributions(test[:1]))
+        one = median([seconds(lambda: model.contributions(test[:1])) for _ in range(20)])
+        for n_jobs in (None, -1):
+            model.set_params(n_jobs=n_jobs)
+            work = {
+                "contributions": lambda: model.contributions(test),
+                "explain": lambda: read_evidence(model.explain(test)),
+                "text": lambda: [str(explanation) for explanation in model.explain(test)],
+            }
+            for run in work.values():
+                run()
+            predict, times = times_of_predict(model, work, test, QUICK_TURNS if quick else TURNS)
+            shap = shap_seconds(model, test) if n_jobs is None else None
+            rows.append(
+                [
+                    f"{n_classes}, {model.n_nodes_:,} boxes",
+                    "default" if n_jobs is None else str(n_jobs),
+                    f"{1e3 * predict:.1f} ms",
+                    *(f"{times[name]:.1f}" for name in work),
+                    "" if shap is None else f"{shap / (times['explain'] * predict):,.0f}",
+                ]
+            )
+    return (
+        f"{N_SAMPLES:,} samples of {N_FEATURES} features, `AutoSSLART` with about {N_BOXES:,} boxes, from the classes "
+        "that scikit-learn's `make_classification` makes. The columns after the time of `predict` have how many times "
+        "as long something else takes, the median over the turns: `contributions(X)`; `explain(X)` with the "
+        f"contributions to show read (limit: {LIMIT}); the same as text. Last, how many times as long "
+        f"`shap.KernelExplainer` with {SHAP_SAMPLES:,} samples against {SHAP_BACKGROUND} background samples takes as "
+        f"`explain(X)` (limit: at least {SHAP_LIMIT}), timed on {SHAP_ROWS} rows.\n\n"
+        + markdown_table(
+            ["classes", "n_jobs", "predict", "contributions", "explain", "text", "KernelExplainer against explain"],
+            rows,
+        )
+        + f"\n\nThe first `contributions` of a fitted model also computes the average that samples are compared with: "
+        f"{1e3 * (first - one):.0f} ms. One sample a call takes {1e3 * one:.2f} ms."
+    )
+
+
+def shap_seconds(model: Any, test: np.ndarray) -> float:
+    """Return what KernelExplainer would take for all samples, from a few of them."""
+    import shap
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        explainer = shap.KernelExplainer(model.predict_proba, test[-SHAP_BACKGROUND:])
+        work = seconds(lambda: explainer.shap_values(test[:SHAP_ROWS], nsamples=SHAP_SAMPLES, silent=True))
+    return work * len(test) / SHAP_ROWS
+
+
+def read_boxes(explanations: list[Any]) -> int:
+    """Read the boxes that predictions follow from, and the changes."""
+    return sum(len(why.box.feature_matches) + len(why.counterfactual.changes) for why in explanations)
+
+
+def read_all(explanations: list[Any]) -> int:
+    """Read every part of every explanation."""
+    n_parts = read_boxes(explanations)
+    for why in explanations:
+        n_parts += len(why.opposing_box.feature_matches) + len(why.search_path)
+        n_parts += (why.novelty is not None) + (why.advice is not None)
+    return n_parts
+
+
+def of_boxes(quick: bool) -> str:
+    """Measure the explanations of one-to-many mapping, where one box decides."""
+    X, y = mixture(11_000, N_FEATURES)
+    training, test = X[:-N_SAMPLES], X[-N_SAMPLES:]
+    rows = []
+    for name, one_label_in, depth in (("all", 1, None), ("1 in 10", 10, None), ("1 in 10, T = 5", 10, 5)):
+        labels = np.where(np.arange(len(training)) % one_label_in == 0, y[:-N_SAMPLES], -1)
+        model = SSLART(0.852, search_depth=depth, random_state=0).fit(training, labels)
+        work = {
+            "explain": lambda: model.explain(test),
+            "boxes": lambda: read_boxes(model.explain(test)),
+            "all": lambda: read_all(model.explain(test)),
+        }
+        model.predict(test)
+        predict, times = times_of_predict(model, work, test, QUICK_TURNS if quick else TURNS)
+        rows.append([name, f"{model.n_nodes_:,}", f"{1e3 * predict:.1f} ms", *(f"{times[part]:.1f}" for part in work)])
+    return (
+        "The same for `SSLART` with one-to-many mapping on a mixture of Gaussians, where one box decides: "
+        f"`explain(X)`; with the boxes and the changes read (limit: {BOX_LIMIT}); with every part read.\n\n"
+        + markdown_table(["labels", "boxes", "predict", "explain", "boxes and changes", "every part"], rows)
+    )
+
+
+def section(quick: bool) -> str:
+    return f"## Speed\n\n{of_evidence(quick)}\n\n{of_boxes(quick)}"
