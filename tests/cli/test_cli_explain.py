@@ -92,7 +92,7 @@ def test_categories_are_limited_and_programs_can_read_it(tmp_path: Path, capsys:
         ]
     assert found["note"]
     assert what_if(model, table, "--row", "2", "--plausible") == 0
-    assert "novel" not in capsys.readouterr().out
+    assert "implausible" not in capsys.readouterr().out
 
 
 def test_whole_numbers_as_classes_and_columns_without_names_are_understood(tmp_path: Path, capsys: Captured) -> None:

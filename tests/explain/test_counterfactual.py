@@ -105,7 +105,7 @@ def test_all_changes_of_one_feature_are_those_that_brute_force_finds(model: Any)
         n_with += bool(nearest)
         if nearest:
             assert len(found[0].changes) == 1
-            assert model.counterfactual(x, n=1)[0].changes == found[0].changes or found[0].novel
+            assert model.counterfactual(x, n=1)[0].changes == found[0].changes or not found[0].plausible
     assert n_with > 2
 
 
@@ -364,8 +364,8 @@ def test_counterfactuals_can_be_read_by_people_programs_and_notebooks() -> None:
     assert lines[0].endswith("Each of these changes alone leads to versicolor:")
     assert lines[1].startswith("  1. petal ")
     assert " instead of " in lines[1]
-    assert "novel" in lines[1]
-    assert lines[-1].startswith("novel: ")
+    assert "implausible" in lines[1]
+    assert lines[-1].startswith("implausible: ")
     assert repr(found).startswith("<Counterfactuals: 2; Prediction: setosa")
     values = json.loads(json.dumps(found.to_dict()))
     assert values["target"] == "versicolor"

@@ -39,7 +39,7 @@ def run(
         ),
     ] = None,
     n: Annotated[int, typer.Option("--n", min=1, help="how many changes are wanted", metavar="CHANGES")] = 3,
-    plausible: Annotated[bool, typer.Option("--plausible", help="only changes that lead to familiar samples")] = False,
+    plausible: Annotated[bool, typer.Option("--plausible", help="only changes to samples like those learnt")] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Print several unlike changes of a row, each of which leads to another prediction: those of few columns first.

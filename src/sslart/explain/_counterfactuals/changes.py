@@ -40,8 +40,9 @@ class Counterfactual:
         Probability of that class. This and what follows are None in an `Explanation`.
     distance : float or None
         Sum of the changes, each in parts of the learnt range of its feature; 1 for a change of category.
-    novel : bool or None
-        Whether the changed sample is unlike nearly all learnt samples, and more so than the given one.
+    plausible : bool or None
+        False where the changed sample is unlike nearly all learnt samples, as a whole or in a new value, and more so
+        than the given sample.
     """
 
     prediction: Class
@@ -49,7 +50,7 @@ class Counterfactual:
     _row: int = field(repr=False)
     confidence: float | None = None
     distance: float | None = None
-    novel: bool | None = None
+    plausible: bool | None = None
 
     @property
     def changes(self) -> tuple[Change, ...]:

@@ -18,7 +18,7 @@ from sslart.explain._counterfactuals.rounding import (
     FINER,
     SLACK,
     as_whole,
-    finest_decimals,
+    data_decimals,
     from_whole,
     learnt_values,
     scaled,
@@ -27,6 +27,7 @@ from sslart.explain._counterfactuals.rounding import (
 STAY = -1  # the option of a feature that does not change
 FEW_VALUES = 12  # a number that has no more values than this, many times each, takes these and none between them
 TIMES_EACH = 4
+UNUSUAL = 0.01  # share of the samples at either end of a number
 MANY = 1000  # values of a number
 ENOUGH = 20  # within the limits that a user gave; finer ones are taken where there are fewer
 
@@ -43,6 +44,8 @@ class Options:
         The values that the column may take: sorted numbers, or categories. Empty where it cannot change.
     sizes : list of arrays, one per column
         How large the change to each value is, in learnt ranges; 1 for a change of category.
+    usual : list of arrays, one per column
+        Whether nearly all learnt samples lie around each value; True for categories.
     below : array of length n_columns
         How many of the values lie below the present one; 0 for categories.
     why_not : dict from column to str
@@ -52,6 +55,7 @@ class Options:
     table: Table
     values: list[NDArray[Any]]
     sizes: list[FloatArray]
+    usual: list[BoolArray]
     below: IntArray
     why_not: dict[int, str]
 
@@ -84,6 +88,13 @@ class Options:
             total += np.append(self.sizes[column], 0.0)[candidates[:, column]]
         return total
 
+    def are_unusual(self, candidates: IntArray) -> BoolArray:
+        """Return which candidates have a new value beyond those of nearly all learnt samples."""
+        unusual = np.zeros(len(candidates), dtype=bool)
+        for column in self.movable:
+            unusual |= ~np.append(self.usual[column], True)[candidates[:, column]]
+        return unusual
+
     def direction(self, column: int, option: int) -> int:
         """Return where an option leads: -1 down, 1 up; for categories, a number of its own from 2 up."""
         if self.is_category[column]:
@@ -109,11 +120,15 @@ class Options:
         return [way for way in (np.arange(below)[::-1], np.arange(below, n)) if len(way)]
 
 
-def options_of(view: ModelView, table: Table, limits: Limits) -> Options:
-    """Return what each feature of a sample may change to: values that occur, within the limits of the user."""
+def options_of(view: ModelView, table: Table, limits: Limits, *, only_usual: bool) -> Options:
+    """Return what each feature of a sample may change to: values that occur, within the limits of the user.
+
+    `only_usual`: without numbers beyond those of nearly all learnt samples.
+    """
     names, network = view.feature_names, view.members[0].network
     values: list[NDArray[Any]] = [np.empty(0) for _ in names]
     sizes: list[FloatArray] = [np.empty(0) for _ in names]
+    usual: list[BoolArray] = [np.empty(0, dtype=bool) for _ in names]
     below = np.zeros(len(names), dtype=np.int64)
     why_not: dict[int, str] = {}
     fast = view.params.learning_rate == 1
@@ -130,16 +145,21 @@ def options_of(view: ModelView, table: Table, limits: Limits) -> Options:
             allowed = limits.categories.get(column, frozenset(known))
             values[column] = _objects([one for one in known if one in allowed and one != given])
             sizes[column] = np.ones(len(values[column]))
+            usual[column] = np.ones(len(values[column]), dtype=bool)
         else:
             low, high = limits.numbers.get(column, (-np.inf, np.inf))
+            first, last = (min(numbers.usual[0][column], given), max(numbers.usual[1][column], given))
+            if only_usual:
+                low, high = max(low, first), min(high, last)
             occurring = numbers.between(column, low, high)
             values[column] = occurring[occurring != given]
             nearest = min(max(given, numbers.lower[column]), numbers.upper[column])
             sizes[column] = abs(values[column] - nearest) / numbers.span(column)
+            usual[column] = (values[column] >= first) & (values[column] <= last)
             below[column] = np.searchsorted(values[column], given)
         if column not in why_not and not len(values[column]):
             why_not[column] = "no other value"
-    return Options(table, values, sizes, below, why_not)
+    return Options(table, values, sizes, usual, below, why_not)
 
 
 def _objects(values: list[Any]) -> NDArray[np.object_]:
@@ -156,8 +176,9 @@ class _Occurring:
     """
 
     def __init__(self, network: Network, n_columns: int, *, fast: bool) -> None:
-        encoder, decimals = network.encoder, finest_decimals(network, n_columns, fast=fast)
+        encoder, decimals = network.encoder, data_decimals(network, n_columns, fast=fast)
         self.lower, self.upper = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+        self.usual = self.lower.copy(), self.upper.copy()
         self.few: dict[int, FloatArray] = {}
         self.units: dict[int, tuple[int, int]] = {}  # step of the data, as a whole number and its decimals
         for place, feature in enumerate(encoder.features):
@@ -165,12 +186,27 @@ class _Occurring:
                 continue
             column = feature.column
             self.lower[column], self.upper[column] = encoder.lower[place], encoder.upper[place]
+            self._find_usual(network, place, column)
             met = learnt_values(network, place, fast=fast)
             whole = np.unique(as_whole(met, decimals.item(column)))
             if len(whole) <= FEW_VALUES and len(met) >= TIMES_EACH * len(whole):
                 self.few[column] = from_whole(whole, decimals.item(column))
             step = np.gcd.reduce(whole.astype(np.int64)) if abs(whole).max(initial=0.0) < 2.0**53 else 1
             self.units[column] = max(int(step), 1), decimals.item(column)
+
+    def _find_usual(self, network: Network, place: int, column: int) -> None:
+        """Find between which values nearly all learnt samples lie: all but a hundredth at either end."""
+        lower, upper = (side[:, place] for side in network.nodes.boxes())
+        reached = np.flatnonzero(lower <= upper)
+        support = network.nodes.support[reached]
+        for ends, side, order in (
+            (self.usual[0], lower[reached], np.argsort(lower[reached], kind="stable")),
+            (self.usual[1], upper[reached], np.argsort(-upper[reached], kind="stable")),
+        ):
+            if len(order):
+                passed = np.cumsum(support[order])
+                last = order[np.searchsorted(passed, UNUSUAL * passed[-1])]
+                ends[column] = network.encoder.decode(side[last], np.array([place])).item()
 
     def span(self, column: int) -> float:
         """Return how wide the learnt range of a column is; 1 where it has no width."""

@@ -12,6 +12,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 SLACK = 1e-6  # of a step: what the grid of the encoder may lose
 FINER = 3  # decimals
+NEARLY_ALL = 0.9
 
 
 def decimals_of(network: Network, n_columns: int) -> IntArray:
@@ -30,26 +31,30 @@ def decimals_of(network: Network, n_columns: int) -> IntArray:
     return decimals
 
 
-def finest_decimals(network: Network, n_columns: int, *, fast: bool) -> IntArray:
-    """Return the decimals that the data of each column have, where they are more than `decimals_of` gives.
+def data_decimals(network: Network, n_columns: int, *, fast: bool) -> IntArray:
+    """Return the decimals that nearly all values of each column have.
 
-    At most three more: what needs still more decimals is as good as continuous. `fast`: see `learnt_values`.
+    At most three more than `decimals_of` gives: what needs still more is as good as continuous. `fast`: see
+    `learnt_values`.
     """
     decimals = decimals_of(network, n_columns)
     features = _numbers(network)[0]
     for place, column in zip(features.tolist(), _columns(network, features).tolist(), strict=True):
         values = learnt_values(network, place, fast=fast)
-        span = network.encoder.upper.item(place) - network.encoder.lower.item(place)
-        coarse = decimals.item(column) - (0 if fast else 2)
-        decimals[column] = next(
-            (
-                finer
-                for finer in range(coarse, decimals.item(column) + FINER)
-                if _are_whole(scaled(values, finer), max(SLACK, scaled(span, finer) * 4 / GRID))
-            ),
-            decimals.item(column) + FINER,
-        )
+        first, last = decimals.item(column) - 2, decimals.item(column) + FINER
+        found = (one for one in range(first, last) if (share_on_grid(network, place, values, one) >= NEARLY_ALL))
+        decimals[column] = next(found, last)
     return decimals
+
+
+def share_on_grid(network: Network, place: int, values: FloatArray, decimals: int) -> float:
+    """Return the share of values of a coded feature that have no more decimals; the most frequent does not count."""
+    distinct, counts = np.unique(values, return_counts=True)
+    span = network.encoder.upper.item(place) - network.encoder.lower.item(place)
+    units = scaled(distinct, decimals)
+    near = abs(units - np.rint(units)) <= max(SLACK, scaled(span, decimals) * 4 / GRID)
+    others = np.arange(len(distinct)) != counts.argmax()
+    return float(np.average(near[others], weights=counts[others])) if others.any() else float(near.all())
 
 
 def learnt_values(network: Network, place: int, *, fast: bool) -> FloatArray:
@@ -62,10 +67,6 @@ def learnt_values(network: Network, place: int, *, fast: bool) -> FloatArray:
     of_samples = lower <= upper if fast else lower == upper
     ends = np.array([] if fast else [0.0, 1.0])
     return network.encoder.decode(np.concatenate([lower[of_samples], upper[of_samples], ends]), np.array([place]))
-
-
-def _are_whole(values: FloatArray, slack: float) -> bool:
-    return bool((abs(values - np.rint(values)) <= slack).all())
 
 
 def _numbers(network: Network) -> tuple[IntArray, FloatArray]:

@@ -24,7 +24,7 @@ from sslart.explain._match import Class, Value
 from sslart.explain._text import what_if as text
 
 SAME_FEATURE = 0.5  # what a feature that another choice changes as well costs, if it goes elsewhere
-NOVEL = 1.0  # what a sample unlike all learnt ones costs: as much as one more feature
+IMPLAUSIBLE = 1.0  # what a sample unlike nearly all learnt ones costs: as much as one more feature
 MUCH_SMALLER = 0.5
 MOST_OF_IT = 0.8
 MOST_ROUNDS = 10
@@ -91,9 +91,9 @@ class Counterfactuals(Sequence[Counterfactual]):
         The features come first, so that ``model.predict(found.to_frame()[found.feature_names])`` repeats the
         predictions. Needs ``pip install "sslart[data]"``.
         """
-        given = [*self.sample, self.prediction, self.confidence, 0.0, False]
-        rows = [[*one.sample, one.prediction, one.confidence, one.distance, one.novel] for one in self]
-        added = ("prediction", "confidence", "distance", "novel")
+        given = [*self.sample, self.prediction, self.confidence, 0.0, True]
+        rows = [[*one.sample, one.prediction, one.confidence, one.distance, one.plausible] for one in self]
+        added = ("prediction", "confidence", "distance", "plausible")
         names = [f"{name} (model)" if name in self.feature_names else name for name in added]
         index = ["given", *(f"change {number}" for number in range(1, len(self) + 1))]
         return optional("pandas", "data").DataFrame([given, *rows], index=index, columns=[*self.feature_names, *names])
@@ -131,8 +131,9 @@ def counterfactuals_of(
     n : int, default=3
         How many changes are wanted.
     plausible : bool, default=False
-        Whether changed samples must be familiar to the model. False: novel ones are marked, and familiar ones are
-        preferred where as few features change.
+        Whether changed samples must be plausible: not novel, and no new number among the lowest or highest hundredth
+        of what was learnt; or no more so than the given sample. False: implausible ones are marked, and plausible ones
+        are preferred where as few features change.
 
     Returns
     -------
@@ -172,7 +173,7 @@ def counterfactuals_of(
     index = read_target(view, target, present)
     limits = read_limits(view, fixed, ranges)
     goal = Goal(view, sample, present, index, plausible=plausible)
-    options = options_of(view, sample, limits)
+    options = options_of(view, sample, limits, only_usual=plausible)
     found: IntArray = np.empty((0, len(options.values)), dtype=np.int64)
     if options.movable and goal.wanted.any():
         found = _search(goal, options, wanted)
@@ -214,7 +215,7 @@ def _most_changes(fewest: int) -> int:
 
 
 class _Choice:
-    """Which of many candidates to offer: few features, small changes, familiar samples, unlike one another."""
+    """Which of many candidates to offer: few features, small changes, plausible samples, unlike one another."""
 
     def __init__(self, goal: Goal, options: Options, found: list[IntArray]) -> None:
         self.candidates: IntArray = np.array(found, dtype=np.int64).reshape(-1, len(options.values))
@@ -226,17 +227,17 @@ class _Choice:
             {column: options.sizes[column].item(candidate[column]) for column, _ in key}
             for key, candidate in zip(self.keys, self.candidates, strict=True)
         ]
-        self.novel: BoolArray = np.zeros(len(self.candidates), dtype=bool)
+        self.plausible: BoolArray = np.ones(len(self.candidates), dtype=bool)
         if len(self.candidates):
-            self.novel = goal.is_novel(options.table_of(self.candidates))
+            self.plausible = _are_plausible(goal, options, self.candidates)
 
     def unlike(self, n: int) -> list[int]:
         """Return up to n candidates: first the smallest of the fewest features, then those unlike what was chosen."""
         if not len(self.candidates):
             return []
-        chosen = [int(np.lexsort((self.distances, self.novel, self.n_changes))[0])]
+        chosen = [int(np.lexsort((self.distances, ~self.plausible, self.n_changes))[0])]
         few = self.n_changes <= _most_changes(self.n_changes[chosen[0]].item())
-        costs = self.n_changes + self.distances + NOVEL * self.novel
+        costs = self.n_changes + self.distances + IMPLAUSIBLE * ~self.plausible
         while len(chosen) < n:
             rest = [
                 one for one in np.flatnonzero(few).tolist() if all(self._are_unlike(one, other) for other in chosen)
@@ -273,6 +274,10 @@ class _Choice:
         return max(features, *sizes)
 
 
+def _are_plausible(goal: Goal, options: Options, candidates: IntArray) -> BoolArray:
+    return ~(goal.is_novel(options.table_of(candidates)) | options.are_unusual(candidates))
+
+
 def _counterfactuals(view: ModelView, goal: Goal, options: Options, found: IntArray) -> tuple[Counterfactual, ...]:
     """Return candidates as data, each with what the model predicts for it."""
     if not len(found):
@@ -280,7 +285,7 @@ def _counterfactuals(view: ModelView, goal: Goal, options: Options, found: IntAr
     after = options.table_of(found)
     prediction = view.predict(after, want_proba=True)
     assert prediction.proba is not None
-    indices, novel, distances = prediction.indices, goal.is_novel(after), options.distances(found)
+    indices, plausible, distances = prediction.indices, _are_plausible(goal, options, found), options.distances(found)
     before = options.table[np.zeros(len(found), dtype=np.int64)]
     table = CounterfactualTable(view.feature_names, view.classes.tolist(), indices, before, after)
     return tuple(
@@ -290,7 +295,7 @@ def _counterfactuals(view: ModelView, goal: Goal, options: Options, found: IntAr
             row,
             prediction.proba.item(row, index),
             distances.item(row),
-            bool(novel[row]),
+            bool(plausible[row]),
         )
         for row, index in enumerate(indices.tolist())
     )

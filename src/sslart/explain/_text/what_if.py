@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sslart.explain._counterfactuals.what_if import Counterfactuals
 
 DIGITS = 6
-NOVEL_NOTE = "novel: a sample with these values is unlike nearly all learnt samples."
+IMPLAUSIBLE_NOTE = "implausible: unlike nearly all learnt samples, as a whole or in a new value."
 
 
 def change_text(change: Change) -> str:
@@ -27,8 +27,10 @@ def change_text(change: Change) -> str:
     return f"{change.feature} {after} instead of {before}"
 
 
-def _prediction_text(prediction: Any, confidence: float | None, *, novel: bool | None = False) -> str:
-    details = ([] if confidence is None else [f"confidence {confidence:.2f}"]) + (["novel"] if novel else [])
+def _prediction_text(prediction: Any, confidence: float | None, *, plausible: bool | None = None) -> str:
+    details = ([] if confidence is None else [f"confidence {confidence:.2f}"]) + (
+        ["implausible"] if plausible is False else []
+    )
     return f"{prediction} ({', '.join(details)})" if details else f"{prediction}"
 
 
@@ -40,7 +42,7 @@ def change_line(counterfactual: Counterfactual) -> str:
 
 
 def _predicted(counterfactual: Counterfactual) -> str:
-    return _prediction_text(counterfactual.prediction, counterfactual.confidence, novel=counterfactual.novel)
+    return _prediction_text(counterfactual.prediction, counterfactual.confidence, plausible=counterfactual.plausible)
 
 
 def headline(found: Counterfactuals) -> str:
@@ -62,8 +64,8 @@ def as_text(found: Counterfactuals) -> str:
 
 
 def _notes(found: Counterfactuals) -> list[str]:
-    novel = [NOVEL_NOTE] if any(one.novel for one in found) else []
-    return novel + ([found.note] if found.note else [])
+    implausible = [IMPLAUSIBLE_NOTE] if any(one.plausible is False for one in found) else []
+    return implausible + ([found.note] if found.note else [])
 
 
 def counterfactual_dict(counterfactual: Counterfactual) -> dict[str, Any]:
@@ -72,7 +74,7 @@ def counterfactual_dict(counterfactual: Counterfactual) -> dict[str, Any]:
         "prediction": counterfactual.prediction,
         "confidence": counterfactual.confidence,
         "distance": counterfactual.distance,
-        "novel": counterfactual.novel,
+        "plausible": counterfactual.plausible,
         "changes": [change._asdict() for change in counterfactual.changes],
         "sample": list(counterfactual.sample),
     }
