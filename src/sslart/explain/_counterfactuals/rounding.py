@@ -12,7 +12,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 SLACK = 1e-6  # of a step: what the grid of the encoder may lose
 FINER = 3  # decimals
-NEARLY_ALL = 0.9
+MOST = 0.8
 
 
 def decimals_of(network: Network, n_columns: int) -> IntArray:
@@ -32,7 +32,7 @@ def decimals_of(network: Network, n_columns: int) -> IntArray:
 
 
 def data_decimals(network: Network, n_columns: int, *, fast: bool) -> IntArray:
-    """Return the decimals that nearly all values of each column have.
+    """Return the decimals that most values of each column have.
 
     At most three more than `decimals_of` gives: what needs still more is as good as continuous. `fast`: see
     `learnt_values`.
@@ -42,7 +42,7 @@ def data_decimals(network: Network, n_columns: int, *, fast: bool) -> IntArray:
     for place, column in zip(features.tolist(), _columns(network, features).tolist(), strict=True):
         values = learnt_values(network, place, fast=fast)
         first, last = decimals.item(column) - 2, decimals.item(column) + FINER
-        found = (one for one in range(first, last) if (share_on_grid(network, place, values, one) >= NEARLY_ALL))
+        found = (one for one in range(first, last) if share_on_grid(network, place, values, one) >= MOST)
         decimals[column] = next(found, last)
     return decimals
 
