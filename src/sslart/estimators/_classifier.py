@@ -161,7 +161,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         n : int, default=3
             How many changes are wanted.
         plausible : bool, default=False
-            Whether changed samples must be familiar to the model, not novel.
+            Whether changed samples must be like those learnt, as a whole and in each new value.
 
         Returns
         -------
