@@ -115,7 +115,7 @@ def test_importances_are_those_of_the_samples(labelled):
     names = [name for name in re.findall(r"<li><b>(.*?)</b>", section) if not name.startswith("(")]
     assert names == [found.feature_names[column] for column in found.order]
     assert found.direction_text(names[0]) in section
-    assert page.count("by its value.</b>") == 3
+    assert page.count('<figure class="small">') == 3
 
 
 def test_the_bars_of_a_sample_add_up(labelled):

@@ -35,7 +35,8 @@ HOW_TO_READ = (
 class Picture:
     """An image as a data URL, its width in pixels, a text in its place, and how to read it.
 
-    `narrow` is the same image for a narrow screen; empty where the first is narrow itself.
+    `narrow` is the same image for a narrow screen; empty where the first is narrow itself. Several such stand side by
+    side, below the caption of the first.
     """
 
     title: str
@@ -81,7 +82,7 @@ def _of_dependence(observed: Observed, X: Any) -> list[Picture]:
     parts = contributions_of(observed.model, _safe_indexing(X, rows)) if columns else None
     names = [found.feature_names[column] for column in columns]
     return [
-        _of_feature(parts, name, found.direction_text(name), HOW_TO_READ if name == names[0] else "Read as above.")
+        _of_feature(parts, name, found.direction_text(name), HOW_TO_READ if name == names[0] else "")
         for name in names
         if parts is not None
     ]
@@ -92,7 +93,7 @@ def _of_feature(parts: FeatureContributions, name: str, direction: str, caption:
         _, axis = pyplot.subplots(figsize=(NARROW, NARROW), layout="constrained")
         image = _image(DependenceDisplay.from_contributions(parts, name, ax=axis).figure_)
     return Picture(
-        f"What {name} contributes, by its value",
+        f"What {name} contributes",
         _as_url(image),
         "",
         _width(image),

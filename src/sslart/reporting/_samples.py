@@ -196,6 +196,7 @@ def sample_lines(
     for row, why in zip(rows, explain(observed.model, _safe_indexing(X, list(rows))), strict=True):
         compared = [match for match in why.box.feature_matches if match.inside is not None]
         change, evidence = why.counterfactual, why.evidence
+        opposing = _other_box(why)
         novelty = why.novelty if why.novelty and why.novelty.is_novel else None
         lines.append(
             SampleLine(
@@ -206,7 +207,7 @@ def sample_lines(
                 states_of(observed, row),
                 why.confidence,
                 _box(why.box, starts, rule_numbers),
-                None if why.opposing_box is None else _box(why.opposing_box, starts, rule_numbers),
+                None if opposing is None else _box(opposing, starts, rule_numbers),
                 sum(step.skipped_because is not None for step in why.search_path),
                 sum(bool(match.inside) for match in compared),
                 len(compared),
@@ -272,13 +273,18 @@ def _box(box: Box, starts: Sequence[int], numbers: Mapping[int, int]) -> BoxLine
     return BoxLine(box.node, box.member, box.label, box.support, box.match, rule)
 
 
+def _other_box(why: Explanation) -> Box | None:
+    """Return the nearest box of another class, where it is not the box that is shown anyway."""
+    own, other = why.box, why.opposing_box
+    return None if other is None or (other.member, other.node) == (own.member, own.node) else other
+
+
 def _most_important(why: Explanation) -> list[int]:
     """Return the features to show: those outside the box, those to change, and those far from the opposing box."""
     changed = {change.feature for change in why.counterfactual.changes} if why.counterfactual else set()
     matches = why.box.feature_matches
-    others: Iterable[FeatureMatch | None] = (
-        why.opposing_box.feature_matches if why.opposing_box else [None] * len(matches)
-    )
+    opposing = _other_box(why)
+    others: Iterable[FeatureMatch | None] = opposing.feature_matches if opposing else [None] * len(matches)
 
     def weight(pair: tuple[FeatureMatch, FeatureMatch | None]) -> tuple[float, bool, float, float]:
         own, other = pair
@@ -291,7 +297,8 @@ def _most_important(why: Explanation) -> list[int]:
 
 def _feature(why: Explanation, column: int, learnt: tuple[float, float] | None) -> FeatureLine:
     own = why.box.feature_matches[column]
-    other = why.opposing_box.feature_matches[column] if why.opposing_box else None
+    opposing = _other_box(why)
+    other = opposing.feature_matches[column] if opposing else None
     mark = None
     if learnt and own.value is not None:
         mark = _percent(float(own.value), learnt)
