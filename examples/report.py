@@ -63,7 +63,8 @@ def take_picture(report, image):
         page = browser.new_page(viewport={"width": 1100, "height": 1000})
         page.goto(report.resolve().as_uri())
         page.locator("select[name=state]").select_option("wrong")
-        page.locator("#samples").screenshot(path=image)
+        place = page.locator("#samples").bounding_box()
+        page.screenshot(path=image, full_page=True, clip={**place, "height": min(place["height"], 1150)})
         browser.close()
 
 
@@ -75,7 +76,7 @@ def main():
     X, y, title = load()
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
     few = np.where(np.arange(len(y_train)) % 3 == 0, y_train, None)  # keep one label in three
-    model = sslart.SSLART(vigilance=0.8, search_depth=2, random_state=0).fit(X_train, few)
+    model = sslart.AutoSSLART(random_state=0).fit(X_train, few)
     print(sslart.report(model, X_test, y_test, arguments.path, title=title, held_out=True))
     if arguments.picture:
         take_picture(arguments.path, arguments.picture)

@@ -153,8 +153,11 @@ def _draw_numbers(axis: Any, values: FloatArray, contributions: FloatArray, indi
     for index in indices:
         _points(axis, index, values, contributions[:, index])
         look, means = draw.style(index), _means(values, contributions[:, index])
-        axis.plot(*means, color="white", linewidth=3.2)
-        axis.plot(*means, color=look.colour, linestyle="-" if len(indices) == 1 else look.dash, linewidth=1.6)
+        if len(indices) == 1:
+            axis.plot(*means, color=draw.DARK, linewidth=1.4)
+        else:
+            axis.plot(*means, color="white", linewidth=3.2)
+            axis.plot(*means, color=look.colour, linestyle=look.dash, linewidth=1.6)
     if len(values):
         low, high = contributions[:, indices].min(), contributions[:, indices].max()
         span = high - low if high - low > 1e-9 else 1.0
