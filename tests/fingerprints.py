@@ -595,15 +595,15 @@ def _evidence(evidence: Any) -> list[Any] | None:
 
 def of_rules(name: str, model: Any, more: tuple[Any, Any]) -> Values:
     """Yield the rules of a model as text, as values and as they are exported."""
-    rules = model.rules()
+    rules = model.rules(kind="boxes")
     yield f"{name}/rules/text", rules.to_text()
     yield from with_rounded(f"{name}/rules/values", [_ruled(rule) for rule in rules])
     yield f"{name}/rules/dict", rules.to_dict()
     yield f"{name}/rules/frame", rules.to_frame()
     yield f"{name}/rules/markdown", rules.to_markdown()
-    yield f"{name}/rules/filtered", model.rules(levels=3, min_confidence=0.6, min_support=2).to_text()
+    yield f"{name}/rules/filtered", model.rules(kind="boxes", levels=3, min_confidence=0.6, min_support=2).to_text()
     if getattr(model, "mapping", None) != "evidence":
-        fewer = model.rules(simplify=more)
+        fewer = model.rules(kind="boxes", simplify=more)
         yield f"{name}/rules/simplified/text", fewer.to_text()
         yield f"{name}/rules/simplified/values", [_ruled(rule) for rule in fewer]
         predict = fewer.predict if hasattr(fewer, "predict") else fewer.answer

@@ -90,7 +90,7 @@ def test_pipeline_of_frames_hands_on_names(model: Any) -> None:
     pipeline = make_pipeline(StandardScaler(), PCA(3), clone(model)).set_output(transform="pandas").fit(frame, WINE[1])
     assert pipeline[-1].feature_names_in_.tolist() == ["pca0", "pca1", "pca2"]
     assert pipeline[-1].coded_feature_names_ == ["pca0", "pca1", "pca2"]
-    assert "pca1" in pipeline[-1].rules().to_text()
+    assert "pca1" in pipeline[-1].rules(kind="boxes").to_text()
     np.testing.assert_array_equal(pipeline[:-1].get_feature_names_out(), pipeline[-1].feature_names_in_)
 
 

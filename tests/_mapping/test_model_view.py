@@ -73,7 +73,7 @@ def test_reading_writes_nothing_into_a_model_or_its_members(
     for method in READING:
         getattr(model, method)(X)
         assert attributes_of(model) == before, method
-    model.rules()
+    model.rules(kind="boxes")
     view = view_of(model)
     view.predict(view.read(X))
     assert (view.novelty_threshold, view.vote_weights is not None) == (model.novelty_threshold_, view.is_ensemble)

@@ -134,7 +134,7 @@ def test_a_rule_number_is_that_of_the_list_of_rules(tmp_path: Path, capsys: Capt
         assert main(["predict", model, data, "--json"]) == 0
         predictions = json.loads(capsys.readouterr().out)
         loaded = sslart.load(model)
-        rules = loaded.rules()
+        rules = loaded.rules(kind="boxes")
         assert all(rules[one["rule"] - 1].label == one["class"] for one in predictions)
         if "one-to-many" in options:
             nodes = loaded.apply(pd.read_csv(data)[loaded.feature_names_in_])

@@ -71,7 +71,7 @@ def test_a_deeper_search_than_that_of_the_model_names_the_rule_of_the_box(tmp_pa
     sslart.save(model.set_params(search_depth=1), path)
     assert main(["predict", str(path), str(tmp_path / "iris.csv"), "--search-depth", "1000", "--json"]) == 0
     nodes = model.set_params(search_depth=None).apply(X)
-    rule_of = {node: number for number, rule in enumerate(model.rules(), start=1) for node in rule.nodes}
+    rule_of = {node: number for number, rule in enumerate(model.rules(kind="boxes"), start=1) for node in rule.nodes}
     assert [one["rule"] for one in json.loads(capsys.readouterr().out)] == [rule_of[node] for node in nodes]
 
 

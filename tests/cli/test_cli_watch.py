@@ -49,7 +49,7 @@ def test_it_predicts_as_predict_does_and_learns_as_update_does(tmp_path: Path, c
     )
     assert [one["saved_through"] for one in printed_rows] == [0] * 25 + [25] * 15
     familiar = [not one["novel"] for one in printed_rows]
-    rules = before.rules()
+    rules = before.rules(kind="boxes")
     assert all(rules[one["rule"] - 1].label == one["class"] for one in printed_rows[:25])
     learnt = sslart.load(model)
     assert learnt.support_.sum() == before.support_.sum() + sum(familiar)

@@ -116,7 +116,7 @@ def test_a_box_of_one_sample_is_drawn_as_a_mark():
 def test_a_category_between_two_that_a_rule_allows_is_left_open():
     frame = pd.DataFrame({"hue": ["a", "b", "c", "b"], "size": [1.0, 9.0, 1.0, 9.0]})
     model = FuzzyARTMAP(vigilance=0.0).fit(frame, ["x", "y", "x", "y"])
-    rule, scale = model.rules()[0], model.rules().scales[0]
+    rule, scale = model.rules(kind="boxes")[0], model.rules(kind="boxes").scales[0]
     assert rule.label == "x"
     assert np.array(bands(rule.conditions[0], scale)) == pytest.approx(np.array([[0, 1 / 3], [2 / 3, 1]]))
     display = rendered(RuleParallelDisplay.from_estimator(model))
@@ -147,7 +147,7 @@ def test_categories_and_missing_values_are_drawn():
 
 def test_rules_are_those_of_the_model():
     model, X, _ = wine_model()
-    rules = model.rules()
+    rules = model.rules(kind="boxes")
     display = RuleParallelDisplay.from_estimator(model, max_rules=4, max_features=5)
     assert [rule.nodes for rule in display.rules] == [rules[number - 1].nodes for number in display.numbers]
     supports = sorted((rule.support for rule in rules), reverse=True)
@@ -171,7 +171,7 @@ def test_rules_are_those_of_the_model():
 def test_the_cells_of_the_heatmap_are_those_of_the_rule_table():
     model, _, _ = wine_model()
     display = RuleHeatmapDisplay.from_estimator(model, levels=4, max_rules=50, max_features=50)
-    table = model.rules(levels=4).to_frame()
+    table = model.rules(kind="boxes", levels=4).to_frame()
     for number, cells in zip(display.numbers, display.cells, strict=True):
         assert cells == table.loc[number, list(display.feature_names)].tolist()
     assert len(display.rules) == len(table)

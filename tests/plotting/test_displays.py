@@ -165,7 +165,7 @@ def test_a_model_of_another_package_is_refused(name):
 
 def test_errors_name_the_cure():
     model, X, y = wine_model()
-    rules, why = model.rules(), model.explain(X[:1])[0]
+    rules, why = model.rules(kind="boxes"), model.explain(X[:1])[0]
     for call, cure in [
         (lambda: BoxesDisplay.from_estimator(model, features=["hue"]), "two names or column numbers"),
         (lambda: BoxesDisplay.from_estimator(model, features="hue"), "two names or column numbers"),
@@ -196,8 +196,8 @@ def test_errors_name_the_cure():
 
 def test_rules_and_explanations_of_the_wrong_kind_are_refused():
     model, X, _ = wine_model()
-    with pytest.raises(TypeError, match=r"model.rules\(\)"):
-        RuleHeatmapDisplay.from_rules(list(model.rules()))
+    with pytest.raises(TypeError, match=r"model.rules\(kind"):
+        RuleHeatmapDisplay.from_rules(list(model.rules(kind="boxes")))
     with pytest.raises(TypeError, match=r"explain\(X\)\[0\]"):
         ReasonDisplay.from_explanation(model.explain(X[:1]))
 

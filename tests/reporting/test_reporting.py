@@ -114,7 +114,7 @@ def test_limits_are_those_of_the_model(reported):
 
 def test_rules_are_those_of_the_model(reported):
     model, _, _, page = reported
-    rules, rows = model.rules(), rows_of(page)
+    rules, rows = model.rules(kind="boxes"), rows_of(page)
     assert [int(row["number"]) for row in rows] == list(range(1, len(rules) + 1))
     for row, rule in zip(rows, rules, strict=True):
         assert rules.classes[int(row["class"])] == rule.label
@@ -264,7 +264,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path):
 def test_what_is_too_much_is_left_out_and_counted(tmp_path):
     X, y = iris()
     model = SSLART(vigilance=0.9, random_state=0).fit(X, few(y, 2))
-    rules = model.rules()
+    rules = model.rules(kind="boxes")
     page = make(tmp_path, model, X, y, max_rules=4, max_samples=9)
     rows = rows_of(page)
     assert sorted(int(row["support"]) for row in rows) == sorted(rule.support for rule in rules)[-4:]
@@ -286,10 +286,10 @@ def test_wrong_predictions_come_first_then_abstention_then_novelty_then_a_spread
 def test_rules_titles_and_names_may_be_given(tmp_path):
     X, y = iris()
     model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
-    rules = model.rules(levels=2, terms=["low", "high"], simplify=(X, y))
+    rules = model.rules(kind="boxes", levels=2, terms=["low", "high"], simplify=(X, y))
     names = [f"patient {row}" for row in range(len(X))]
     page = make(tmp_path, model, X, y, rules=rules, title="Flowers", sample_names=names)
-    assert len(rows_of(page)) == len(rules) < len(model.rules())
+    assert len(rows_of(page)) == len(rules) < len(model.rules(kind="boxes"))
     assert "“low”" in page
     assert "<h1>Flowers</h1>" in page
     assert "Sample 8: patient 7" in page  # the first is 1
@@ -316,8 +316,12 @@ def test_errors_name_the_cure(tmp_path):
         (lambda: sslart.report(model, X, y, tmp_path / "none" / "a.html"), FileNotFoundError, "make it first"),
         (lambda: sslart.report(model, X, y, file, max_rules=0), ValueError, "max_rules"),
         (lambda: sslart.report(model, X, y, file, max_samples=1.5), ValueError, "max_samples"),
-        (lambda: sslart.report(model, X, y, file, rules=list(model.rules())), TypeError, r"model.rules\(\)"),
-        (lambda: sslart.report(model, X, y, file, rules=model.rules()[:0]), ValueError, "filtered less"),
+        (
+            lambda: sslart.report(model, X, y, file, rules=list(model.rules(kind="boxes"))),
+            TypeError,
+            r"model.rules\(kind",
+        ),
+        (lambda: sslart.report(model, X, y, file, rules=model.rules(kind="boxes")[:0]), ValueError, "filtered less"),
         (lambda: sslart.report(model, X, y, file, sample_names=["a"]), ValueError, "sample_names 1"),
         (lambda: sslart.report(model, X, y, file, sample_numbers=[1] * 150), ValueError, "150 different numbers"),
         (lambda: sslart.report(model, X, y, tmp_path / "a.pdf"), ValueError, r"ends in \.html.*print it to a file"),

@@ -275,13 +275,13 @@ def test_copies_go_on_alike_and_alone() -> None:
 def test_what_was_learnt_can_be_explained_and_saved(tmp_path: Any) -> None:
     model = learnt(StreamClassifier(), phishing(100))
     named = model.to_sklearn()
-    assert "request_from_other_domain" in named.rules().to_text()
+    assert "request_from_other_domain" in named.rules(kind="boxes").to_text()
     sslart.save(named, tmp_path / "model.sslart")
     assert fingerprint(sslart.load(tmp_path / "model.sslart")) == fingerprint(named)
     named.partial_fit(pd.DataFrame([dict.fromkeys(named.feature_names_in_, 9.0)]), [True])
     assert fingerprint(model.to_sklearn()) != fingerprint(named)
     ensemble = learnt(StreamClassifier(WESSLART(2, random_state=0)), phishing(40)).to_sklearn()
-    assert "https" in ensemble.rules().to_text()
+    assert "https" in ensemble.rules(kind="boxes").to_text()
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_the_evidence_of_a_rule_is_what_its_box_adds_for_a_sample_inside(
     X, y = few_labels
     model: Any = SSLART(0.9) if n_members is None else WESSLART(n_members, vigilance=0.9)
     model.set_params(mapping="evidence", families=["box", "relevant"], random_state=0).fit(X, y)
-    rules = model.rules()
+    rules = model.rules(kind="boxes")
     members = view_of(model).members
     starts = np.cumsum([0, *(member.n_nodes for member in members)])
     weighted = [rule for rule in rules if rule.evidence is not None]
@@ -63,13 +63,13 @@ def test_the_evidence_of_a_rule_is_what_its_box_adds_for_a_sample_inside(
 
 
 def test_rules_of_other_mappings_have_no_evidence(few_labels: Any) -> None:
-    rules = SSLART(0.9, random_state=0).fit(*few_labels).rules()
+    rules = SSLART(0.9, random_state=0).fit(*few_labels).rules(kind="boxes")
     assert all(rule.evidence is None for rule in rules)
     assert "evidence" not in rules.to_text() + rules.to_markdown() + rules._repr_html_()
 
 
 def test_a_box_without_a_weight_has_no_evidence(few_labels: Any) -> None:
-    rules = SSLART(0.9, mapping="evidence", families=["linear"], random_state=0).fit(*few_labels).rules()
+    rules = SSLART(0.9, mapping="evidence", families=["linear"], random_state=0).fit(*few_labels).rules(kind="boxes")
     assert all(rule.evidence is None for rule in rules)
     assert rules.to_frame()["evidence 0"].isna().all()
     assert "nan" not in rules.to_markdown() + rules.to_text()

@@ -17,7 +17,7 @@ def test_where_one_box_decides_its_rule_is_meant(model: Any, few_labels: tuple[n
     X, y = few_labels
     known = y != -1 if isinstance(model, FuzzyARTMAP) else slice(None)
     model.fit(X[known], y[known])
-    rules, nodes = rules_of(model), model.apply(X)
+    rules, nodes = rules_of(model, kind="boxes"), model.apply(X)
     labels = [None if label == -1 else label for label in model.predict(X).tolist()]
     numbers = RuleNumbers(model)(X, labels)
     for number, label, node in zip(numbers.tolist(), labels, nodes.tolist(), strict=True):
@@ -30,7 +30,7 @@ def test_where_one_box_decides_its_rule_is_meant(model: Any, few_labels: tuple[n
 def test_where_many_boxes_decide_the_nearest_rule_of_the_class_is_meant(model: Any) -> None:
     X = np.array([[0.0], [0.1], [0.4], [0.6], [0.9], [1.0]])
     model.fit(X, ["a", "a", "b", "b", "a", "a"])
-    rules = rules_of(model)
+    rules = rules_of(model, kind="boxes")
     samples = np.linspace(0, 1, 21)[:, None]
     for label in ("a", "b"):
         numbers = RuleNumbers(model)(samples, [label] * len(samples))

@@ -20,7 +20,7 @@ from sslart.rules import rules_of
 @settings(max_examples=60)
 def test_levels_contain_the_box(X: np.ndarray, levels: int, ensemble: bool) -> None:
     model, _ = lattice_rules(X, members=2 if ensemble else 0)
-    rules = rules_of(model, levels=levels)
+    rules = rules_of(model, kind="boxes", levels=levels)
     scales = rules.to_dict()["features"]
     for rule in rules:
         for condition, scale in zip(rule.conditions, scales, strict=True):
@@ -39,7 +39,7 @@ def test_each_side_goes_to_the_nearest_level() -> None:
     model = FuzzyARTMAP(vigilance=1.0).fit(values[:, None] * 200 - 50, np.arange(41) % 2)
     for n_levels in (2, 3, 5, 7):
         centres = np.arange(n_levels) / (n_levels - 1)  # V_q
-        for rule in rules_of(model, levels=n_levels):
+        for rule in rules_of(model, kind="boxes", levels=n_levels):
             (condition,) = rule.conditions
             gaps = abs(centres - values[rule.nodes[0]])
             assert gaps[condition.low_level - 1] == pytest.approx(gaps.min())
@@ -48,21 +48,25 @@ def test_each_side_goes_to_the_nearest_level() -> None:
 def test_terms_can_be_renamed_for_all_features_or_for_one(blobs: tuple[np.ndarray, np.ndarray]) -> None:
     model = SSLART(0.8, random_state=0).fit(*blobs)
     words = ["low", "normal", "high"]
-    assert {scale["terms"][1] for scale in rules_of(model, levels=3, terms=words).to_dict()["features"]} == {"normal"}
-    rules = rules_of(model, levels={"x1": 3}, terms={"x1": words})
+    assert {
+        scale["terms"][1] for scale in rules_of(model, kind="boxes", levels=3, terms=words).to_dict()["features"]
+    } == {"normal"}
+    rules = rules_of(model, kind="boxes", levels={"x1": 3}, terms={"x1": words})
     assert [scale["terms"][0] for scale in rules.to_dict()["features"]] == ["Very Small", "low", "Very Small"]
     assert [len(scale["terms"]) for scale in rules.to_dict()["features"]] == [5, 3, 5]
-    assert rules_of(model, levels=9).to_dict()["features"][0]["terms"][8] == "level 9"
+    assert rules_of(model, kind="boxes", levels=9).to_dict()["features"][0]["terms"][8] == "level 9"
 
 
 def test_the_level_of_an_expert_is_the_number_of_cuts_below() -> None:
     pressure = np.array([100.0, 119, 120, 121, 140, 141, 180])
     frame = pd.DataFrame({"pressure": pressure})
     model = FuzzyARTMAP(vigilance=1.0).fit(frame, np.arange(7) % 2)
-    rules = rules_of(model, levels={"pressure": [120, 140]}, terms={"pressure": ["low", "normal", "high"]})
+    rules = rules_of(
+        model, kind="boxes", levels={"pressure": [120, 140]}, terms={"pressure": ["low", "normal", "high"]}
+    )
     terms = {rule.nodes[0]: rule.conditions[0].terms for rule in rules}
     assert [terms[node] for node in range(7)] == [("low",)] * 3 + [("normal",)] * 2 + [("high",)] * 2
-    beyond = rules_of(model, levels={"pressure": [50, 200]})
+    beyond = rules_of(model, kind="boxes", levels={"pressure": [50, 200]})
     assert {(rule.conditions[0].low_level, rule.conditions[0].full_range) for rule in beyond} == {(2, False)}
 
 
@@ -70,16 +74,16 @@ def test_a_value_that_is_a_cut_lies_below_it_whatever_the_grid() -> None:
     values = np.sort(np.random.RandomState(0).normal(size=50).round(3))
     values = np.unique(values)
     model = FuzzyARTMAP(vigilance=1.0).fit(values[:, None], np.arange(len(values)) % 2)
-    rules = rules_of(model, levels={"x0": values[:-1]})
+    rules = rules_of(model, kind="boxes", levels={"x0": values[:-1]})
     levels = {rule.nodes[0]: rule.conditions[0].high_level for rule in rules}
     assert [levels[node] for node in range(len(values))] == list(range(1, len(values) + 1))
 
 
 def test_a_box_that_reaches_all_levels_has_no_condition() -> None:
     model = SSLART(0.0, shuffle=False).fit([[0.1], [0.9], [0.0], [1.0]], ["a", "a", None, None])
-    assert rules_of(model)[0].conditions[0].full_range
+    assert rules_of(model, kind="boxes")[0].conditions[0].full_range
     X = np.array([[0.2, 0.0], [0.8, 0.1], [0.0, 1.0], [1.0, 1.0]])
-    rules = rules_of(FuzzyARTMAP(vigilance=0.3).fit(X, ["a", "a", "b", "b"]), levels=2)
+    rules = rules_of(FuzzyARTMAP(vigilance=0.3).fit(X, ["a", "a", "b", "b"]), kind="boxes", levels=2)
     (condition, _) = rules.filter(label="a")[0].conditions
     assert (condition.low_level, condition.high_level, condition.full_range) == (1, 2, True)
     assert condition.low_value == pytest.approx(0.2)
@@ -112,4 +116,4 @@ def test_a_box_that_reaches_all_levels_has_no_condition() -> None:
 def test_errors_name_the_cure(options: dict[str, Any], message: str, blobs: tuple[np.ndarray, np.ndarray]) -> None:
     model = SSLART(0.8, random_state=0).fit(*blobs)
     with pytest.raises(ValueError, match=message):
-        rules_of(model, **options)
+        rules_of(model, kind="boxes", **options)

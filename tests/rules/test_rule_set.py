@@ -21,7 +21,7 @@ from sslart.rules import RuleSet, rules_of
 
 
 def test_a_rule_set_is_an_immutable_sequence(blobs: tuple[np.ndarray, np.ndarray]) -> None:
-    rules = rules_of(SSLART(0.8, random_state=0).fit(*blobs))
+    rules = rules_of(SSLART(0.8, random_state=0).fit(*blobs), kind="boxes")
     assert isinstance(rules[1:3], RuleSet)
     assert list(rules[1:3]) == [rules[1], rules[2]]
     assert rules[-1] is list(rules)[-1]
@@ -38,12 +38,12 @@ def test_a_rule_set_is_an_immutable_sequence(blobs: tuple[np.ndarray, np.ndarray
 
 def test_filters_keep_what_they_promise(few_labels: tuple[np.ndarray, np.ndarray]) -> None:
     model = SSLART(0.6, random_state=0).fit(*few_labels)
-    rules = rules_of(model)
+    rules = rules_of(model, kind="boxes")
     assert {rule.label for rule in rules.filter(label=1)} == {1}
     assert all(rule.confidence >= 0.9 for rule in rules.filter(min_confidence=0.9))
     assert all(not rule.conditions[1].full_range for rule in rules.filter(feature="x1"))
-    assert list(rules.filter(min_support=5)) == list(rules_of(model, min_support=5))
-    assert list(rules.filter(min_confidence=0.9)) == list(rules_of(model, min_confidence=0.9))
+    assert list(rules.filter(min_support=5)) == list(rules_of(model, kind="boxes", min_support=5))
+    assert list(rules.filter(min_confidence=0.9)) == list(rules_of(model, kind="boxes", min_confidence=0.9))
     with pytest.raises(ValueError, match=r"no class 7.*0, 1, 2"):
         rules.filter(label=7)
     with pytest.raises(ValueError, match=r"no feature 'y'.*'x0'"):
@@ -72,7 +72,7 @@ def test_all_forms_have_the_same_levels_labels_and_confidences(
     model: Any, levels: int, blobs: tuple[np.ndarray, np.ndarray]
 ) -> None:
     X, y = blobs
-    rules = rules_of(clone(model).set_params(vigilance=0.7).fit(X, y), levels=levels)
+    rules = rules_of(clone(model).set_params(vigilance=0.7).fit(X, y), kind="boxes", levels=levels)
     names = list(rules.feature_names)
     from_text = levels_in_text(rules.to_text(), rules)
     from_frame = rules.to_frame()[names].to_dict("records")
@@ -99,7 +99,9 @@ def test_all_forms_have_the_same_levels_labels_and_confidences(
 
 def test_the_text_has_the_form_of_the_paper() -> None:
     frame = pd.DataFrame({"Age": [29.0, 77.0, 29.0, 35.0], "Sex": [0.0, 1.0, 0.0, 0.0]})
-    rules = rules_of(SSLART(0.9, shuffle=False).fit(frame, ["Positive", "Negative", "Positive", "Positive"]))
+    rules = rules_of(
+        SSLART(0.9, shuffle=False).fit(frame, ["Positive", "Negative", "Positive", "Positive"]), kind="boxes"
+    )
     assert rules[:1].to_text() == (
         "Rule 1: If Age is “Very Small” [29, 35], AND\n"
         "   Sex is “Very Small” [0, 0]\n"
@@ -109,13 +111,13 @@ def test_the_text_has_the_form_of_the_paper() -> None:
 
 
 def test_a_box_that_holds_everything_reads_as_anything() -> None:
-    rules = rules_of(SSLART(0.0, shuffle=False).fit([[0.0], [1.0]], ["a", "a"]))
+    rules = rules_of(SSLART(0.0, shuffle=False).fit([[0.0], [1.0]], ["a", "a"]), kind="boxes")
     assert rules.to_text().startswith("Rule 1: If anything\nThen a")
 
 
 def test_html_and_markdown_escape_what_they_show() -> None:
     frame = pd.DataFrame({"<b>|": [0.0, 1.0]})
-    rules = rules_of(SSLART().fit(frame, ["<i>", "a|b"]))
+    rules = rules_of(SSLART().fit(frame, ["<i>", "a|b"]), kind="boxes")
     assert "<b>" not in rules._repr_html_()
     assert "<i>" not in rules._repr_html_()
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in rules.to_markdown().splitlines()}
@@ -125,7 +127,7 @@ def test_html_and_markdown_escape_what_they_show() -> None:
 def test_a_feature_called_like_a_column_of_the_table_gets_another_name() -> None:
     names = ["label", "support", "confidence a", "feature label", "No.", "size"]
     frame = pd.DataFrame(np.arange(18.0).reshape(3, 6), columns=names)
-    rules = rules_of(FuzzyARTMAP(vigilance=1.0).fit(frame, ["a", "b", "a"]))
+    rules = rules_of(FuzzyARTMAP(vigilance=1.0).fit(frame, ["a", "b", "a"]), kind="boxes")
     columns = list(rules.to_frame().columns)
     assert columns[:6] == [
         "feature feature label",
@@ -146,7 +148,7 @@ def test_a_feature_called_like_a_column_of_the_table_gets_another_name() -> None
 @needs_data
 def test_the_table_of_heart_disease_has_the_columns_of_the_paper() -> None:
     data = load_heart_cleveland(as_frame=True)
-    rules = rules_of(SSLART(0.7, random_state=0).fit(data.data, data.target))
+    rules = rules_of(SSLART(0.7, random_state=0).fit(data.data, data.target), kind="boxes")
     table = rules.to_frame()
     features = ["age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"]
     features += ["thalach", "exang", "oldpeak", "slope", "ca", "thal"]
@@ -157,5 +159,7 @@ def test_the_table_of_heart_disease_has_the_columns_of_the_paper() -> None:
     assert len(rules.classes) == 2
     assert table[features].map(lambda text: bool(re.fullmatch(r"[1-5](-[1-5])?|any", text))).all(axis=None)
     assert table.index[0] == 1
-    short = rules_of(SSLART(0.7, random_state=0).fit(data.data, data.target), simplify=(data.data, data.target))
+    short = rules_of(
+        SSLART(0.7, random_state=0).fit(data.data, data.target), kind="boxes", simplify=(data.data, data.target)
+    )
     assert (short.predict(data.data) == rules.predict(data.data)).all()

@@ -17,22 +17,22 @@ from sslart.rules import rules_of
 
 def test_the_nearest_rule_predicts_and_the_better_one_on_ties() -> None:
     model = FuzzyARTMAP(vigilance=1.0).fit([[0.0], [0.0], [1.0], [0.25]], ["a", "a", "b", "a"])
-    rules = rules_of(model)
+    rules = rules_of(model, kind="boxes")
     assert rules.predict([[0.0], [0.3], [0.6], [0.7], [9.0]]).tolist() == ["a", "a", "a", "b", "b"]
     assert [rule.confidence_factor for rule in rules] == [1.0, 1.0, 0.75]
     assert rules.predict([[0.625]]) == ["b"]  # as far from the third rule, which is for "a"
     tied = SSLART(1.0, shuffle=False).fit([[0.0], [1.0], [1.0], [0.0], [0.0]], ["a", "b", "b", "b", "a"])
-    factors = {rule.label: rule.confidence_factor for rule in rules_of(tied)}
+    factors = {rule.label: rule.confidence_factor for rule in rules_of(tied, kind="boxes")}
     assert factors["a"] == factors["b"]
-    assert rules_of(tied).predict([[0.5]]) == [rules_of(tied)[0].label]
+    assert rules_of(tied, kind="boxes").predict([[0.5]]) == [rules_of(tied, kind="boxes")[0].label]
 
 
 @given(lattices(min_samples=2), st.integers(2, 5), st.sampled_from([0, 1, 3]))
 @settings(max_examples=60)
 def test_simplification_never_changes_a_prediction(X: np.ndarray, levels: int, members: int) -> None:
     model, y = lattice_rules(X, members)
-    rules = rules_of(model, levels=levels)
-    short = rules_of(model, levels=levels, simplify=(X, y))
+    rules = rules_of(model, kind="boxes", levels=levels)
+    short = rules_of(model, kind="boxes", levels=levels, simplify=(X, y))
     labelled = X[y != -1]
     assert (rules.predict(labelled) == short.predict(labelled)).all()
     assert len(short) <= len(rules)
@@ -45,7 +45,7 @@ def test_simplification_never_changes_a_prediction(X: np.ndarray, levels: int, m
 def test_simplified_categories_predict_the_same() -> None:
     frame, y = mixed_samples()
     model = SSLART(0.7, shuffle=False).fit(frame, y)
-    rules, short = rules_of(model), rules_of(model, simplify=(frame, y))
+    rules, short = rules_of(model, kind="boxes"), rules_of(model, kind="boxes", simplify=(frame, y))
     assert (rules.predict(frame) == short.predict(frame)).all()
     assert len(short) < len(rules)
 
@@ -53,12 +53,12 @@ def test_simplified_categories_predict_the_same() -> None:
 def test_simplification_lists_what_it_left_out() -> None:
     X = np.array([[0.0, 0.1], [0.2, 0.9], [0.8, 0.0], [1.0, 1.0]])
     model = FuzzyARTMAP(vigilance=1.0).fit(X, ["a", "a", "b", "b"])
-    short = rules_of(model, levels=2, simplify=(X, ["a", "a", "b", "b"]))
+    short = rules_of(model, kind="boxes", levels=2, simplify=(X, ["a", "a", "b", "b"]))
     assert short.predict(X).tolist() == ["a", "a", "b", "b"]
     assert len(short) == 2
     assert any("merged with node" in line for line in short.dropped)
     assert any("left out" in line for line in short.dropped)
-    assert len(rules_of(model).dropped) == 0
+    assert len(rules_of(model, kind="boxes").dropped) == 0
     assert sum(not condition.full_range for rule in short for condition in rule.conditions) == 1
     assert short.to_text().splitlines()[-3] == "Rule 2: Otherwise"
 
@@ -69,11 +69,11 @@ def test_only_the_last_rule_may_lose_all_conditions(X: np.ndarray, levels: int, 
     model, y = lattice_rules(X, members)
     whole = {
         node
-        for rule in rules_of(model, levels=levels)
+        for rule in rules_of(model, kind="boxes", levels=levels)
         for node in rule.nodes
         if all(condition.full_range for condition in rule.conditions)
     }
-    short = rules_of(model, levels=levels, simplify=(X, y))
+    short = rules_of(model, kind="boxes", levels=levels, simplify=(X, y))
     for rule in short[:-1]:
         assert whole & set(rule.nodes) or not all(condition.full_range for condition in rule.conditions)
     assert ("Otherwise" in short.to_text()) <= all(condition.full_range for condition in short[-1].conditions)
@@ -83,11 +83,14 @@ def test_unlabelled_samples_do_not_hold_simplification_back(few_labels: tuple[np
     X, y = few_labels
     model = SSLART(0.8, random_state=0).fit(X, y)
     known = y != -1
-    assert rules_of(model, simplify=(X, y)).to_json() == rules_of(model, simplify=(X[known], y[known])).to_json()
+    assert (
+        rules_of(model, kind="boxes", simplify=(X, y)).to_json()
+        == rules_of(model, kind="boxes", simplify=(X[known], y[known])).to_json()
+    )
 
 
 def test_simplify_is_refused_where_no_single_rule_decides(few_labels: Any) -> None:
     X, y = few_labels
     model = SSLART(0.9, mapping="evidence", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"no single rule decides.*mapping='one-to-many'"):
-        model.rules(simplify=(X, y))
+        model.rules(kind="boxes", simplify=(X, y))

@@ -46,6 +46,10 @@ class Mapping(Protocol):
         The probabilities of the classes, shape (n_labels, n_classes), and the class index of each label.
         """
 
+    @property
+    def kept_labels(self) -> tuple[Table, IntArray] | None:
+        """With evidence, the labelled samples that are kept, and their class codes; None for others."""
+
     def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
         """Cut samples of a stream, given by class codes, where the mapping needs to see the network in between."""
 

@@ -24,6 +24,7 @@ class CountsMapping:
     uses_evidence = False
     readout = None
     left_out = None
+    kept_labels = None
 
     @property
     def family_weights(self) -> dict[str, float]:

@@ -96,6 +96,12 @@ class MemberView:
         """Class index of each box, -1 where it has no label."""
         return self.class_table.indices(self.network.nodes.labels[: self.n_nodes])
 
+    @property
+    def kept_labels(self) -> tuple[Table, IntArray] | None:
+        """With evidence mapping, the labelled samples that are kept, with their class indices; None for others."""
+        kept = self.mapping.kept_labels
+        return None if kept is None else (kept[0], self.class_table.indices(kept[1]))
+
     def encode(self, table: Table) -> FloatArray:
         """Return samples in the unit cube, NaN where missing."""
         return self.network.encode(table)

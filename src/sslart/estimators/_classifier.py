@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged
 
 if TYPE_CHECKING:
     from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
-    from sslart.rules import RuleSet
+    from sslart.rules import ModelRuleSet, RuleSet
 
 
 class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
@@ -100,27 +100,51 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         table = self._read(X)
         return self._view().predict_proba(table)
 
+    @overload
     def rules(
         self,
-        levels: Any = 5,
-        terms: Any = None,
-        min_confidence: float = 0,
-        min_support: float = 0,
-        simplify: Any = False,
-    ) -> RuleSet:
-        """Return what was learnt as If-Then rules: one per labelled node.
+        X: Any = ...,
+        y: Any = ...,
+        *,
+        kind: Literal["model"] = ...,
+        max_rules: int | None = ...,
+        max_conditions: int | None = ...,
+    ) -> ModelRuleSet: ...
+    @overload
+    def rules(
+        self,
+        *,
+        kind: Literal["boxes"],
+        levels: Any = ...,
+        terms: Any = ...,
+        min_confidence: float | None = ...,
+        min_support: float | None = ...,
+        simplify: Any = ...,
+    ) -> RuleSet: ...
+    def rules(self, X: Any = None, y: Any = None, *, kind: str = "model", **options: Any) -> Any:
+        """Return if-then rules: few and short ones that agree with the predictions, or one per labelled box.
 
         Parameters
         ----------
-        levels, terms, min_confidence, min_support, simplify
-            See `sslart.rules.rules_of`.
+        X : array-like of shape (n_samples, n_features), default=None
+            Samples for which the rules shall agree with the model, labelled or not, such as those it has learnt.
+            None: samples drawn from its boxes.
+        y : array-like of shape (n_samples,), default=None
+            Labels of these samples, with gaps, to count how often each rule is right. None: the labels that the model
+            keeps.
+        kind : {"model", "boxes"}, default="model"
+            "model" takes X, y, max_rules (12) and max_conditions (4). "boxes", the paper's rules, takes levels, terms,
+            min_confidence, min_support and simplify.
+        **options
+            The others of these parameters: see `sslart.rules.rules_of`.
 
         Returns
         -------
-        RuleSet
-            Rules as data, with `to_text`, `to_frame`, `to_dict`, `to_json` and `to_markdown`.
+        ModelRuleSet or RuleSet
+            Rules as data, with `predict`, `to_text`, `to_frame`, `to_csv`, `to_json`, `to_markdown` and `to_html`;
+            those of kind "model" also with `apply`, `fidelity`, `to_sql` and `to_python`.
         """
-        return if_then_rules.rules_of(self, levels, terms, min_confidence, min_support, simplify)
+        return if_then_rules.rules_of(self, X, y, kind=kind, **options)  # type: ignore[call-overload]
 
     def explain(self, X: Any) -> list[Explanation]:
         """Return for each sample why the model predicts its class, what counts against it, and what would change it.

@@ -40,7 +40,7 @@ def _work(dataset: str, seed: int, quick: bool) -> Iterator[Record]:
     for rho in VIGILANCES:
         model = _models.single(task, rho)
         before = model.predict(task.X_test)
-        by_node = {rule.nodes[0]: rule for rule in model.rules(levels=N_LEVELS)}
+        by_node = {rule.nodes[0]: rule for rule in model.rules(kind="boxes", levels=N_LEVELS)}
         changed = float(np.sum(model.predict(task.X_test) != before))
         yield Record(dataset, "all rules", CHANGED, changed, rho)
         for name, node in zip(RULES, _examples(model), strict=True):

@@ -34,7 +34,9 @@ class _RulesDisplay(Display):
     @classmethod
     def _of(cls, rules: Any, max_rules: Any, max_features: Any, ax: Any) -> Self:
         if not isinstance(rules, RuleSet):
-            raise TypeError(f"rules must be a RuleSet, as model.rules() gives, got a {type(rules).__name__}.")
+            raise TypeError(
+                f"rules must be a RuleSet, as model.rules(kind='boxes') gives, got a {type(rules).__name__}."
+            )
         if not rules:
             raise ValueError("There is no rule to draw: lower min_confidence or min_support, or filter less.")
         n_rules, n_features = at_least_one("max_rules", max_rules), at_least_one("max_features", max_features)
@@ -134,11 +136,11 @@ class RuleParallelDisplay(_RulesDisplay):
             How many features to draw: those in which the rules differ most.
         ax : matplotlib axis, default=None
         """
-        return cls._of(rules_of(model), max_rules, max_features, ax)
+        return cls._of(rules_of(model, kind="boxes"), max_rules, max_features, ax)
 
     @classmethod
     def from_rules(cls, rules: RuleSet, *, max_rules: int = 6, max_features: int = 12, ax: Any = None) -> Self:
-        """Draw some rules, such as ``model.rules(simplify=(X, y)).filter("setosa")``; see `from_estimator`."""
+        """Draw rules of boxes, such as ``model.rules(kind="boxes").filter("setosa")``; see `from_estimator`."""
         return cls._of(rules, max_rules, max_features, ax)
 
     @property
@@ -194,7 +196,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
     >>> from sslart.plotting import RuleHeatmapDisplay
     >>> data = load_iris(as_frame=True)
     >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, data.target_names[data.target])
-    >>> display = RuleHeatmapDisplay.from_rules(model.rules(levels=3), max_rules=3)
+    >>> display = RuleHeatmapDisplay.from_rules(model.rules(kind="boxes", levels=3), max_rules=3)
     >>> display.cells[0]
     ['1-2', 'any', '1-2', '1-2']
     """
@@ -218,11 +220,11 @@ class RuleHeatmapDisplay(_RulesDisplay):
             How many features to draw: those in which the rules differ most.
         ax : matplotlib axis, default=None
         """
-        return cls._of(rules_of(model, levels), max_rules, max_features, ax)
+        return cls._of(rules_of(model, kind="boxes", levels=levels), max_rules, max_features, ax)
 
     @classmethod
     def from_rules(cls, rules: RuleSet, *, max_rules: int = 12, max_features: int = 15, ax: Any = None) -> Self:
-        """Draw some rules, such as ``model.rules(simplify=(X, y)).filter("setosa")``; see `from_estimator`."""
+        """Draw rules of boxes, such as ``model.rules(kind="boxes").filter("setosa")``; see `from_estimator`."""
         return cls._of(rules, max_rules, max_features, ax)
 
     @property

@@ -65,7 +65,7 @@ def report(
     held_out : bool, default=None
         Whether the model has not learnt these samples. The report states it; None: it states that this is not known.
     rules : RuleSet, default=None
-        What to show of ``model.rules()``, such as ``model.rules(levels=3, simplify=(X, y))``. None: all.
+        What to show of ``model.rules(kind="boxes")``, such as ``model.rules(kind="boxes", levels=3)``. None: all.
     sample_names : sequence of shape (n_samples,), default=None
         Names of the samples, shown beside their number.
     sample_numbers : sequence of int of shape (n_samples,), default=None
@@ -159,9 +159,9 @@ def _check_path(path: str | os.PathLike[str]) -> Path:
 
 def _check_rules(rules: Any, observed: Observed) -> RuleSet:
     if not isinstance(rules, RuleSet):
-        raise TypeError(f"rules must be a RuleSet, as model.rules() gives, got a {type(rules).__name__}.")
+        raise TypeError(f"rules must be a RuleSet, as model.rules(kind='boxes') gives, got a {type(rules).__name__}.")
     if not rules or list(rules.feature_names) != observed.view.feature_names:
-        raise ValueError("rules has no rule of this model: give model.rules(), filtered less.")
+        raise ValueError("rules has no rule of this model: give model.rules(kind='boxes'), filtered less.")
     return rules
 
 

@@ -175,6 +175,12 @@ class EvidenceMapping:
         proba = self.readout.probabilities(self.solution.left_out)
         return self.class_table.with_unseen(proba), np.sort(self.class_table.sorted_codes())[self.solution.classes]
 
+    @property
+    def kept_labels(self) -> tuple[Table, IntArray]:
+        """The labelled samples that are kept, and their class codes."""
+        whole = self.reservoir.whole()
+        return whole.table, whole.codes
+
     def loo_recall(self) -> FloatArray:
         """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
         right, classes = self.loo_right, self.solution.classes

@@ -22,81 +22,8 @@ from sslart.rules._boxes.simplify import simplified
 USAGE_SHARE = 0.5  # γ of Carpenter and Tan
 
 
-def rules_of(
-    model: Any,
-    levels: Any = 5,
-    terms: Any = None,
-    min_confidence: float = 0,
-    min_support: float = 0,
-    simplify: Any = False,
-) -> RuleSet:
-    """Return what a classifier has learnt as if-then rules, one per labelled box.
-
-    Of an ensemble, rules that read the same (one class, the same levels in every feature) become one. It lists the
-    members that have it, adds up their counts and supports, and covers their ranges in the user's units.
-
-    Parameters
-    ----------
-    model : fitted FuzzyARTMAP, SSLART or WESSLART
-    levels : int, or mapping from feature to int or to cut points, default=5
-        Q: the number of levels of a feature, V_q = (q - 1) / (Q - 1); each side of a box gets the nearest level. Or the
-        cut points of an expert: increasing values in the units of the feature give one level more than there are cuts,
-        and the level of a value is one more than the number of cuts below it. Features that a mapping leaves out have 5
-        levels. Categories have none.
-    terms : sequence of str, or mapping from feature to a sequence of str, default=None
-        Names of the levels. None: "Very Small" to "Very Large".
-    min_confidence : float, default=0
-        Leave out rules whose class has less than this share of their labelled samples.
-    min_support : float, default=0
-        Leave out rules with fewer samples than this, labelled and unlabelled.
-    simplify : False or (X, y), default=False
-        Labelled samples, such as those the model has learnt. Rules are then merged with their neighbours and lose
-        conditions as long as `RuleSet.predict` gives the same class for each of these samples; `RuleSet.dropped` lists
-        what was merged and left out. Only the last rule may lose all its conditions: it is then for the samples that
-        lie in no other rule. Samples without a label do not count. The model keeps no samples, so that `True` is
-        refused. A model with evidence mapping is refused too, because no single rule decides its predictions.
-
-    Returns
-    -------
-    RuleSet
-        By falling confidence factor, then falling support.
-
-    Notes
-    -----
-    The confidence factor is that of Carpenter and Tan (1995), by which they prune rules:
-    CF_j = γ U_j + (1 - γ) A_j with γ = 0.5. Usage U_j is the number of labelled samples of its class that rule j has
-    learnt, divided by the highest number of a rule for this class. Accuracy A_j is the share of its class among the
-    labelled samples of rule j, divided by the highest share of a rule for this class. Merged rules of an ensemble count
-    as one; a rule merged by `simplify` has the highest factor of its parts.
-
-    A range of levels covers the box: from the lower end of its first level to the upper end of its last one. Levels
-    end midway between V_q and V_{q+1}.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sslart import SSLART
-    >>> from sslart.rules import rules_of
-    >>> data = load_iris(as_frame=True)
-    >>> y = data.target_names[data.target]
-    >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, y)
-    >>> width = {"petal width (cm)": [0.8, 1.6]}  # cut points of an expert: three levels
-    >>> rules = rules_of(model, levels=width, terms={"petal width (cm)": ["narrow", "middling", "broad"]})
-    >>> rules[3].conditions[3].terms
-    ('broad',)
-    >>> short = rules_of(model, simplify=(data.data, y))
-    >>> print(short[:2].to_text())
-    Rule 1: If sepal length (cm) is from “Small” to “Medium” [4.9, 6], AND
-       petal length (cm) is “Medium” [3.5, 4.5]
-    Then versicolor with confidence estimate=0.947.
-       (else virginica 0.053; support 19, 19 of them labelled)
-    <BLANKLINE>
-    Rule 2: If petal length (cm) is from “Very Small” to “Medium” [1, 3.3]
-    Then setosa with confidence estimate=0.943.
-       (else versicolor 0.057; support 53, 53 of them labelled)
-    >>> short.dropped[0]
-    'setosa, node 1: merged with node 4'
-    """
+def box_rules_of(model: Any, levels: Any, terms: Any, min_confidence: Any, min_support: Any, simplify: Any) -> RuleSet:
+    """Return one rule per labelled box: see `sslart.rules.rules_of`."""
     view = view_of(model, "a fitted classifier of sslart to make rules of")
     domain = _domain_of(view, levels, terms)
     if domain.uses_evidence and simplify is not False:

@@ -11,7 +11,7 @@ from sslart._data.classes import Label
 from sslart._mapping.evidence.packed_boxes import PackedBoxes
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
-from sslart.rules._boxes.extract import rules_of
+from sslart.rules._rules_of import rules_of
 
 NO_RULE = 0
 ROWS_PER_PART = 2048
@@ -30,7 +30,7 @@ class RuleNumbers:
 
     def __init__(self, model: Any) -> None:
         self._view = view_of(model)
-        rules = rules_of(model)
+        rules = rules_of(model, kind="boxes")
         self._domain = rules._domain
         self._of_node = np.full(sum(member.n_nodes for member in self._view.members), NO_RULE)
         for number, rule in enumerate(rules, start=1):

@@ -1,0 +1,97 @@
+"""Rules of the model as code: an SQL expression, and a Python function that needs nothing but Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sslart.rules._model.decimals import number_repr
+from sslart.rules._model.rule import ModelCondition, ModelRule
+from sslart.rules._model.text import conditions_text, label_text
+
+RESULTS = ("class", "rule")
+
+
+def sql(rules: Sequence[ModelRule], result: str) -> str:
+    """Return the rules as ``CASE WHEN ... END``."""
+    *others, default = rules
+    if not others:
+        return _sql_literal(_result(default, result))
+    lines = [
+        f"  WHEN {' AND '.join(map(_sql_condition, rule.conditions))} THEN {_sql_literal(_result(rule, result))}"
+        for rule in others
+    ]
+    return "\n".join(["CASE", *lines, f"  ELSE {_sql_literal(_result(default, result))}", "END"])
+
+
+def _result(rule: ModelRule, result: str) -> Any:
+    return rule.number if result == "rule" else rule.label
+
+
+def _sql_condition(condition: ModelCondition) -> str:
+    quoted = condition.feature.replace('"', '""')
+    name = f'"{quoted}"'
+    if condition.only_missing:
+        return f"{name} IS NULL"
+    if condition.categories:
+        named = ", ".join(map(_sql_literal, condition.categories))
+        text = f"{name} {'NOT IN' if condition.negated else 'IN'} ({named})"
+    else:
+        limits = [
+            *([] if condition.low is None else [f"{name} > {number_repr(condition.low)}"]),
+            *([] if condition.high is None else [f"{name} <= {number_repr(condition.high)}"]),
+        ]
+        text = " AND ".join(limits) or f"{name} IS NOT NULL"
+    return f"({name} IS NULL OR ({text}))" if condition.missing else text
+
+
+def _sql_literal(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        quoted = value.replace("'", "''")
+        return f"'{quoted}'"
+    return str(value) if isinstance(value, int) else number_repr(value)
+
+
+def python(rules: Sequence[ModelRule], name: str, result: str) -> str:
+    """Return the rules as the source of a function of one sample."""
+    *others, default = rules
+    what = "number of the rule for" if result == "rule" else "class of"
+    lines = [
+        f"def {name}(sample):",
+        f'    """Return the {what} one sample: a mapping from feature to value, None or NaN where it is missing."""',
+    ]
+    features = dict.fromkeys(condition.feature for rule in others for condition in rule.conditions)
+    variables = {feature: f"x{place}" for place, feature in enumerate(features)}
+    for feature, variable in variables.items():
+        lines.append(f"    {variable} = sample[{feature!r}]")
+        lines.append(f"    {variable} = None if {variable} != {variable} else {variable}")
+    for rule in others:
+        conditions = " and ".join(_python_condition(one, variables[one.feature]) for one in rule.conditions)
+        remark = " ".join(conditions_text(rule, alone=False).split())
+        lines += [
+            f"    # Rule {rule.number}: if {remark}, then {' '.join(label_text(rule).split())}",
+            f"    if {conditions}:",
+            f"        return {_result(rule, result)!r}",
+        ]
+    return "\n".join([*lines, f"    return {_result(default, result)!r}", ""])
+
+
+def _python_condition(condition: ModelCondition, variable: str) -> str:
+    if condition.only_missing:
+        return f"{variable} is None"
+    if condition.categories:
+        named = ", ".join(map(repr, condition.categories))
+        text = f"{variable} {'not in' if condition.negated else 'in'} ({named},)"
+    elif condition.low is None and condition.high is None:
+        text = ""
+    else:
+        low = "" if condition.low is None else f"{number_repr(condition.low)} < "
+        high = "" if condition.high is None else f" <= {number_repr(condition.high)}"
+        text = f"{low}{variable}{high}"
+    if condition.missing:
+        return f"({variable} is None or {text})"
+    return f"({variable} is not None and {text})" if text else f"{variable} is not None"

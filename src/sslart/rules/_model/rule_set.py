@@ -1,0 +1,258 @@
+"""The rules of a model: a sequence to read, apply, compare with the model, and take elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.classes import Label
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import SampleReader, Table
+from sslart._mapping.model_view import view_of
+from sslart._utils.arrays import IntArray
+from sslart._utils.optional import optional
+from sslart._utils.params import check_option
+from sslart._utils.text import plural
+from sslart.rules._model import code, text
+from sslart.rules._model.rule import ModelRule, share_text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelRuleSet(Sequence[ModelRule]):
+    """Few short rules that agree with a model: exclusive of each other, and a default rule for the rest.
+
+    Made by `rules_of`, not by hand. Every sample meets exactly one rule: one that has conditions, or else the last,
+    which has none. A missing value meets a condition only where "or missing" follows it. Rules are numbered from 1,
+    those that cover most samples first. The numbers hold for this rule set: rules made anew, such as after an update,
+    are new rules with new numbers. Boxes keep theirs: see `RuleSet`.
+
+    Attributes
+    ----------
+    rules : tuple of ModelRule
+    n_samples : int
+        How many samples the rules were chosen for.
+    from_boxes : bool
+        Whether these were drawn from the boxes, because none were given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import AutoSSLART
+    >>> data = load_iris(as_frame=True)
+    >>> y = data.target_names[data.target]
+    >>> rules = AutoSSLART(random_state=0).fit(data.data, y).rules(data.data, y, max_rules=3)
+    >>> print(rules.to_text())
+    """
+
+    rules: tuple[ModelRule, ...]
+    _classes: NDArray[Any]
+    _names: list[str]
+    n_samples: int
+    from_boxes: bool
+    _model: Any = field(repr=False)
+    _reader: SampleReader = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[ModelRule]:
+        return iter(self.rules)
+
+    @overload
+    def __getitem__(self, place: int) -> ModelRule: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ModelRule, ...]: ...
+    def __getitem__(self, place: int | slice) -> ModelRule | tuple[ModelRule, ...]:
+        return self.rules[place]
+
+    def __repr__(self) -> str:
+        return f"ModelRuleSet of {plural(len(self), 'rule')} for {plural(len(self.classes), 'class')}"
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes of the model, sorted."""
+        return tuple(self._classes.tolist())
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features of the model, in their order."""
+        return tuple(self._names)
+
+    @property
+    def agreement(self) -> float:
+        """Share of the samples that the rules were chosen for on which they agree with the model."""
+        return sum(rule.n_agreeing for rule in self) / self.n_samples
+
+    def apply_table(self, table: Table) -> IntArray:
+        """Return the place of the rule that each sample of a table that has been read meets."""
+        places = np.full(len(table), len(self.rules) - 1)
+        for place, rule in enumerate(self.rules[:-1]):
+            met = np.ones(len(table), dtype=bool)
+            for condition in rule.conditions:
+                column = self._names.index(condition.feature)
+                met &= condition.holds_for(table.categories.get(column, table.values[:, column]))
+            places[met] = place
+        return places
+
+    def apply(self, X: Any) -> IntArray:
+        """Return the number of the rule that each sample meets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples as the model takes them.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self.apply_table(self._reader.read(X)) + 1
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each sample by the rules alone.
+
+        Where a rule stands for no prediction, it is -1 for integer classes and None for others, as in the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples as the model takes them.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return view_of(self._model).labels_of(self._outcomes(self._reader.read(X)))
+
+    def _outcomes(self, table: Table) -> IntArray:
+        index = {label: place for place, label in enumerate(self.classes)}
+        outcomes = [UNLABELLED if rule.label is None else index[rule.label] for rule in self]
+        return np.array(outcomes)[self.apply_table(table)]
+
+    def fidelity(self, X: Any) -> float:
+        """Return the share of samples for which the rules give what the model predicts, as the model is now.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples with or without labels, best such that the rules were not made with.
+        """
+        view = view_of(self._model)
+        table = view.read(X)
+        return float(np.mean(self._outcomes(table) == view.predict(table).indices))
+
+    def summary(self) -> str:
+        """Return in one sentence how many rules there are and how often they agree with the model."""
+        of = "samples drawn from its boxes" if self.from_boxes else "samples"
+        return (
+            f"{plural(len(self), 'rule')} that give{'s' if len(self) == 1 else ''} what the model predicts for "
+            f"{share_text(self.agreement)} of {self.n_samples} {of}."
+        )
+
+    def _layout(self) -> dict[str, bool]:
+        return {"alone": len(self) == 1, "about": self.from_boxes}
+
+    def _rows(self) -> list[list[str]]:
+        return [text.cells(rule, self.n_samples, **self._layout()) for rule in self]
+
+    def to_text(self) -> str:
+        """Return the rules in words, each with what it covers and how often it is right."""
+        rules = [text.rule_text(rule, self.n_samples, **self._layout()) for rule in self]
+        return "\n\n".join([self.summary(), *rules])
+
+    def to_markdown(self) -> str:
+        """Return the rules as a table in Markdown."""
+        return text.markdown(self._rows(), self.summary())
+
+    def to_html(self) -> str:
+        """Return the rules as a table in HTML, without a page around it."""
+        return text.html(self._rows(), self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_frame(self) -> Any:
+        """Return the rules as a pandas DataFrame, a row per rule.
+
+        After number, class, counts and shares come for each feature with a condition "<feature> above" and "<feature>
+        at most", or "<feature> is" and "<feature> is not" with the categories, joined by "|"; and "<feature> missing":
+        "yes" where a missing value meets the condition too, "only" where nothing else does, "no" where any known value
+        does. Cells are empty where a rule has no such condition.
+        """
+        pd = optional("pandas", "data")
+        frame = pd.DataFrame([self._values(rule) for rule in self], dtype=object)
+        return frame.where(frame.notna(), None).set_index("rule")
+
+    def _values(self, rule: ModelRule) -> dict[str, Any]:
+        low, high = rule.right.interval
+        values: dict[str, Any] = {
+            "rule": rule.number,
+            "class": rule.label,
+            "conditions": text.conditions_text(rule, alone=len(self) == 1),
+            "n_covered": rule.n_covered,
+            "coverage": round(rule.coverage, 6),
+            "n_agreeing": rule.n_agreeing,
+            "agreement": round(rule.agreement, 6),
+            "n_labelled": rule.right.total,
+            "n_right": rule.right.count,
+            "right_low": round(low, 6),
+            "right_high": round(high, 6),
+        }
+        return values | text.bounds(rule.conditions, [condition for one in self for condition in one.conditions])
+
+    def to_csv(self) -> str:
+        """Return the table of `to_frame` as CSV."""
+        return str(self.to_frame().to_csv(lineterminator="\n"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values: classes, features, what the rules were chosen for, and the rules."""
+        return {
+            "kind": "model",
+            "classes": list(self.classes),
+            "features": list(self.feature_names),
+            "n_samples": self.n_samples,
+            "from_boxes": self.from_boxes,
+            "agreement": self.agreement,
+            "rules": [text.rule_values(rule) for rule in self],
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON.
+
+        Parameters
+        ----------
+        indent : int, default=None
+            Width of an indentation; None: all in one line.
+        """
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_sql(self, result: str = "class") -> str:
+        """Return the rules as an SQL expression, ``CASE WHEN ... END``, for a table with the features as columns.
+
+        Missing values are NULL there.
+
+        Parameters
+        ----------
+        result : {"class", "rule"}, default="class"
+            What the expression gives: the class, or the number of the rule.
+        """
+        return code.sql(self, check_option("to_sql", "result", result, code.RESULTS))
+
+    def to_python(self, name: str = "predict", result: str = "class") -> str:
+        """Return the rules as the source of a Python function that takes one sample and needs no package.
+
+        Parameters
+        ----------
+        name : str, default="predict"
+            Name of the function.
+        result : {"class", "rule"}, default="class"
+            What the function returns: the class, or the number of the rule.
+        """
+        if not name.isidentifier():
+            raise ValueError(f"name of to_python must be the name of a function, such as 'predict', got {name!r}.")
+        return code.python(self, name, check_option("to_python", "result", result, code.RESULTS))
