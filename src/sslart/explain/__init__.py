@@ -7,7 +7,8 @@ from sslart._utils.optional import lazy_names
 if TYPE_CHECKING:
     from sslart.explain._contributions import Contribution, Evidence
     from sslart.explain._counterfactuals.changes import Change, Counterfactual
-    from sslart.explain._counterfactuals.what_if import Counterfactuals, counterfactuals_of
+    from sslart.explain._counterfactuals.results import Counterfactuals
+    from sslart.explain._counterfactuals.what_if import counterfactuals_of
     from sslart.explain._explainer import explain
     from sslart.explain._explanation import Advice, Explanation, Novelty, Vote
     from sslart.explain._feature_contributions import FeatureContributions, contributions_of
@@ -41,7 +42,7 @@ __getattr__ = lazy_names(
     {
         "Change": "sslart.explain._counterfactuals.changes",
         "Counterfactual": "sslart.explain._counterfactuals.changes",
-        "Counterfactuals": "sslart.explain._counterfactuals.what_if",
+        "Counterfactuals": "sslart.explain._counterfactuals.results",
         "counterfactuals_of": "sslart.explain._counterfactuals.what_if",
         "Evidence": "sslart.explain._contributions",
         "Contribution": "sslart.explain._contributions",

@@ -7,11 +7,14 @@ become as small as they can be. All decisions are predictions of the model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._counterfactuals.box_points import points_of_boxes
 from sslart.explain._counterfactuals.goal import Goal
@@ -19,7 +22,8 @@ from sslart.explain._counterfactuals.options import STAY, Options
 
 WORK = 1e9  # sides of boxes that the predictions of one search may look at, about
 FEWEST_TRIALS, MOST_TRIALS = 5000, 40000
-FEWEST_VALUES, MOST_VALUES = 4, 16  # of a feature, in pairs
+FEWEST_VALUES, MOST_VALUES = 4, 16  # of a feature; the second in pairs
+BLOCK = 4_000_000  # values in a block of candidates
 MOST_BOXES = 1000
 N_WAYS = 12
 
@@ -50,13 +54,21 @@ class SeveralChanges:
         candidates[np.arange(len(columns)), columns] = options
         return candidates
 
+    def _alone(self, measure: Callable[[Table], NDArray[Any]], columns: IntArray, options: IntArray) -> NDArray[Any]:
+        """Return what a measure gives for the sample with one change each, block by block."""
+        n_rows = max(BLOCK // len(self.unchanged), 1)
+        blocks = [slice(start, start + n_rows) for start in range(0, len(columns), n_rows)]
+        return np.concatenate(
+            [measure(self.options.table_of(self._with(columns[rows], options[rows]))) for rows in blocks]
+        )
+
     def try_single_features(self) -> None:
         """Find in each feature and direction the nearest value that reaches the goal."""
         ways = [(column, way) for column in self.options.movable for way in self.options.ways(column)]
         share = min(1.0, self.trials / 2 / sum(len(way) for _, way in ways))
-        tried = [way[_evenly(len(way), max(round(share * len(way)), 8))] for _, way in ways]
+        tried = [way[_evenly(len(way), max(round(share * len(way)), FEWEST_VALUES))] for _, way in ways]
         columns = np.repeat([column for column, _ in ways], [len(way) for way in tried])
-        reached = self._reached(self._with(columns, np.concatenate(tried)))
+        reached = self._alone(self.goal.reached, columns, np.concatenate(tried))
         start = 0
         for (column, way), some in zip(ways, tried, strict=True):
             hits = np.flatnonzero(reached[start : start + len(some)])
@@ -118,7 +130,7 @@ class SeveralChanges:
         owners = np.repeat(columns, [len(own) for own in values])
         if not len(owners):
             return {}
-        margins = self.goal.margins(self.options.table_of(self._with(owners, np.concatenate(values))))
+        margins = self._alone(self.goal.margins, owners, np.concatenate(values))
         best: dict[int, tuple[float, IntArray]] = {}
         for column, own in zip(columns, values, strict=True):
             of_column = margins[owners == column]

@@ -2,104 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.training import check_has_label
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.optional import optional
+from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_flag, check_whole
 from sslart._utils.text import list_text, plural
 from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
+from sslart.explain._counterfactuals.choice import Choice, are_plausible, most_changes
 from sslart.explain._counterfactuals.goal import Goal
 from sslart.explain._counterfactuals.limits import Limits, present_class, read_limits, read_sample, read_target
 from sslart.explain._counterfactuals.options import STAY, Options, options_of
+from sslart.explain._counterfactuals.results import Counterfactuals
 from sslart.explain._counterfactuals.several import SeveralChanges
-from sslart.explain._match import Class, Value
-from sslart.explain._text import what_if as text
 
-SAME_FEATURE = 0.5  # what a feature that another choice changes as well costs, if it goes elsewhere
-IMPLAUSIBLE = 1.0  # what a sample unlike nearly all learnt ones costs: as much as one more feature
-MUCH_SMALLER = 0.5
-MOST_OF_IT = 0.8
 MOST_ROUNDS = 10
-
-
-@dataclass(frozen=True, eq=False)
-class Counterfactuals(Sequence[Counterfactual]):
-    """Changes of one sample, each of which leads to another prediction; those of few features first.
-
-    A sequence: `len(found)`, `found[0]`, `for one in found`.
-
-    Attributes
-    ----------
-    prediction : class or None
-        What the model predicts for the sample as it is; None where it abstains.
-    abstained : bool
-    confidence : float or None
-        Probability of that class; None where the model abstains.
-    target : class or None
-        The class that was wanted; None for any other class.
-    sample : tuple
-        The sample as it is, one value per column; None where missing.
-    feature_names : list of str
-    note : str
-        Why there are fewer counterfactuals than wanted; empty where there are enough.
-    """
-
-    prediction: Class | None
-    confidence: float | None
-    target: Class | None
-    sample: tuple[Value | None, ...]
-    feature_names: list[str]
-    note: str
-    _found: tuple[Counterfactual, ...] = field(repr=False)
-
-    @property
-    def abstained(self) -> bool:
-        """Whether the model predicts no class for the sample as it is."""
-        return self.confidence is None
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    @overload
-    def __getitem__(self, place: int) -> Counterfactual: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Counterfactual, ...]: ...
-    def __getitem__(self, place: int | slice) -> Counterfactual | tuple[Counterfactual, ...]:
-        return self._found[place]
-
-    def __str__(self) -> str:
-        return text.as_text(self)
-
-    def __repr__(self) -> str:
-        return f"<Counterfactuals: {len(self)}; {text.headline(self)}>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counterfactuals as plain values that JSON knows."""
-        return text.as_dict(self)
-
-    def to_frame(self) -> Any:
-        """Return a pandas frame: the sample as it is, then each changed sample, with its prediction.
-
-        The features come first, so that ``model.predict(found.to_frame()[found.feature_names])`` repeats the
-        predictions. Needs ``pip install "sslart[data]"``.
-        """
-        given = [*self.sample, self.prediction, self.confidence, 0.0, True]
-        rows = [[*one.sample, one.prediction, one.confidence, one.distance, one.plausible] for one in self]
-        added = ("prediction", "confidence", "distance", "plausible")
-        names = [f"{name} (model)" if name in self.feature_names else name for name in added]
-        index = ["given", *(f"change {number}" for number in range(1, len(self) + 1))]
-        return optional("pandas", "data").DataFrame([given, *rows], index=index, columns=[*self.feature_names, *names])
-
-    def _repr_html_(self) -> str:
-        return text.as_html(self)
 
 
 def counterfactuals_of(
@@ -194,7 +115,7 @@ def _search(goal: Goal, options: Options, n: int) -> IntArray:
     search = SeveralChanges(goal, options)
     search.try_single_features()
     search.try_pairs()
-    choice = _Choice(goal, options, search.found)
+    choice = Choice(goal, options, search.found)
     tried: set[frozenset[int]] = set()
     while len(chosen := choice.unlike(n)) < n and len(tried) < MOST_ROUNDS:
         columns = [frozenset(choice.sizes[one]) for one in chosen]
@@ -205,77 +126,8 @@ def _search(goal: Goal, options: Options, n: int) -> IntArray:
             break
         tried.add(without[0])
         search.try_more_features(without[0])
-        choice = _Choice(goal, options, search.found)
+        choice = Choice(goal, options, search.found)
     return choice.candidates[sorted(chosen, key=lambda one: (choice.n_changes[one], choice.distances[one]))]
-
-
-def _most_changes(fewest: int) -> int:
-    """Return how many features a change may have where another of so few does."""
-    return 2 * fewest + 3
-
-
-class _Choice:
-    """Which of many candidates to offer: few features, small changes, plausible samples, unlike one another."""
-
-    def __init__(self, goal: Goal, options: Options, found: list[IntArray]) -> None:
-        self.candidates: IntArray = np.array(found, dtype=np.int64).reshape(-1, len(options.values))
-        self.candidates = np.unique(self.candidates, axis=0)
-        self.distances: FloatArray = options.distances(self.candidates)
-        self.keys = [options.key(candidate) for candidate in self.candidates]
-        self.n_changes: IntArray = np.array([len(key) for key in self.keys], dtype=np.int64)
-        self.sizes = [
-            {column: options.sizes[column].item(candidate[column]) for column, _ in key}
-            for key, candidate in zip(self.keys, self.candidates, strict=True)
-        ]
-        self.plausible: BoolArray = np.ones(len(self.candidates), dtype=bool)
-        if len(self.candidates):
-            self.plausible = _are_plausible(goal, options, self.candidates)
-
-    def unlike(self, n: int) -> list[int]:
-        """Return up to n candidates: first the smallest of the fewest features, then those unlike what was chosen."""
-        if not len(self.candidates):
-            return []
-        chosen = [int(np.lexsort((self.distances, ~self.plausible, self.n_changes))[0])]
-        few = self.n_changes <= _most_changes(self.n_changes[chosen[0]].item())
-        costs = self.n_changes + self.distances + IMPLAUSIBLE * ~self.plausible
-        while len(chosen) < n:
-            rest = [
-                one for one in np.flatnonzero(few).tolist() if all(self._are_unlike(one, other) for other in chosen)
-            ]
-            if not rest:
-                break
-            chosen.append(min(rest, key=lambda one: costs[one] + max(self._overlap(one, other) for other in chosen)))
-        return chosen
-
-    def _are_unlike(self, one: int, other: int) -> bool:
-        """Return whether two candidates differ in features, or in all directions, and not only in a small part."""
-        first, second = sorted((self.keys[one], self.keys[other]), key=len)
-        fewer, more = sorted((self.sizes[one], self.sizes[other]), key=len)
-        if set(first) <= set(second):
-            return len(first) < len(second) and all(more[column] <= MUCH_SMALLER * fewer[column] for column in fewer)
-        shared = [column for column, _ in set(first) & set(second)]
-        if fewer.keys() == more.keys() and shared:
-            return False
-        return not all(
-            sum(sizes[column] for column in shared) > MOST_OF_IT * sum(sizes.values()) for sizes in (fewer, more)
-        )
-
-    def _overlap(self, one: int, other: int) -> float:
-        """Return how much two candidates have in common, from 0 to 1: of their features, and of how far they go."""
-        first, second = dict(self.keys[one]), dict(self.keys[other])
-        shared = {
-            column: 1.0 if first[column] == second[column] else SAME_FEATURE for column in first.keys() & second.keys()
-        }
-        features = sum(shared.values()) / min(len(first), len(second))
-        sizes = [
-            sum(part * sizes[column] for column, part in shared.items()) / max(sum(sizes.values()), 1e-12)
-            for sizes in (self.sizes[one], self.sizes[other])
-        ]
-        return max(features, *sizes)
-
-
-def _are_plausible(goal: Goal, options: Options, candidates: IntArray) -> BoolArray:
-    return ~(goal.is_novel(options.table_of(candidates)) | options.are_unusual(candidates))
 
 
 def _counterfactuals(view: ModelView, goal: Goal, options: Options, found: IntArray) -> tuple[Counterfactual, ...]:
@@ -285,7 +137,7 @@ def _counterfactuals(view: ModelView, goal: Goal, options: Options, found: IntAr
     after = options.table_of(found)
     prediction = view.predict(after, want_proba=True)
     assert prediction.proba is not None
-    indices, plausible, distances = prediction.indices, _are_plausible(goal, options, found), options.distances(found)
+    indices, plausible, distances = prediction.indices, are_plausible(goal, options, found), options.distances(found)
     before = options.table[np.zeros(len(found), dtype=np.int64)]
     table = CounterfactualTable(view.feature_names, view.classes.tolist(), indices, before, after)
     return tuple(
@@ -315,7 +167,7 @@ def _note(
     if not options.movable:
         return f"No feature can change: {_reasons(view, options)}."
     if len(found):
-        most = min(_most_changes(int((found != STAY).sum(axis=1).min())), len(options.movable))
+        most = min(most_changes(int((found != STAY).sum(axis=1).min())), len(options.movable))
         other = f"no other unlike change of up to {plural(most, 'feature')}"
         return f"Only {len(found)} of {plural(n, 'change')} wanted: {other} was found."
     cures = ["fix fewer features"] if limits.fixed else []

@@ -10,7 +10,7 @@ from sslart._utils.text import number_text
 
 if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Change, Counterfactual
-    from sslart.explain._counterfactuals.what_if import Counterfactuals
+    from sslart.explain._counterfactuals.results import Counterfactuals
 
 DIGITS = 6
 IMPLAUSIBLE_NOTE = "implausible: unlike nearly all learnt samples, as a whole or in a new value."
