@@ -135,10 +135,13 @@ def test_a_rule_number_is_that_of_the_list_of_rules(tmp_path: Path, capsys: Capt
         predictions = json.loads(capsys.readouterr().out)
         loaded = sslart.load(model)
         rules = loaded.rules(kind="boxes")
-        assert all(rules[one["rule"] - 1].label == one["class"] for one in predictions)
+        assert all(rules[rules.numbers.index(one["box"])].label == one["class"] for one in predictions)
         if "one-to-many" in options:
             nodes = loaded.apply(pd.read_csv(data)[loaded.feature_names_in_])
-            assert all(node in rules[one["rule"] - 1].nodes for node, one in zip(nodes, predictions, strict=True))
+            assert all(
+                node in rules[rules.numbers.index(one["box"])].nodes
+                for node, one in zip(nodes, predictions, strict=True)
+            )
 
 
 def test_a_row_without_a_class_has_no_rule(tmp_path: Path) -> None:
@@ -146,7 +149,7 @@ def test_a_row_without_a_class_has_no_rule(tmp_path: Path) -> None:
     arguments = ["predict", str(iris_model(tmp_path)), str(tmp_path / "iris.csv"), "--abstain-below", "1"]
     assert main([*arguments, "--out", str(out), "--quiet"]) == 0
     table = pa.parquet.read_table(out)
-    assert table["rule"].null_count == table["class"].null_count == 150
+    assert table["box"].null_count == table["class"].null_count == 150
     assert table.schema.field("class").type == pa.string()
 
 
@@ -312,7 +315,7 @@ def test_blank_rows_are_left_out_of_account_and_get_no_class(tmp_path: Path, cap
     assert predictions[1][:49] + predictions[1][50:-1] == predictions[0]
     for blank_row in (predictions[1][49], predictions[1][-1]):
         assert blank_row["abstained"]
-        assert (blank_row["class"], blank_row["rule"], blank_row["novel"]) == (None, None, False)
+        assert (blank_row["class"], blank_row["box"], blank_row["novel"]) == (None, None, False)
     for source, out in zip((data, blank), ("three", "four"), strict=True):
         arguments = ["update", models[0], str(source), "--label", "kind", "--out", str(tmp_path / out), "--quiet"]
         assert main(arguments) == 0

@@ -14,7 +14,7 @@ import sslart
 from sslart.cli import main
 from tables import fitted, iris, iris_model, mixed, mixed_model
 
-COLUMNS = ["class", "probability", "abstained", "rule", "novelty", "novel"]
+COLUMNS = ["class", "probability", "abstained", "box", "novelty", "novel"]
 Captured = pytest.CaptureFixture[str]
 
 
@@ -71,8 +71,12 @@ def test_a_deeper_search_than_that_of_the_model_names_the_rule_of_the_box(tmp_pa
     sslart.save(model.set_params(search_depth=1), path)
     assert main(["predict", str(path), str(tmp_path / "iris.csv"), "--search-depth", "1000", "--json"]) == 0
     nodes = model.set_params(search_depth=None).apply(X)
-    rule_of = {node: number for number, rule in enumerate(model.rules(kind="boxes"), start=1) for node in rule.nodes}
-    assert [one["rule"] for one in json.loads(capsys.readouterr().out)] == [rule_of[node] for node in nodes]
+    rule_of = {
+        node: number
+        for number, rule in zip(model.rules(kind="boxes").numbers, model.rules(kind="boxes"), strict=True)
+        for node in rule.nodes
+    }
+    assert [one["box"] for one in json.loads(capsys.readouterr().out)] == [rule_of[node] for node in nodes]
 
 
 def test_a_quorum_leaves_out_what_few_members_vote_on(tmp_path: Path, capsys: Captured) -> None:

@@ -50,7 +50,7 @@ def test_it_predicts_as_predict_does_and_learns_as_update_does(tmp_path: Path, c
     assert [one["saved_through"] for one in printed_rows] == [0] * 25 + [25] * 15
     familiar = [not one["novel"] for one in printed_rows]
     rules = before.rules(kind="boxes")
-    assert all(rules[one["rule"] - 1].label == one["class"] for one in printed_rows[:25])
+    assert all(rules[rules.numbers.index(one["box"])].label == one["class"] for one in printed_rows[:25])
     learnt = sslart.load(model)
     assert learnt.support_.sum() == before.support_.sum() + sum(familiar)
     before.partial_fit(FLOWERS[:40][familiar])
@@ -137,7 +137,7 @@ def test_json_lines_with_categories_and_gaps(tmp_path: Path, capsys: Captured) -
     printed_rows = predictions(capsys)
     assert main(["predict", str(model), str(tmp_path / "mixed.csv"), "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)[:9]
-    wanted = ("class", "probability", "rule", "novelty")
+    wanted = ("class", "probability", "box", "novelty")
     assert [[one[name] for name in wanted] for one in printed_rows] == [
         [one[name] for name in wanted] for one in expected
     ]

@@ -149,7 +149,9 @@ def test_rules_are_those_of_the_model():
     model, X, _ = wine_model()
     rules = model.rules(kind="boxes")
     display = RuleParallelDisplay.from_estimator(model, max_rules=4, max_features=5)
-    assert [rule.nodes for rule in display.rules] == [rules[number - 1].nodes for number in display.numbers]
+    assert [rule.nodes for rule in display.rules] == [
+        rules[rules.numbers.index(number)].nodes for number in display.numbers
+    ]
     supports = sorted((rule.support for rule in rules), reverse=True)
     assert sorted((rule.support for rule in display.rules), reverse=True) == supports[:4]
     span = X.max() - X.min()

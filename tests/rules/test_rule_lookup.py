@@ -21,7 +21,8 @@ def test_where_one_box_decides_its_rule_is_meant(model: Any, few_labels: tuple[n
     labels = [None if label == -1 else label for label in model.predict(X).tolist()]
     numbers = RuleNumbers(model)(X, labels)
     for number, label, node in zip(numbers.tolist(), labels, nodes.tolist(), strict=True):
-        assert number == 0 if label is None else node in rules[number - 1].nodes
+        assert number == (-1 if label is None else node)
+        assert label is None or rules[rules.numbers.index(number)].nodes == (node,)
 
 
 @pytest.mark.parametrize(
@@ -36,9 +37,9 @@ def test_where_many_boxes_decide_the_nearest_rule_of_the_class_is_meant(model: A
         numbers = RuleNumbers(model)(samples, [label] * len(samples))
         for number, (value,) in zip(numbers.tolist(), samples, strict=True):
             gaps = {}
-            for other, rule in enumerate(rules, start=1):
+            for other, rule in zip(rules.numbers, rules, strict=True):
                 (condition,) = rule.conditions
                 if rule.label == label:
                     gaps[other] = max(condition.low_value - value, value - condition.high_value, 0.0)
             assert gaps[number] == pytest.approx(min(gaps.values()), abs=1e-6)
-    assert RuleNumbers(model)(samples[:1], [None]).tolist() == [0]
+    assert RuleNumbers(model)(samples[:1], [None]).tolist() == [-1]

@@ -55,9 +55,9 @@ def levels_in_text(text: str, rules: RuleSet) -> list[dict[str, str]]:
     found = []
     for part in text.split("\n\n"):
         cells = dict.fromkeys(rules.feature_names, "any")
-        phrases = re.sub(r"^Rule \d+: If ", "", part.split("\nThen ")[0])
+        phrases = re.sub(r"^Box(es)? \d+: (If )?", "", part.split("\nThen ")[0])
         for words in phrases.split(", AND\n   "):
-            if words in ("anything", f"Rule {len(found) + 1}: Otherwise"):
+            if words in ("anything", "Otherwise"):
                 continue
             name, first, last = re.fullmatch(r"(\w+) is (?:from )?“(.+?)”(?: to “(.+?)”)? \[.+\]", words).groups()
             low, high = terms[name].index(first) + 1, terms[name].index(last or first) + 1
@@ -103,7 +103,7 @@ def test_the_text_has_the_form_of_the_paper() -> None:
         SSLART(0.9, shuffle=False).fit(frame, ["Positive", "Negative", "Positive", "Positive"]), kind="boxes"
     )
     assert rules[:1].to_text() == (
-        "Rule 1: If Age is “Very Small” [29, 35], AND\n"
+        "Box 0: If Age is “Very Small” [29, 35], AND\n"
         "   Sex is “Very Small” [0, 0]\n"
         "Then Positive with confidence estimate=1.0.\n"
         "   (support 3, 3 of them labelled)"
@@ -112,7 +112,7 @@ def test_the_text_has_the_form_of_the_paper() -> None:
 
 def test_a_box_that_holds_everything_reads_as_anything() -> None:
     rules = rules_of(SSLART(0.0, shuffle=False).fit([[0.0], [1.0]], ["a", "a"]), kind="boxes")
-    assert rules.to_text().startswith("Rule 1: If anything\nThen a")
+    assert rules.to_text().startswith("Box 0: If anything\nThen a")
 
 
 def test_html_and_markdown_escape_what_they_show() -> None:

@@ -60,7 +60,7 @@ def test_simplification_lists_what_it_left_out() -> None:
     assert any("left out" in line for line in short.dropped)
     assert len(rules_of(model, kind="boxes").dropped) == 0
     assert sum(not condition.full_range for rule in short for condition in rule.conditions) == 1
-    assert short.to_text().splitlines()[-3] == "Rule 2: Otherwise"
+    assert short.to_text().splitlines()[-3] == "Box 2: Otherwise"
 
 
 @given(lattices(min_samples=2), st.integers(2, 5), st.sampled_from([0, 3]))

@@ -41,7 +41,7 @@ class RowPredictor:
         self._rule_numbers = RuleNumbers(model)
 
     def __call__(self, samples: Any) -> Any:
-        """Return class, probability, whether the model abstained, rule, novelty, and whether a row is novel."""
+        """Return class, probability, whether the model abstained, box, novelty, and whether a row is novel."""
         pd, view = pandas(), self._view
         table = view.read(samples)
         prediction = view.predict(table, want_proba=True)
@@ -54,7 +54,7 @@ class RowPredictor:
                 "class": pd.Series(labels, dtype=object),
                 "probability": prediction.proba.max(axis=1).round(6),
                 "abstained": [label is None for label in labels],
-                "rule": pd.Series(rules, dtype="Int64").mask(rules == NO_RULE),
+                "box": pd.Series(rules, dtype="Int64").mask(rules == NO_RULE),
                 "novelty": (1 - familiarity).round(6),
                 "novel": familiarity < view.novelty_threshold,
             }
@@ -118,7 +118,7 @@ def _json(frames: Iterable[Any]) -> Iterator[bytes]:
 def _parquet(frames: Iterable[Any], classes: Any) -> Iterator[bytes]:
     pyarrow, sink, writer = arrow(""), _Buffer(), None
     of_class = {"i": pyarrow.int64(), "b": pyarrow.bool_()}.get(classes.dtype.kind, pyarrow.string())
-    types = {"class": of_class, "rule": pyarrow.int64(), "abstained": pyarrow.bool_(), "novel": pyarrow.bool_()}
+    types = {"class": of_class, "box": pyarrow.int64(), "abstained": pyarrow.bool_(), "novel": pyarrow.bool_()}
     types |= dict.fromkeys(("probability", "novelty"), pyarrow.float64())
     for frame in frames:
         schema = pyarrow.schema([(name, types.get(name, pyarrow.string())) for name in frame.columns])

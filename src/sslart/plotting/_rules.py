@@ -30,6 +30,7 @@ class _RulesDisplay(Display):
     n_features: int
     classes: tuple[Any, ...]
     scales: tuple[Scale, ...]
+    noun: str
 
     @classmethod
     def _of(cls, rules: Any, max_rules: Any, max_features: Any, ax: Any) -> Self:
@@ -46,13 +47,14 @@ class _RulesDisplay(Display):
         features = draw.most(feature_spread(rules, rules.scales), n_features).tolist()
         return cls(
             tuple(rules[index] for index in kept),
-            tuple(index + 1 for index in kept),
+            tuple(rules.numbers[index] for index in kept),
             tuple(features),
             tuple(rules.feature_names[column] for column in features),
             len(rules),
             len(rules.scales),
             rules.classes,
             rules.scales,
+            rules.noun,
         )._drawn(ax)
 
     def _drawn(self, ax: Any) -> Self:
@@ -81,7 +83,7 @@ class _RulesDisplay(Display):
     def _labels(self) -> list[str]:
         names = draw.distinct(self.classes)
         return [
-            f"Rule {number}: {names[index]} ({rule.support})"
+            f"{self.noun} {number}: {names[index]} ({rule.support})"
             for number, index, rule in zip(self.numbers, self._class_indices(), self.rules, strict=True)
         ]
 
@@ -99,7 +101,7 @@ class RuleParallelDisplay(_RulesDisplay):
     rules : tuple of Rule
         The rules drawn, class by class.
     numbers : tuple of int
-        Their numbers in the rule set, from 1, as `RuleSet.to_text` counts them.
+        Their numbers in the rule set, as `RuleSet.to_text` has them: those of their boxes.
     features, feature_names : tuples of int, of str
         The features drawn, in their order.
     n_rules, n_features : int
@@ -164,10 +166,10 @@ class RuleParallelDisplay(_RulesDisplay):
         axis = self._open(ax, min(width, 20.0), max(4.2, 1.2 + 0.2 * n_rules))
         scales, conditions = self._shown()
         labels = self._labels()
-        taken = 115 + draw.text_width([*labels, "rule: class (samples)"], 8)
+        taken = 115 + draw.text_width([*labels, "box: class (samples)"], 8)
         _draw_parallel(axis, conditions, scales, self._class_indices(), labels)
         draw.feature_ticks(axis, self._names(), taken)
-        draw.legend_beside(axis, title="rule: class (samples)")
+        draw.legend_beside(axis, title="box: class (samples)")
         draw.set_title(axis, *self._title(), taken=taken)
         return self
 
@@ -244,7 +246,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
         self.text_ = _draw_heatmap(axis, conditions, scales, self._class_indices(), cells)
         draw.feature_ticks(axis, self._names(), taken)
         axis.set_yticks(range(n_rules), labels, fontsize=8)
-        axis.set_ylabel("rule: class (samples)", fontsize=8)
+        axis.set_ylabel("box: class (samples)", fontsize=8)
         counts = {len(scale.terms) for scale in scales if scale.categories is None}
         levels = f"; levels 1 (low) to {counts.pop()} (high)" if len(counts) == 1 else ""
         draw.set_title(axis, *self._title(), "coloured: what the rule allows" + levels, taken=taken)

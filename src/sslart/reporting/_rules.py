@@ -19,7 +19,7 @@ class RuleLine:
     Attributes
     ----------
     number : int
-        Number in the rule set, from 1.
+        Number in the rule set: that of its box, or in an ensemble of its place.
     label : class
     confidence : float
     n_own, n_labelled, support, n_members : int
@@ -48,7 +48,7 @@ class RuleLine:
 def rule_lines(rules: RuleSet, most: int) -> list[RuleLine]:
     """Return the rules with most samples, in the order of the rule set."""
     largest = sorted(range(len(rules)), key=lambda index: -rules[index].support)[:most]
-    return [_line(index + 1, rules[index], rules.scales) for index in sorted(largest)]
+    return [_line(rules.numbers[index], rules[index], rules.scales) for index in sorted(largest)]
 
 
 def _line(number: int, rule: Rule, scales: Sequence[Scale]) -> RuleLine:
@@ -75,4 +75,4 @@ def _line(number: int, rule: Rule, scales: Sequence[Scale]) -> RuleLine:
 
 def rule_numbers(rules: RuleSet) -> dict[int, int]:
     """Return the number of the rule that each box is part of."""
-    return {node: number for number, rule in enumerate(rules, start=1) for node in rule.nodes}
+    return {node: number for number, rule in zip(rules.numbers, rules, strict=True) for node in rule.nodes}

@@ -47,10 +47,10 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
-    """Predict each row: class, probability, whether the model abstained, rule, novelty (0 to 1), whether it is novel.
+    """Predict each row: class, probability, whether the model abstained, box, novelty (0 to 1), whether it is novel.
 
-    The rule is a number in the list of sslart rules: the rule of the box that the class comes from or, where many boxes
-    contribute, the nearest rule of that class. A row is novel if it fits the model worse than all but a twentieth of
+    The box is a number in the list of sslart rules --kind boxes: the box that the class comes from or, where many boxes
+    contribute, the nearest box of that class. A row is novel if it fits the model worse than all but a twentieth of
     the learnt samples. The file is read piece by piece and may be larger than memory.
 
     --abstain-below, --search-depth and --quorum take the place of the model's own settings.

@@ -1,4 +1,4 @@
-"""`sslart rules`: what a model has learnt, as If-Then rules."""
+"""`sslart rules`: what a model predicts, as few if-then rules; or what it has learnt, as one rule per labelled box."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from sslart.cli._model_file import read_model
-from sslart.cli._output import MODEL_HELP, STANDARD, check_target, write
+from sslart.cli._output import DATA_HELP, MODEL_HELP, STANDARD, check_target, write
+from sslart.cli.input.columns import (
+    blank_rows,
+    check_columns,
+    check_learnt_columns,
+    labels_of,
+    learnt_columns,
+    samples_for,
+)
+from sslart.cli.input.files import read_table
 
 
 class Format(StrEnum):
@@ -20,37 +29,99 @@ class Format(StrEnum):
     json = "json"
     md = "md"
     html = "html"
+    sql = "sql"
+    py = "py"
+
+
+class Kind(StrEnum):
+    """Which rules are written."""
+
+    model = "model"
+    boxes = "boxes"
 
 
 def run(
     model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    data: Annotated[
+        str | None,
+        typer.Argument(help=f"{DATA_HELP}; the rules shall agree with the model there. None: what the boxes hold"),
+    ] = None,
+    kind: Annotated[
+        Kind, typer.Option(help="few rules that agree with the model, or one for each labelled box")
+    ] = Kind.model,
+    label: Annotated[
+        str | None, typer.Option(help="column with the classes, blank where not known: how often rules are right")
+    ] = None,
+    max_rules: Annotated[int | None, typer.Option(min=1, help="of kind model: how many rules at most (12)")] = None,
+    max_conditions: Annotated[
+        int | None, typer.Option(min=1, help="of kind model: how many conditions a rule may have (4)")
+    ] = None,
+    min_confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, help="of kind boxes: leave out rules of lower confidence")
+    ] = None,
+    min_support: Annotated[
+        float | None, typer.Option(min=0, help="of kind boxes: leave out rules of fewer samples")
+    ] = None,
     form: Annotated[
         Format | None, typer.Option("--format", help="how the rules are written; by the name of the file, or text")
     ] = None,
     out: Annotated[str, typer.Option(help="- for standard output", metavar="FILE")] = STANDARD,
-    min_confidence: Annotated[float, typer.Option(min=0, max=1, help="leave out rules of lower confidence")] = 0,
-    min_support: Annotated[float, typer.Option(min=0, help="leave out rules of fewer samples")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
 ) -> None:
     """Print the rules of a model."""
-    check_target(out, model_file)
-    model = read_model(model_file)
-    rules = model.rules(min_confidence=min_confidence, min_support=min_support)
-    if not rules:
-        raise ValueError("No rule is left: lower --min-confidence or --min-support.")
+    check_target(out, model_file, *([] if data is None else [data]))
     by_name = Path(out).suffix.lower().removeprefix(".")
-    write(out, _written(rules, Format.json if as_json else form or Format.__members__.get(by_name, Format.text)))
+    chosen = Format.json if as_json else form or Format.__members__.get(by_name, Format.text)
+    _check_options(kind, chosen, data, label, max_rules or max_conditions, min_confidence, min_support)
+    model = read_model(model_file)
+    if kind is Kind.boxes:
+        rules = model.rules(kind="boxes", min_confidence=min_confidence, min_support=min_support)
+        if not rules:
+            raise ValueError("No rule is left: lower --min-confidence or --min-support.")
+    else:
+        X, y = (None, None) if data is None else _read(model, data, label)
+        rules = model.rules(X, y, max_rules=max_rules, max_conditions=max_conditions)
+    write(out, _written(rules, chosen))
+
+
+def _check_options(
+    kind: Kind, form: Format, data: str | None, label: str | None, of_model: Any, *of_boxes: float | None
+) -> None:
+    """Raise a ValueError where options do not belong together."""
+    if kind is Kind.boxes and (data is not None or label is not None or of_model):
+        raise ValueError("DATA, --label, --max-rules and --max-conditions belong to --kind model: leave them out.")
+    if kind is Kind.model and any(one is not None for one in of_boxes):
+        raise ValueError("--min-confidence and --min-support belong to --kind boxes: add it, or leave them out.")
+    if kind is Kind.boxes and form in (Format.sql, Format.py):
+        raise ValueError("Rules of boxes overlap, so that they are no code: leave out --kind boxes for SQL and Python.")
+    if label is not None and data is None:
+        raise ValueError("--label names a column of a file: give the file after the model.")
+
+
+def _read(model: Any, data: str, label: str | None) -> tuple[Any, Any]:
+    """Return the samples of a file, and their labels."""
+    frame = read_table(data)
+    check_columns(frame.columns, [label], data)
+    check_learnt_columns(model, frame.columns, data)
+    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
+    truth = None if label is None else labels_of(frame, label, data, model.classes_)
+    rest = frame if label is None else frame.drop(columns=[label])
+    return samples_for(model, rest, data), truth
 
 
 def _written(rules: Any, form: Format) -> str:
     match form:
         case Format.csv:
-            return str(rules.to_frame().to_csv(lineterminator="\n"))
+            return str(rules.to_csv())
         case Format.json:
-            return str(rules.to_json(indent=2)) + "\n"
+            return f"{rules.to_json(indent=2)}\n"
         case Format.md:
             return str(rules.to_markdown())
         case Format.html:
             title = "<!doctype html>\n<meta charset='utf-8'>\n<title>Rules</title>\n"
-            return f"{title}{rules._repr_html_()}\n"
-    return str(rules.to_text()) + "\n"
+            return f"{title}{rules.to_html()}\n"
+        case Format.sql:
+            return f"{rules.to_sql()}\n"
+        case Format.py:
+            return str(rules.to_python())
+    return f"{rules.to_text()}\n"

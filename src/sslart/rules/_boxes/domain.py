@@ -47,6 +47,11 @@ class Domain:
     reader: SampleReader
     uses_evidence: bool
 
+    @property
+    def noun(self) -> str:
+        """What a rule is called: the box that it is, or in an ensemble a group of boxes that read the same."""
+        return "Box" if self.n_members == 1 else "Boxes"
+
     def encode(self, X: Any) -> FloatArray:
         """Return samples in the unit cube, NaN where missing, or raise an error that names the cure."""
         table = self.reader.read(X)

@@ -48,8 +48,18 @@ def _share(value: float) -> str:
     return str(round(value, 3))
 
 
-def rule_text(number: int, rule: Rule, domain: Domain, *, is_last: bool) -> str:
-    """Return one rule in the paper's form; "Otherwise" is for the last of several, if it has no condition."""
+def value_cells(rule: Rule) -> dict[str, float | None]:
+    """Return the ends of the ranges of a rule, in the user's units, by column; None where it has no condition."""
+    cells: dict[str, float | None] = {}
+    for condition in rule.conditions:
+        if condition.categories is None:
+            for side, value in (("from", condition.low_value), ("to", condition.high_value)):
+                cells[f"{condition.feature} {side}"] = None if condition.full_range else value
+    return cells
+
+
+def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
+    """Return one rule in the paper's form; where it is for the rest and has no condition, it reads "Otherwise"."""
     conditions = [
         condition_text(condition, scale)
         for condition, scale in zip(rule.conditions, domain.scales, strict=True)
@@ -63,9 +73,9 @@ def rule_text(number: int, rule: Rule, domain: Domain, *, is_last: bool) -> str:
         *([f"evidence {_evidence(rule.evidence)}"] if rule.evidence else []),
     ]
     antecedent = ", AND\n   ".join(conditions) or "anything"
-    antecedent = "Otherwise" if is_last and number > 1 and not conditions else f"If {antecedent}"
+    antecedent = "Otherwise" if is_rest and not conditions else f"If {antecedent}"
     return (
-        f"Rule {number}: {antecedent}\n"
+        f"{domain.noun} {number}: {antecedent}\n"
         f"Then {rule.label} with confidence estimate={_share(rule.confidence)}.\n"
         f"   ({'; '.join(remarks)})"
     )

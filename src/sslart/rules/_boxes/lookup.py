@@ -13,7 +13,7 @@ from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
 from sslart.rules._rules_of import rules_of
 
-NO_RULE = 0
+NO_RULE = -1
 ROWS_PER_PART = 2048
 
 
@@ -33,17 +33,17 @@ class RuleNumbers:
         rules = rules_of(model, kind="boxes")
         self._domain = rules._domain
         self._of_node = np.full(sum(member.n_nodes for member in self._view.members), NO_RULE)
-        for number, rule in enumerate(rules, start=1):
+        for number, rule in zip(rules.numbers, rules, strict=True):
             self._of_node[list(rule.nodes)] = number
         lower, upper = self._domain.boxes(rules)
         labels = [rule.label for rule in rules]
         self._of_class: dict[Label, tuple[IntArray, PackedBoxes]] = {}
         for label in set(labels):
             own = np.flatnonzero([one == label for one in labels])
-            self._of_class[label] = own + 1, PackedBoxes.of(lower[own], upper[own])
+            self._of_class[label] = np.array(rules.numbers)[own], PackedBoxes.of(lower[own], upper[own])
 
     def __call__(self, X: Any, labels: Sequence[Label | None]) -> IntArray:
-        """Return the number of the rule for each sample and its predicted label; 0 where the label is None.
+        """Return the number of the rule for each sample and its predicted label; -1 where the label is None.
 
         Parameters
         ----------

@@ -15,16 +15,26 @@ from sslart._utils.optional import optional
 from sslart._utils.params import check_number
 from sslart._utils.text import plural
 from sslart.rules._boxes.domain import Domain
-from sslart.rules._boxes.format import columns, row, rule_text, rule_values, rules_html, rules_markdown, scale_values
+from sslart.rules._boxes.format import (
+    columns,
+    row,
+    rule_text,
+    rule_values,
+    rules_html,
+    rules_markdown,
+    scale_values,
+    value_cells,
+)
 from sslart.rules._boxes.rule import Rule
 from sslart.rules._boxes.scales import Scale, known_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleSet(Sequence[Rule]):
-    """An immutable sequence of rules, the best first, to read, filter, export and predict with.
+    """The rules of boxes, the best first, to read, filter, export and predict with.
 
-    Made by `rules_of`, not by hand. Slices and filters are rule sets again.
+    Made by `rules_of` with ``kind="boxes"``, not by hand. Immutable; slices and filters are rule sets again. A rule of
+    a single model has the number of its box.
 
     Attributes
     ----------
@@ -38,7 +48,7 @@ class RuleSet(Sequence[Rule]):
     >>> from sslart.rules import rules_of
     >>> data = load_iris(as_frame=True)
     >>> y = data.target_names[data.target]
-    >>> rules = rules_of(SSLART(vigilance=0.5, random_state=0).fit(data.data, y))
+    >>> rules = rules_of(SSLART(vigilance=0.5, random_state=0).fit(data.data, y), kind="boxes")
     >>> rules
     RuleSet of 5 rules for 3 classes over 4 features
     >>> print(rules.filter(label="setosa")[:1].to_text())
@@ -60,7 +70,14 @@ class RuleSet(Sequence[Rule]):
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The number of each rule, from 1; slices and filters keep it."""
+        """The number of each rule; slices and filters keep it.
+
+        It is that of its box, the row in `lower_` and `upper_` of the model, which stays the same while the model
+        learns more: boxes are only added. Of boxes that `simplify` has merged it is the lowest. The rules of an
+        ensemble stand for boxes of several members and are numbered from 1 in this list, anew for every list.
+        """
+        if self._domain.n_members == 1:
+            return tuple(rule.nodes[0] for rule in self)
         return tuple(range(1, len(self) + 1)) if self._numbers is None else self._numbers
 
     def __len__(self) -> int:
@@ -83,6 +100,11 @@ class RuleSet(Sequence[Rule]):
             f"RuleSet of {plural(len(self), 'rule')} for {len(self.classes)} classes over "
             f"{len(self.feature_names)} features"
         )
+
+    @property
+    def noun(self) -> str:
+        """What stands before a number: "Box", or of an ensemble "Boxes", a group of boxes that read the same."""
+        return self._domain.noun
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -172,13 +194,13 @@ class RuleSet(Sequence[Rule]):
         several it is for the samples that lie in no other rule, and reads "Otherwise".
         """
         texts = (
-            rule_text(number, rule, self._domain, is_last=rule is self._rules[-1])
+            rule_text(number, rule, self._domain, is_rest=len(self) > 1 and rule is self._rules[-1])
             for number, rule in zip(self.numbers, self, strict=True)
         )
         return "\n\n".join(texts)
 
     def to_frame(self) -> Any:
-        """Return the paper's rule table as a pandas DataFrame, numbered from 1.
+        """Return the paper's rule table as a pandas DataFrame, with the numbers of the rules as index.
 
         A cell holds the level of a feature ("1"), its first and last level ("2-3"), its categories ("blue|red"), or
         "any". After the features come the label, the confidence of each class, support, how many of these samples were
@@ -190,9 +212,23 @@ class RuleSet(Sequence[Rule]):
         index = pd.Index(self.numbers, name="No.", dtype="int64")
         return pd.DataFrame([row(rule, self._domain) for rule in self], index=index, columns=columns(self._domain))
 
+    def to_csv(self) -> str:
+        """Return the table of `to_frame` as CSV, followed by the values behind the levels.
+
+        These are "<feature> from" and "<feature> to" for each numeric feature, in the user's units; empty where a rule
+        has no condition.
+        """
+        return str(self.to_frame().join(self._value_frame()).to_csv(lineterminator="\n"))
+
+    def _value_frame(self) -> Any:
+        pd = optional("pandas", "data")
+        index = pd.Index(self.numbers, name="No.", dtype="int64")
+        return pd.DataFrame([value_cells(rule) for rule in self], index=index)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values: classes, features with their terms and cut points, rules, `dropped`."""
         return {
+            "kind": "boxes",
             "classes": list(self.classes),
             "n_members": self._domain.n_members,
             "features": [scale_values(scale) for scale in self.scales],
@@ -215,4 +251,8 @@ class RuleSet(Sequence[Rule]):
         return rules_markdown(self, self.numbers, self._domain)
 
     def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self) -> str:
+        """Return the table of `to_frame` in HTML; a cell shows its terms and range under the mouse pointer."""
         return rules_html(self, self.numbers, self._domain, repr(self))
