@@ -176,7 +176,10 @@ class _Occurring:
     """
 
     def __init__(self, network: Network, n_columns: int, *, fast: bool) -> None:
-        encoder, decimals = network.encoder, data_decimals(network, n_columns, fast=fast)
+        encoder, values = network.encoder, learnt_values(network, fast=fast)
+        decimals = data_decimals(network, n_columns, values)
+        lower, upper = network.boxes_in_units()
+        support = network.nodes.support[: len(lower)]
         self.lower, self.upper = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
         self.usual = self.lower.copy(), self.upper.copy()
         self.few: dict[int, FloatArray] = {}
@@ -186,27 +189,14 @@ class _Occurring:
                 continue
             column = feature.column
             self.lower[column], self.upper[column] = encoder.lower[place], encoder.upper[place]
-            self._find_usual(network, place, column)
-            met = learnt_values(network, place, fast=fast)
+            self.usual[0][column] = _end(lower[:, place], support)
+            self.usual[1][column] = -_end(-upper[:, place], support)
+            met = values[place]
             whole = np.unique(as_whole(met, decimals.item(column)))
             if len(whole) <= FEW_VALUES and len(met) >= TIMES_EACH * len(whole):
                 self.few[column] = from_whole(whole, decimals.item(column))
             step = np.gcd.reduce(whole.astype(np.int64)) if abs(whole).max(initial=0.0) < 2.0**53 else 1
             self.units[column] = max(int(step), 1), decimals.item(column)
-
-    def _find_usual(self, network: Network, place: int, column: int) -> None:
-        """Find between which values nearly all learnt samples lie: all but a hundredth at either end."""
-        lower, upper = (side[:, place] for side in network.nodes.boxes())
-        reached = np.flatnonzero(lower <= upper)
-        support = network.nodes.support[reached]
-        for ends, side, order in (
-            (self.usual[0], lower[reached], np.argsort(lower[reached], kind="stable")),
-            (self.usual[1], upper[reached], np.argsort(-upper[reached], kind="stable")),
-        ):
-            if len(order):
-                passed = np.cumsum(support[order])
-                last = order[np.searchsorted(passed, UNUSUAL * passed[-1])]
-                ends[column] = network.encoder.decode(side[last], np.array([place])).item()
 
     def span(self, column: int) -> float:
         """Return how wide the learnt range of a column is; 1 where it has no width."""
@@ -232,6 +222,16 @@ class _Occurring:
     def _count(step: int, decimals: int, low: float, high: float) -> float:
         first, last = _multiples(step, decimals, low, high)
         return last - first + 1
+
+
+def _end(sides: FloatArray, support: IntArray) -> float:
+    """Return the side below which a hundredth of the samples of boxes lie; infinity where there is none."""
+    order = np.argsort(sides, kind="stable")
+    order = order[~np.isnan(sides[order])]
+    if not len(order):
+        return np.inf
+    passed = np.cumsum(support[order])
+    return sides.item(order[np.searchsorted(passed, UNUSUAL * passed[-1])])
 
 
 def _multiples(step: int, decimals: int, low: float, high: float) -> tuple[float, float]:

@@ -31,42 +31,46 @@ def decimals_of(network: Network, n_columns: int) -> IntArray:
     return decimals
 
 
-def data_decimals(network: Network, n_columns: int, *, fast: bool) -> IntArray:
+def data_decimals(network: Network, n_columns: int, values: list[FloatArray]) -> IntArray:
     """Return the decimals that most values of each column have.
 
-    At most three more than `decimals_of` gives: what needs still more is as good as continuous. `fast`: see
-    `learnt_values`.
+    At most three more than `decimals_of` gives: what needs still more is as good as continuous. `values`: of each coded
+    feature.
     """
     decimals = decimals_of(network, n_columns)
-    features = _numbers(network)[0]
-    for place, column in zip(features.tolist(), _columns(network, features).tolist(), strict=True):
-        values = learnt_values(network, place, fast=fast)
+    features, spans = _numbers(network)
+    columns = _columns(network, features)
+    for place, column, span in zip(features.tolist(), columns.tolist(), spans.tolist(), strict=True):
+        distinct, counts = np.unique(values[place], return_counts=True)
+        counts = np.where(np.arange(len(counts)) == counts.argmax(), 1e-9, counts)  # such as the zeros of an amount
         first, last = decimals.item(column) - 2, decimals.item(column) + FINER
-        found = (one for one in range(first, last) if share_on_grid(network, place, values, one) >= MOST)
+        found = (
+            one
+            for one in range(first, last)
+            if counts[_are_whole(scaled(distinct, one), scaled(span, one))].sum() >= MOST * counts.sum()
+        )
         decimals[column] = next(found, last)
     return decimals
 
 
-def share_on_grid(network: Network, place: int, values: FloatArray, decimals: int) -> float:
-    """Return the share of values of a coded feature that have no more decimals; the most frequent does not count."""
-    distinct, counts = np.unique(values, return_counts=True)
-    span = network.encoder.upper.item(place) - network.encoder.lower.item(place)
-    units = scaled(distinct, decimals)
-    near = abs(units - np.rint(units)) <= max(SLACK, scaled(span, decimals) * 4 / GRID)
-    others = np.arange(len(distinct)) != counts.argmax()
-    return float(np.average(near[others], weights=counts[others])) if others.any() else float(near.all())
-
-
-def learnt_values(network: Network, place: int, *, fast: bool) -> FloatArray:
-    """Return values of a coded feature that samples have had: the sides of boxes.
+def learnt_values(network: Network, *, fast: bool) -> list[FloatArray]:
+    """Return values that samples have had in each coded feature: the sides of boxes.
 
     `fast`: whether the learning rate is 1. Otherwise sides lie between values of samples, except those of boxes
     without a width and the ends of the range.
     """
-    lower, upper = (side[:, place] for side in network.nodes.boxes())
-    of_samples = lower <= upper if fast else lower == upper
-    ends = np.array([] if fast else [0.0, 1.0])
-    return network.encoder.decode(np.concatenate([lower[of_samples], upper[of_samples], ends]), np.array([place]))
+    lower, upper = network.boxes_in_units()
+    of_samples = ~np.isnan(lower) if fast else lower == upper
+    ends = np.array([network.encoder.lower, network.encoder.upper])[: 0 if fast else 2]
+    return [
+        np.concatenate([lower[of_samples[:, place], place], upper[of_samples[:, place], place], ends[:, place]])
+        for place in range(lower.shape[1])
+    ]
+
+
+def _are_whole(units: FloatArray, span: float) -> BoolArray:
+    """Return which values are whole numbers, up to what the grid of the encoder loses of a range so wide."""
+    return np.asarray(abs(units - np.rint(units)) <= max(SLACK, span * 4 / GRID))
 
 
 def _numbers(network: Network) -> tuple[IntArray, FloatArray]:
