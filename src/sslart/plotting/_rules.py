@@ -120,7 +120,7 @@ class RuleParallelDisplay(_RulesDisplay):
     >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, data.target_names[data.target])
     >>> display = RuleParallelDisplay.from_estimator(model, max_rules=3)
     >>> [(number, rule.label) for number, rule in zip(display.numbers, display.rules)]
-    [(2, 'setosa'), (1, 'versicolor'), (3, 'virginica')]
+    [(1, 'setosa'), (2, 'versicolor'), (0, 'virginica')]
     >>> display.low[:, 2].round(2)
     array([0.  , 0.42, 0.49])
     """

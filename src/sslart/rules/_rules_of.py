@@ -124,7 +124,11 @@ def rules_of(
     >>> data = load_iris(as_frame=True)
     >>> y = data.target_names[data.target]
     >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, y)
-    >>> rules_of(model, data.data, y, max_rules=3)[0].conditions
+    >>> for rule in rules_of(model, data.data, y, max_rules=3):
+    ...     print(rule.label, [(condition.feature, condition.low, condition.high) for condition in rule.conditions])
+    setosa [('petal length (cm)', None, 3.3)]
+    versicolor [('sepal length (cm)', None, 6.0), ('petal length (cm)', 3.3, 4.5), ('petal width (cm)', None, 1.7)]
+    virginica []
     >>> width = {"petal width (cm)": [0.8, 1.6]}  # cut points of an expert: three levels
     >>> terms = {"petal width (cm)": ["narrow", "middling", "broad"]}
     >>> boxes = rules_of(model, kind="boxes", levels=width, terms=terms)
@@ -132,6 +136,14 @@ def rules_of(
     ('broad',)
     >>> short = rules_of(model, kind="boxes", simplify=(data.data, y))
     >>> print(short[:2].to_text())
+    Box 2: If sepal length (cm) is from “Small” to “Medium” [4.9, 6], AND
+       petal length (cm) is “Medium” [3.5, 4.5]
+    Then versicolor with confidence estimate=0.947.
+       (else virginica 0.053; support 19, 19 of them labelled)
+    <BLANKLINE>
+    Box 1: If petal length (cm) is from “Very Small” to “Medium” [1, 3.3]
+    Then setosa with confidence estimate=0.943.
+       (else versicolor 0.057; support 53, 53 of them labelled)
     >>> short.dropped[0]
     'setosa, node 1: merged with node 4'
     """

@@ -52,7 +52,7 @@ class RuleSet(Sequence[Rule]):
     >>> rules
     RuleSet of 5 rules for 3 classes over 4 features
     >>> print(rules.filter(label="setosa")[:1].to_text())
-    Rule 2: If sepal length (cm) is from “Very Small” to “Medium” [4.3, 5.7], AND
+    Box 1: If sepal length (cm) is from “Very Small” to “Medium” [4.3, 5.7], AND
        petal length (cm) is from “Very Small” to “Medium” [1, 3.3], AND
        petal width (cm) is from “Very Small” to “Medium” [0.1, 1.1]
     Then setosa with confidence estimate=0.941.

@@ -14,16 +14,15 @@ def short_decimal(low: float, high: float) -> float:
     Examples
     --------
     >>> from sslart.rules._model.decimals import short_decimal
-    >>> short_decimal(2.0, 3.0), short_decimal(0.62, 0.871), short_decimal(18.25, 1720.0)
-    (2.0, 0.7, 1000.0)
+    >>> short_decimal(2.0, 3.0), short_decimal(0.62, 0.871), short_decimal(5.2, 5.3)
+    (2.0, 0.7, 5.2)
     """
-    start, end = Decimal(low), Decimal(high)
-    middle = (start + end) / 2
-    first = floor(log10(high - low)) if high - low > 0 else 0
+    middle = (Decimal(repr(float(low))) + Decimal(repr(float(high)))) / 2
+    first = floor(log10(high - low)) + 1 if high - low > 0 else 0
     for exponent in range(first, first - MAX_DIGITS, -1):
         step = Decimal(1).scaleb(exponent)
         near = [(middle / step).to_integral_value(way) * step for way in (ROUND_FLOOR, ROUND_CEILING)]
-        inside = [value for value in near if start <= value < end and low <= float(value) < high]
+        inside = [value for value in near if low <= float(value) < high]
         if inside:
             return float(min(inside, key=lambda value: abs(value - middle))) + 0.0
     return low

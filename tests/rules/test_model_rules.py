@@ -1,0 +1,203 @@
+"""Rules of the model are few, short and exclusive, and cover exactly the rows that their printed conditions name."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from by_hand import assert_by_hand
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruled_models import mixed_samples
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from conftest import CLASSIFIERS, name_of
+from sslart import SSLART, AutoSSLART
+from sslart.rules import ModelRuleSet, RuleSet, Share, rules_of
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[pd.DataFrame, list[str | None]]:
+    """Return a small table of numbers, few values, categories and gaps, and labels with gaps."""
+    n = draw(st.integers(8, 30))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    scale = 10.0 ** draw(st.integers(-6, 6))
+    frame = pd.DataFrame(
+        {
+            "width": np.round(random.normal(size=n) * scale, draw(st.integers(0, 8))),
+            "a b": random.integers(0, 3, n).astype(float),
+            "age (years)": random.random(n) + 1e9 * draw(st.booleans()),
+            "kind": random.choice(["x", "it's", 'a "b"'], n),
+            "same": 1.0,
+        }
+    )
+    for name in draw(st.sets(st.sampled_from(["width", "a b", "kind"]))):
+        frame.loc[random.random(n) < 0.3, name] = None
+    labels = [
+        None if gap else str(one) for one, gap in zip(random.integers(0, 3, n), random.random(n) < 0.3, strict=True)
+    ]
+    return frame, [*labels[:-2], "0", "1"]
+
+
+@settings(max_examples=12, deadline=None)
+@given(tables(), st.integers(1, 8), st.integers(1, 4), st.booleans())
+def test_any_table_is_covered_as_printed(
+    table: tuple[pd.DataFrame, list[str | None]], max_rules: int, max_conditions: int, given_samples: bool
+) -> None:
+    frame, y = table
+    model = AutoSSLART(random_state=0).fit(frame, y)
+    rules = model.rules(frame if given_samples else None, max_rules=max_rules, max_conditions=max_conditions)
+    assert 1 <= len(rules) <= max_rules
+    assert max(len(rule.conditions) for rule in rules) <= max_conditions
+    assert [rule.is_default for rule in rules] == [False] * (len(rules) - 1) + [True]
+    assert_by_hand(rules, frame)
+    unlike = frame.assign(kind="unheard of", **{"a b": np.nan})
+    assert_by_hand(rules, unlike)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_all_rows_of_real_tables_are_covered_as_printed_and_counts_are_theirs(load: Any) -> None:
+    data = load(as_frame=True)
+    y = data.target.to_numpy()
+    some = np.where(np.arange(len(y)) % 4 == 0, y, -1)
+    model = AutoSSLART(random_state=0).fit(data.data, some)
+    rules = model.rules(data.data, some)
+    assert_by_hand(rules, data.data)
+    numbers, predicted = rules.apply(data.data), model.predict(data.data)
+    for rule in rules:
+        own = numbers == rule.number
+        assert rule.n_covered == own.sum() > 0
+        assert rule.coverage == own.mean()
+        assert rule.n_agreeing == (predicted[own] == rule.label).sum()
+        assert rule.right == Share(int((some[own] == rule.label).sum()), int((some[own] != -1).sum()))
+    assert rules.fidelity(data.data) == (rules.predict(data.data) == predicted).mean() == rules.agreement
+    assert rules.agreement > 0.95
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, AutoSSLART(random_state=0)], ids=name_of)
+def test_every_classifier_has_rules_with_and_without_samples(model: Any) -> None:
+    frame, y = mixed_samples()
+    model.fit(frame, y)
+    for rules in (model.rules(frame, y), model.rules()):
+        assert_by_hand(rules, frame)
+        assert rules.fidelity(frame) > 0.8
+        assert rules.to_json() == model.rules(*([frame, y] if not rules.from_boxes else [])).to_json()
+    assert "colour is red" in model.rules(frame, y).to_text()
+
+
+def test_missing_values_follow_the_model_and_are_named() -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": random.random(200), "noise": random.random(200)})
+    frame.loc[:60, "x"] = np.nan
+    y = np.where(frame["x"].isna() | (frame["x"] > 0.7), "yes", "no")
+    rules = AutoSSLART(random_state=0).fit(frame, y).rules(frame, y, max_rules=2)
+    assert_by_hand(rules, frame)
+    assert "missing" in rules.to_text() or rules[-1].label == "yes"
+    assert rules.fidelity(frame) > 0.95
+
+
+def test_a_model_that_abstains_has_a_rule_without_a_prediction() -> None:
+    X = pd.DataFrame({"height": np.linspace(0, 1, 200)})
+    model = AutoSSLART(abstain_below=0.95, random_state=0).fit(X, np.where(X["height"] < 0.5, "low", "high"))
+    silent = np.array([label is None for label in model.predict(X)])
+    assert 0 < silent.sum() < 200
+    rules = model.rules(X)
+    assert None in [rule.label for rule in rules]
+    assert "no prediction" in rules.to_text()
+    assert_by_hand(rules, X)
+    assert (np.array([label is None for label in rules.predict(X)]) == silent).mean() > 0.9
+
+
+def test_one_class_needs_one_rule() -> None:
+    rules = SSLART(random_state=0).fit([[0.0], [1.0]], ["a", "a"]).rules()
+    assert [rule.label for rule in rules] == ["a"]
+    assert "in every case a" in rules.to_text()
+    assert rules.to_sql() == "'a'"
+    assert rules.predict([[5.0]]).tolist() == ["a"]
+
+
+def test_classes_may_be_numbers_or_booleans() -> None:
+    frame, y = mixed_samples()
+    for labels in ((y == "stop").astype(int), y == "stop"):
+        rules = SSLART(random_state=0).fit(frame, labels).rules(frame)
+        assert_by_hand(rules, frame)
+        assert rules.predict(frame).dtype == labels.dtype
+
+
+def test_more_rules_agree_more_often() -> None:
+    data = load_wine(as_frame=True)
+    model = AutoSSLART(random_state=0).fit(data.data, data.target)
+    agreements = [model.rules(data.data, max_rules=n).agreement for n in (1, 3, 6)]
+    assert agreements == sorted(agreements)
+    assert agreements[0] < 0.5 < 0.97 < agreements[2]
+
+
+def test_fidelity_is_to_the_model_as_it_is_now() -> None:
+    X = np.linspace(0, 1, 40)[:, None]
+    model = SSLART(0.9, random_state=0).fit(X, ["low"] * 20 + ["high"] * 20)
+    rules = model.rules(X)
+    assert rules.fidelity(X) == 1.0
+    model.fit(X, ["high"] * 20 + ["low"] * 20)
+    assert rules.fidelity(X) == 0.0
+
+
+def test_the_table_has_values_not_levels() -> None:
+    data = load_iris(as_frame=True)
+    model = AutoSSLART(random_state=0).fit(data.data, data.target)
+    rules = model.rules(data.data, data.target)
+    table = pd.read_csv(io.StringIO(rules.to_csv()))
+    for rule, (_, row) in zip(rules, table.iterrows(), strict=True):
+        assert (row["rule"], row["class"], row["n_covered"]) == (rule.number, rule.label, rule.n_covered)
+        for condition in rule.conditions:
+            for side, value in (("above", condition.low), ("at most", condition.high)):
+                name = f"{condition.feature} {side}"
+                assert value is None or row[name] == value
+    boxes = pd.read_csv(io.StringIO(model.rules(kind="boxes").to_csv()), index_col="No.")
+    for number, rule in zip(model.rules(kind="boxes").numbers, model.rules(kind="boxes"), strict=True):
+        for condition in rule.conditions:
+            if not condition.full_range:
+                assert boxes.loc[number, f"{condition.feature} from"] == pytest.approx(condition.low_value)
+
+
+def test_numbers_of_boxes_stay_while_the_model_learns_more() -> None:
+    data = load_iris()
+    model = SSLART(0.8, random_state=0, shuffle=False).fit(data.data[::2], data.target[::2])
+    before = model.rules(kind="boxes")
+    model.partial_fit(data.data[1::2], data.target[1::2])
+    after = model.rules(kind="boxes")
+    assert set(before.numbers) <= set(after.numbers)
+    assert all(rule.nodes == (number,) for number, rule in zip(after.numbers, after, strict=True))
+
+
+def test_one_of_one_is_not_certain() -> None:
+    low, high = Share(1, 1).interval
+    assert (round(low, 3), high) == (0.207, 1.0)
+    assert Share(0, 0).interval == (0.0, 1.0)
+    low, high = Share(9, 10).interval  # R: prop.test(9, 10, correct = FALSE)
+    assert (round(low, 4), round(high, 4)) == (0.5958, 0.9821)
+
+
+def test_the_kind_decides_what_is_returned_and_which_parameters_belong() -> None:
+    frame, y = mixed_samples()
+    model = SSLART(random_state=0).fit(frame, y)
+    assert isinstance(rules_of(model), ModelRuleSet)
+    assert isinstance(rules_of(model, kind="boxes"), RuleSet)
+    for options, words in (
+        ({"levels": 3}, "levels belongs to rules of kind='boxes'"),
+        ({"terms": ["a", "b"], "simplify": (frame, y)}, "terms, simplify belong to"),
+        ({"kind": "boxes", "max_rules": 3}, "max_rules belongs to rules of kind='model'"),
+        ({"kind": "boxes", "X": frame}, "X belongs"),
+        ({"kind": "trees"}, "one of 'model', 'boxes'"),
+        ({"max_rules": 0}, "max_rules"),
+        ({"max_conditions": 1.5}, "max_conditions"),
+        ({"y": y}, "give X as well"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.rules(**options)
+    with pytest.raises(ValueError, match="result"):
+        model.rules().to_sql("box")
+    with pytest.raises(ValueError, match="name of a function"):
+        model.rules().to_python("a b")
