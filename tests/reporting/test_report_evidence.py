@@ -59,6 +59,7 @@ def test_a_model_that_keeps_no_labels_has_no_left_out_quality(tmp_path):
     assert numbers_of(page)["left_out"] is None
     assert not numbers_of(page)["confidence"]["bins"]
     assert "What matters to the predictions" not in page
+    assert "The model in few rules" not in page  # a box decides, and the rules of the boxes are exact
 
 
 def test_calibration_counts_right_predictions_by_confidence(labelled):
@@ -116,6 +117,19 @@ def test_importances_are_those_of_the_samples(labelled):
     assert names == [found.feature_names[column] for column in found.order]
     assert found.direction_text(names[0]) in section
     assert page.count('<figure class="small">') == 3
+
+
+def test_few_rules_are_those_of_the_model_and_their_fidelity_is_measured_here(labelled):
+    model, X, _, page = labelled
+    rules, found = model.rules(), numbers_of(page)["few_rules"]
+    assert found["fidelity"]["value"] == pytest.approx(rules.fidelity(X))
+    assert [line["label"] for line in found["lines"]] == [rule.label for rule in rules]
+    numbers, predicted = rules.apply(X), model.predict(X)
+    for line, rule in zip(found["lines"], rules, strict=True):
+        assert line["covered"]["count"] == (numbers == rule.number).sum()
+        assert line["agreeing"]["count"] == (predicted[numbers == rule.number] == rule.label).sum()
+        assert len(line["conditions"]) == len(rule.conditions)
+        assert all(words.replace("<", "&lt;").replace(">", "&gt;") in page for words in line["conditions"])
 
 
 def test_the_bars_of_a_sample_add_up(labelled):

@@ -20,6 +20,7 @@ from sslart.metrics._quality import Estimate
 from sslart.plotting._style import style
 from sslart.reporting._confidence import confidence_of, left_out_summary
 from sslart.reporting._importances import importance_lines
+from sslart.reporting._model_rules import model_rules
 from sslart.reporting._pictures import pictures_of
 from sslart.reporting._rules import rule_lines, rule_numbers
 from sslart.reporting._samples import SampleNames, chosen_rows, sample_lines, states_of
@@ -46,9 +47,10 @@ def report(
     """Write a report on a model and its predictions: one HTML file that needs no network.
 
     It shows the data and labels, the quality of the predictions with 95 % intervals, whether their confidence can be
-    relied on, the limits of the model, the importance of the features, the rules (to sort and filter), pictures, and an
-    explanation of the prediction for each sample that a reader picks. Where no class is known, quality is that of the
-    labels learnt, each left out in turn, if the model keeps them: with evidence mapping.
+    relied on, the limits of the model, the importance of the features, few rules that agree with the model, the rules
+    of its boxes (to sort and filter), pictures, and an explanation of the prediction for each sample that a reader
+    picks. Where no class is known, quality is that of the labels learnt, each left out in turn, if the model keeps
+    them: with evidence mapping.
 
     Parameters
     ----------
@@ -109,6 +111,7 @@ def report(
     confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
     rows = chosen_rows(states, n_samples)
     samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))
+    few_rules = model_rules(observed)
     important, n_less_important = importance_lines(observed, X)
     page = (
         _environment()
@@ -125,12 +128,14 @@ def report(
             summary=summary,
             confidence=confidence,
             left_out=of_labels,
+            few_rules=few_rules,
             important=important,
             n_less_important=n_less_important,
             numbers={
                 **dataclasses.asdict(summary),
                 "confidence": dataclasses.asdict(confidence),
                 "left_out": of_labels and dataclasses.asdict(of_labels),
+                "few_rules": few_rules and dataclasses.asdict(few_rules),
             },
             rules=rule_lines(shown, n_rules),
             n_rules=len(shown),

@@ -63,7 +63,7 @@ def _of_rules(rules: RuleSet) -> Picture:
         lambda ax: RuleHeatmapDisplay.from_rules(rules, max_features=8 if ax is None else 4, ax=ax)
     )
     return Picture(
-        "The rules at a glance",
+        "The rules of the boxes at a glance",
         *images,
         f"{len(display.rules)} rules by {len(display.features)} features. The table of rules has the same in words.",
         "One row per rule, with its class and, in brackets, the number of its samples. The bar in a cell is the part "

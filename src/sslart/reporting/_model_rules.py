@@ -1,0 +1,70 @@
+"""The model in few rules: those that agree with it, measured on the samples of a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._data.classes import Label
+from sslart.metrics._quality import Estimate, share
+from sslart.reporting._summary import Observed
+from sslart.rules import rules_of
+from sslart.rules._model.text import condition_text
+
+
+@dataclass(frozen=True)
+class ModelRuleLine:
+    """One rule, ready to be shown.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    label : class or None
+        None where the model abstains.
+    conditions : tuple of str
+        Empty for the samples that meet no other rule.
+    covered : Estimate
+        Samples of the report that meet the rule.
+    agreeing : Estimate
+        Those of them for which the model predicts the class of the rule.
+    right : Estimate
+        Labels learnt that meet the rule and have its class.
+    """
+
+    number: int
+    label: Label | None
+    conditions: tuple[str, ...]
+    covered: Estimate
+    agreeing: Estimate
+    right: Estimate
+
+
+@dataclass(frozen=True)
+class ModelRules:
+    """Few rules, and the share of the samples of the report for which they give what the model predicts."""
+
+    lines: tuple[ModelRuleLine, ...]
+    fidelity: Estimate
+
+
+def model_rules(observed: Observed) -> ModelRules | None:
+    """Return few rules that agree with a model; None where one box decides, whose rules are those of the boxes."""
+    if observed.view.decides_by_one_box:
+        return None
+    rules = rules_of(observed.model)
+    places = rules.apply_table(observed.table)
+    agrees = np.array([rules[place].label == label for place, label in zip(places, observed.predicted, strict=True)])
+    lines = tuple(
+        ModelRuleLine(
+            rule.number,
+            rule.label,
+            tuple(map(condition_text, rule.conditions)),
+            share(int((places == place).sum()), len(places)),
+            share(int(agrees[places == place].sum()), int((places == place).sum())),
+            share(rule.right.count, rule.right.total),
+        )
+        for place, rule in enumerate(rules)
+    )
+    return ModelRules(lines, share(int(agrees.sum()), len(agrees)))
