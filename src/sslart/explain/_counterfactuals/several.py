@@ -8,6 +8,7 @@ become as small as they can be. All decisions are predictions of the model.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -93,12 +94,8 @@ class SeveralChanges:
 
     def try_pairs(self) -> None:
         """Find pairs of features that reach the goal where neither does alone."""
-        movable = self.options.movable
-        n_pairs = len(movable) * (len(movable) - 1) // 2
-        if not n_pairs:
-            return
-        most = int(np.clip(np.sqrt(self.trials / 4 / n_pairs), FEWEST_VALUES, MOST_VALUES))
-        chosen = self._steps_of_pairs(most)
+        chosen = self._some_values
+        most = max((len(values) for values in chosen.values()), default=1)
         n_columns = int(0.5 + np.sqrt(0.25 + 2 * (self.trials / 4 / most**2)))
         pairs = list(combinations(sorted(list(chosen)[: max(n_columns, 2)]), 2))
         if not pairs:
@@ -112,11 +109,14 @@ class SeveralChanges:
         every = np.concatenate(candidates)
         self._keep(every[self._reached(every)])
 
-    def _steps_of_pairs(self, most: int) -> dict[int, IntArray]:
-        """Return some values of each column that do not reach the goal alone, columns that come nearest first.
+    @cached_property
+    def _some_values(self) -> dict[int, IntArray]:
+        """Some values of each column that do not reach the goal alone; columns and values that come nearest first.
 
         Where a value further on does, those up to half the way: otherwise a pair would be that change over again.
         """
+        n_pairs = max(len(self.options.movable) * (len(self.options.movable) - 1) // 2, 1)
+        most = int(np.clip(np.sqrt(self.trials / 4 / n_pairs), FEWEST_VALUES, MOST_VALUES))
         values: list[IntArray] = []
         for column in self.options.movable:
             ways = self.options.ways(column)
@@ -135,8 +135,8 @@ class SeveralChanges:
         for column, own in zip(columns, values, strict=True):
             of_column = margins[owners == column]
             if own.size:
-                kept = np.sort(np.argsort(-of_column, kind="stable")[:most])
-                best[column] = of_column.max().item(), own[kept]
+                order = np.argsort(-of_column, kind="stable")[:most]
+                best[column] = of_column.max().item(), own[order]
         return {column: best[column][1] for column in sorted(best, key=lambda one: -best[one][0])}
 
     def try_more_features(self, without: Set[int]) -> None:
@@ -166,11 +166,12 @@ class SeveralChanges:
         """Return where to go: candidates that reach the goal and leave some columns as they are, or go half the way."""
         members = self.goal.view.members
         points = [points_of_boxes(member, self.options, MOST_BOXES // len(members) + 1) for member in members]
-        every: IntArray = np.concatenate([*points, self._best_alone()])
+        every: IntArray = np.concatenate(points)
         every[:, list(without)] = STAY
         every = np.unique(every, axis=0)
         every = every[np.argsort(self.options.distances(every), kind="stable")]
-        ends = [self._that_reach(every)]
+        every = np.concatenate([self._best_alone(without), every])
+        ends: list[IntArray] = [self._that_reach(every)]
         for (column, _), option in self.nearest.items():
             half = self._before_half(column, option)
             if column in without and len(half):
@@ -180,19 +181,26 @@ class SeveralChanges:
         return np.concatenate(ends)
 
     def _that_reach(self, candidates: IntArray) -> IntArray:
-        return candidates[np.flatnonzero(self._reached(candidates))[:N_WAYS]]
+        """Return some candidates that reach the goal: the first, and those that change fewest features."""
+        hits = np.flatnonzero(self._reached(candidates))
+        fewest = hits[np.argsort((candidates[hits] != STAY).sum(axis=1), kind="stable")]
+        some: IntArray = np.unique(np.concatenate([hits[:N_WAYS], fewest[:N_WAYS]]))
+        return candidates[some]
 
     def _before_half(self, column: int, option: int) -> IntArray:
         """Return the options of a column up to half the way to one of them: a change that is much smaller."""
         way = next(way for way in self.options.ways(column) if option in way)
         return way[: (way.tolist().index(option) + 1) // 2]
 
-    def _best_alone(self) -> IntArray:
-        """Return one candidate: every column at the value that comes nearest to the goal by itself."""
-        best = self.unchanged.copy()
-        for column, values in self._steps_of_pairs(1).items():
-            best[column] = values[0]
-        return best[None]
+    def _best_alone(self, without: Set[int]) -> IntArray:
+        """Return candidates: all columns but some at the value that is nearest to the goal by itself; and half-way."""
+        best, half = self.unchanged.copy(), self.unchanged.copy()
+        for column, values in self._some_values.items():
+            if column not in without:
+                best[column] = values[0]
+                before = self._before_half(column, values.item(0))
+                half[column] = before[-1] if len(before) else values[0]
+        return np.array([best, half])
 
     def _keep(self, candidates: IntArray) -> None:
         """Keep of candidates that change the same features in the same direction the smallest, made smaller still."""
