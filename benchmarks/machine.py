@@ -6,11 +6,11 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-import sslart._kernel as kernel
+from sslart._art.backend import describe
 
 
 def description(*packages: str) -> str:
-    """Return processor, instruction set and versions, of these packages too."""
+    """Return processor, kernel and versions, of these packages too."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("sslart", "numpy", "scikit-learn", *packages))
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
@@ -19,4 +19,4 @@ def description(*packages: str) -> str:
             line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
         ]
         model = f"{len(names)} × {names[0]}" if names else model
-    return f"{model}, instruction set {kernel.instruction_set()}; Python {platform.python_version()}; {versions}"
+    return f"{model}, {describe()}; Python {platform.python_version()}; {versions}"

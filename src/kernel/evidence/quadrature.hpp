@@ -45,7 +45,7 @@ public:
 
 private:
     static constexpr Index kColumns = 2 * kLargest;
-    static constexpr double kError = 2e-10;
+    static constexpr double kError = 5e-10;
 
     // by number of columns, 0 for more than kColumns, and by number of nodes: the largest sum for which they are enough
     void add_largest_sums() {
@@ -94,7 +94,7 @@ private:
     Index graded_ = 0;
 };
 
-// A rule for products over so many columns whose |c_j| add up to `sum`, with an error below 2e-10.
+// A rule for products over so many columns whose |c_j| add up to `sum`, with an error below 5e-10.
 inline Quadrature quadrature(Index n_columns, double sum) {
     static const QuadratureTable table;
     return table.rule(n_columns, sum);

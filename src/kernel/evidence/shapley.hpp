@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <vector>
 
 #include "art/model.hpp"
 #include "evidence/loops.hpp"
 #include "evidence/quadrature.hpp"
 #include "evidence/rbf.hpp"
+#include "evidence/strengths.hpp"
 
 namespace sslart {
 
@@ -29,32 +29,14 @@ struct ColumnGroups {
 constexpr Index kTogether = 8;       // boxes that are divided among columns at once
 constexpr Index kNodesTogether = 8;  // of quadrature
 
-// Memory in which no vector of any instruction set lies across two lines of the cache.
-template <class T>
-struct AlignedAllocator {
-    using value_type = T;
-    static constexpr std::align_val_t kAlignment{64};
-
-    AlignedAllocator() = default;
-    template <class U>
-    AlignedAllocator(const AlignedAllocator<U>&) {}
-
-    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlignment)); }
-    void deallocate(T* memory, std::size_t) { ::operator delete(memory, kAlignment); }
-
-    bool operator==(const AlignedAllocator&) const { return true; }
-    bool operator!=(const AlignedAllocator&) const { return false; }
-};
-
 // Working memory of one thread, for some boxes each.
 struct ShapleyScratch {
-    using Doubles = std::vector<double, AlignedAllocator<double>>;
-
-    Doubles changes;            // by column: strength − 1
-    Doubles before;             // by pair of columns and node: the product over the pairs before, and over the two
-    Doubles sums;               // by column and class
-    Doubles weights;            // by class
-    std::vector<Index> active;  // columns
+    SampleFactors sample;
+    std::vector<Index> active;  // columns in which a box does not contain the sample
+    AlignedDoubles changes;     // by active column: strength − 1
+    AlignedDoubles before;      // by pair of active columns and node: product over the pairs before, and over the two
+    AlignedDoubles weights;     // by class
+    AlignedDoubles sums;        // by column and class
 
     void resize(Index n_columns, Index n_classes) {
         const std::size_t size = static_cast<std::size_t>(n_columns + 1) * kTogether;
@@ -68,8 +50,8 @@ struct ShapleyScratch {
     }
 };
 
-using AddContributions = void (*)(const PackedBoxes& boxes, const ColumnGroups& groups, const float* sample,
-                                  double rate, const BoxWeights& weights, double* contributions,
+using AddContributions = void (*)(const PackedBoxes& boxes, const StrengthFactors& factors, const ColumnGroups& groups,
+                                  const float* sample, double rate, const BoxWeights& weights, double* contributions,
                                   ShapleyScratch& scratch);
 
 }  // namespace sslart

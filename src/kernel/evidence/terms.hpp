@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -78,8 +79,9 @@ public:
         select(samples, scratch);
         const ColumnGroups groups = by_column(sums.columns);
         const PackedBoxes boxes{lower.data(), upper.data(), n_blocks, n_features()};
+        std::call_once(strengths_made_, [&] { strengths_ = StrengthFactors(boxes, rate); });
         for (Index i = 0; i < samples.n_samples; ++i)
-            instructions.add_contributions(boxes, groups, scratch.view.data() + i * n_features(), rate,
+            instructions.add_contributions(boxes, strengths_, groups, scratch.view.data() + i * n_features(), rate,
                                            {weights.data(), n_levels, n_classes},
                                            sums.by_column + i * sums.n_columns * n_classes, scratch.shapley);
     }
@@ -87,6 +89,9 @@ public:
     Index cost() const override { return n_blocks * kWidth * (n_features() + n_levels * n_classes); }
 
 private:
+    mutable std::once_flag strengths_made_;  // by whichever thread needs them first
+    mutable StrengthFactors strengths_;
+
     Index n_features() const { return static_cast<Index>(features.size()); }
 
     // the features of the term, scaled
