@@ -130,7 +130,8 @@ class DependenceDisplay(Display):
         if any(not isinstance(value, float | np.floating) for value in data):
             n_drawn, taken = _draw_categories(axis, data, own, indices)
             axis.set_ylabel(f"{name} (samples)", fontsize=9)
-            set_label, why = axis.set_xlabel, "a rare category, or no value"
+            rare = len({value for value in data if value is not None}) > MAX_CATEGORIES
+            set_label, why = axis.set_xlabel, "a rare category, or no value" if rare else "no value"
         else:
             n_drawn, taken = _draw_numbers(axis, data.astype(np.float64), own, indices), 40.0
             axis.set_xlabel(name, fontsize=9)
@@ -207,7 +208,7 @@ def _draw_categories(axis: Any, data: NDArray[Any], contributions: FloatArray, i
             own = contributions[held, index]
             _points(axis, index, own, middle + _spread(held, 0.26 / len(indices)))
             reach = 0.32 / len(indices)
-            colour = draw.style(index).colour
+            colour = draw.DARK if len(indices) == 1 else draw.style(index).colour
             axis.plot([own.mean()] * 2, [middle - reach, middle + reach], color=colour, linewidth=2.4)
     names = draw.distinct([number_text(category) for category in categories], 28)
     names = [f"{name} ({counts[category]})" for name, category in zip(names, categories, strict=True)]
