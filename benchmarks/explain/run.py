@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from accuracy.sets import ORDER, UCI
-from explain import speed
-from explain.quality import MAX_COLUMNS, N_MEMBERS, Quality, quality
+from explain import rules, speed
+from explain.quality import MAX_COLUMNS, MAX_ROWS, N_MEMBERS, Quality, quality
 from machine import description
 from sslart._utils.tables import markdown_table
 
@@ -83,7 +83,7 @@ def _or_nothing(value: float | None) -> str:
 def page(found: Sequence[Quality], others: Sequence[str]) -> str:
     text = (
         "# Benchmarks of explanations\n\nWritten by `make explain-bench`. [How explanations are made]"
-        f"(explanations.md).\n\n{description('shap')}.\n\n"
+        f"(explanations.md).\n\n{description('shap', 'imodels')}.\n\n"
     )
     return "\n\n".join([text + summary(found), *others, each_set(found)]) + "\n"
 
@@ -105,7 +105,8 @@ def main(line: list[str] | None = None) -> None:
     start = time.perf_counter()
     others = [speed.section(arguments.quick)]
     print(others[0], flush=True)
-    found = measured(UCI, QUICK_ROWS) if arguments.quick else measured(ORDER, 200)
+    found = measured(UCI, QUICK_ROWS) if arguments.quick else measured(ORDER, MAX_ROWS)
+    others.append(rules.section(arguments.quick))
     text = page(found, others)
     print(text)
     if not arguments.quick:

@@ -10,6 +10,8 @@ from sklearn.datasets import make_classification
 
 from data import mixture
 from sslart import SSLART, AutoSSLART
+from sslart._mapping.evidence.bases.boxes import BoxTerm
+from sslart._mapping.model_view import view_of
 from sslart._utils.tables import markdown_table
 from timing import in_turns, median, ratio, seconds
 
@@ -35,6 +37,20 @@ def evidence_model(n_classes: int = 3) -> tuple[Any, np.ndarray]:
     return AutoSSLART(random_state=0).fit(X[:4000], labels), X[4000:]
 
 
+def mixture_model() -> tuple[Any, np.ndarray]:
+    """Return a model whose boxes have several bandwidths, each of which is divided among features by itself."""
+    X, y = mixture(11_000, N_FEATURES)
+    labels = np.where(np.arange(10_000) % 10 == 0, y[:-N_SAMPLES] % 3, -1)
+    return SSLART(0.852, mapping="evidence", random_state=0).fit(X[:-N_SAMPLES], labels), X[-N_SAMPLES:]
+
+
+def n_bandwidths(model: Any) -> int:
+    """Return how many bandwidths the boxes of a model have that predictions use."""
+    (member,) = view_of(model).members
+    weights = [term.weights for term in member.readout.terms if isinstance(term, BoxTerm)]
+    return sum(int(of_level.any()) for own in weights for of_level in own)
+
+
 def read_evidence(explanations: list[Any]) -> int:
     """Read what an explanation leads with: parts are computed when they are read."""
     return sum(len(one.evidence.shown) for one in explanations)
@@ -48,43 +64,48 @@ def times_of_predict(model: Any, work: dict[str, Any], test: np.ndarray, turns: 
 
 def of_evidence(quick: bool) -> str:
     rows = []
-    for n_classes in (2, 3):
-        model, test = evidence_model(n_classes)
+    for model, test in (evidence_model(2), evidence_model(3), mixture_model()):
+        model.predict(test)
         first = seconds(lambda: model.contributions(test[:1]))
         one = median([seconds(lambda: model.contributions(test[:1])) for _ in range(20)])
-        for n_jobs in (None, -1):
-            model.set_params(n_jobs=n_jobs)
-            work = {
-                "contributions": lambda: model.contributions(test),
-                "explain": lambda: read_evidence(model.explain(test)),
-                "text": lambda: [str(explanation) for explanation in model.explain(test)],
-            }
-            for run in work.values():
-                run()
-            predict, times = times_of_predict(model, work, test, QUICK_TURNS if quick else TURNS)
-            shap = shap_seconds(model, test) if n_jobs is None else None
-            rows.append(
-                [
-                    f"{n_classes}, {model.n_nodes_:,} boxes",
-                    "default" if n_jobs is None else str(n_jobs),
-                    f"{1e3 * predict:.1f} ms",
-                    *(f"{times[name]:.1f}" for name in work),
-                    "" if shap is None else f"{shap / (times['explain'] * predict):,.0f}",
-                ]
-            )
+        work = {
+            "contributions": lambda: model.contributions(test),
+            "explain": lambda: read_evidence(model.explain(test)),
+            "text": lambda: [str(explanation) for explanation in model.explain(test)],
+        }
+        for run in work.values():
+            run()
+        predict, times = times_of_predict(model, work, test, QUICK_TURNS if quick else TURNS)
+        rows.append(
+            [
+                type(model).__name__,
+                str(len(model.classes_)),
+                f"{model.n_nodes_:,}",
+                str(n_bandwidths(model)),
+                f"{1e3 * predict:.1f} ms",
+                *(f"{times[part]:.1f}" for part in work),
+                f"{shap_seconds(model, test) / (times['explain'] * predict):,.0f}",
+                f"{1e3 * one:.2f} ms",
+                f"{1e3 * (first - one):.0f} ms",
+            ]
+        )
     return (
-        f"{N_SAMPLES:,} samples of {N_FEATURES} features, `AutoSSLART` with about {N_BOXES:,} boxes, from the classes "
-        "that scikit-learn's `make_classification` makes. The columns after the time of `predict` have how many times "
-        "as long something else takes, the median over the turns: `contributions(X)`; `explain(X)` with the "
-        f"contributions to show read (limit: {LIMIT}); the same as text. Last, how many times as long "
-        f"`shap.KernelExplainer` with {SHAP_SAMPLES:,} samples against {SHAP_BACKGROUND} background samples takes as "
-        f"`explain(X)` (limit: at least {SHAP_LIMIT}), timed on {SHAP_ROWS} rows.\n\n"
+        f"{N_SAMPLES:,} samples of {N_FEATURES} features, models with about {N_BOXES:,} boxes: `AutoSSLART` on what "
+        "scikit-learn's `make_classification` makes, `SSLART` with evidence mapping on a mixture of Gaussians; one "
+        "thread. *Bandwidths*: so many times each box is divided among the features. The columns after the time of "
+        "`predict` have how many times as long something else takes, the median over the turns: `contributions(X)`; "
+        f"`explain(X)` with the contributions to show read (limit: {LIMIT}); the same as text. *KernelExplainer*: how "
+        f"many times as long as `explain(X)` shap's takes with {SHAP_SAMPLES:,} samples against {SHAP_BACKGROUND} "
+        f"background samples (limit: at least {SHAP_LIMIT}), timed on {SHAP_ROWS} rows. *One sample*: a call of "
+        "`contributions` for it. *First call*: what it takes more, as the average that samples are compared with is "
+        "computed once.\n\n"
         + markdown_table(
-            ["classes", "n_jobs", "predict", "contributions", "explain", "text", "KernelExplainer against explain"],
+            [
+                *("model", "classes", "boxes", "bandwidths", "predict", "contributions", "explain", "text"),
+                *("KernelExplainer", "one sample", "first call"),
+            ],
             rows,
         )
-        + f"\n\nThe first `contributions` of a fitted model also computes the average that samples are compared with: "
-        f"{1e3 * (first - one):.0f} ms. One sample a call takes {1e3 * one:.2f} ms."
     )
 
 
