@@ -96,7 +96,7 @@ def report(
     ...     "Limits of this model" in file.read_text(encoding="utf-8")
     True
     """
-    target = _check_path(path)
+    target = check_page_path(path)
     for module in ("jinja2", "matplotlib.pyplot"):
         optional(module, "report")
     n_rules = check_whole("report", "max_rules", max_rules) or 1
@@ -148,7 +148,8 @@ def report(
     return target
 
 
-def _check_path(path: str | os.PathLike[str]) -> Path:
+def check_page_path(path: str | os.PathLike[str]) -> Path:
+    """Return where to write a page, or raise an error that names the cure."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: give the name of a file, such as {target / 'report.html'}.")

@@ -19,6 +19,7 @@ from sslart.cli.input.columns import (
     samples_for,
 )
 from sslart.cli.input.files import read_table
+from sslart.reporting._page import check_page_path
 
 
 def run(
@@ -36,6 +37,7 @@ def run(
     if out == STANDARD:
         raise ValueError("The page goes to a file: give its name with --out.")
     check_target(out, model_file, data)
+    check_page_path(out)
     model = read_model(model_file)
     frame = read_table(data)
     check_columns(frame.columns, [label, id_column], data)
