@@ -9,9 +9,9 @@ from sklearn.utils import _safe_indexing
 
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
+from sslart._data.samples import concatenated
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.optional import heavy
 from sslart._utils.params import check_whole
 
 MAX_UNCERTAIN = 200
@@ -165,7 +165,7 @@ class QueryPool:
         view = view_of(self.model)
         if not view.class_table.seen:
             return np.ones(len(rows))
-        table = view.read(_concatenated([self._samples[row] for row in rows]))
+        table = view.read(concatenated([self._samples[row] for row in rows]))
         return np.asarray(1.0 - view.predict_proba(table).max(axis=1))
 
 
@@ -208,10 +208,3 @@ def _first_of_each(nodes: IntArray, distances: FloatArray) -> IntArray:
     """Return the index of the smallest distance of each node."""
     order = np.lexsort((distances, nodes))
     return np.asarray(order[np.diff(nodes[order], prepend=-1) != 0])
-
-
-def _concatenated(samples: list[Any]) -> Any:
-    """Return rows as one array or frame, of pandas or polars."""
-    if not hasattr(samples[0], "columns"):
-        return np.concatenate(samples)
-    return heavy(type(samples[0]).__module__.partition(".")[0]).concat(samples)

@@ -35,6 +35,7 @@ PUBLIC = (
     "sslart.explain",
     "sslart.active",
     "sslart.metrics",
+    "sslart.model_selection",
     "sslart.plotting",
     "sslart.river",
     "sslart.rules",

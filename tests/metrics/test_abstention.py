@@ -97,7 +97,12 @@ def test_without_a_prediction_correctness_is_nan(truth: Any, nothing: Any) -> No
     [
         ([], [], "give at least one sample"),
         ([0, 1], [0], "inconsistent numbers of samples"),
-        ([0, None], [0, 0], r"1 sample\(s\) without a class. Leave them out"),
+        (
+            [0, None],
+            [0, 0],
+            r"1 sample\(s\) without a class: -1, None or NaN.* Leave them out; .*StratifiedLabelledKFold",
+        ),
+        ([0, -1], [0, 0], r"1 sample\(s\) without a class: -1, None or NaN"),
         ([0, 1], ["a", "b"], "true classes are integers and the predicted ones strings: convert"),
         ([0, 1], [0.5, 1.0], "Unknown label type"),
     ],

@@ -15,6 +15,10 @@ from sslart._data.samples import Table, plain_value
 from sslart._utils.arrays import BoolArray
 
 UNLABELLED = -1
+NO_TRUTH = (
+    "y has no labelled sample to score against: give the true classes of some samples. In cross-validation, "
+    "cv=sslart.model_selection.StratifiedLabelledKFold() gives test folds of labelled samples."
+)
 
 
 @dataclass(frozen=True)

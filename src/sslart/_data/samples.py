@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from sslart._utils.arrays import FloatArray
+from sslart._utils.optional import heavy
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,13 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[
             ) from None
         raise
     return _refuse_empty_rows(Table(values, names=_names_of(estimator)))
+
+
+def concatenated(parts: Sequence[Any]) -> Any:
+    """Return the rows of several parts as one array or frame, of pandas or polars."""
+    if not _is_frame(parts[0]):
+        return np.concatenate(parts)
+    return heavy(type(parts[0]).__module__.partition(".")[0]).concat(parts)
 
 
 class SampleReader(BaseEstimator):

@@ -25,21 +25,27 @@ def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple
         )
     table = read_samples(estimator, X, reset=True)
     labels = read_labels(y, table)
-    if labels.are_plus_and_minus_one():
-        labels = labels.with_class_minus_one()
-        if gaps:
-            warnings.warn(
-                "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
-                "NaN instead.",
-                UserWarning,
-                stacklevel=3,
-            )
+    labels = with_two_classes(labels, warn=gaps)
     if not labels.known.any():
         raise ValueError(
             "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
             "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
         )
     return table, labels
+
+
+def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
+    """Return labels of which -1 and 1 are two classes where there are no others; warn of it on request."""
+    if not labels.are_plus_and_minus_one():
+        return labels
+    if warn:
+        warnings.warn(
+            "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
+            "NaN instead.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return labels.with_class_minus_one()
 
 
 def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) -> tuple[Labels, Labels | None]:

@@ -15,7 +15,7 @@ from sslart import explain as explanations
 from sslart import rules as if_then_rules
 from sslart._art.network import NO_LIMIT, LearnResult, Network, Undo
 from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, check_has_label, read_stream_labels
 from sslart._mapping.base import Mapping
@@ -240,7 +240,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         labels = as_known(self._class_table, read_labels(y, Table(np.empty((len(predicted), 1)))))
         self._class_table.check_kind(labels)
         if not labels.known.any():
-            raise ValueError("y has no labelled sample to score against: give the true classes of some samples.")
+            raise ValueError(NO_TRUTH)
         right = (predicted == labels.values)[labels.known]
         return float(np.average(right, weights=_read_weights(sample_weight, labels)))
 

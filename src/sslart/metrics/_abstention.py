@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sslart._art.network import NO_LIMIT
-from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, is_missing
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray
@@ -175,7 +175,8 @@ def coverage_scorer(estimator: Any, X: Any, y: Any) -> float:
     estimator : classifier
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        True classes. Unlabelled samples are left out of account.
+        True classes. Unlabelled samples are left out of account; a splitter of `sslart.model_selection` keeps them in
+        training instead.
 
     Examples
     --------
@@ -197,7 +198,8 @@ def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
     estimator : classifier
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        True classes. Unlabelled samples are left out of account.
+        True classes. Unlabelled samples are left out of account; a splitter of `sslart.model_selection` keeps them in
+        training instead.
     """
     truth, predicted = _scored_pair(estimator, X, y)
     return _share((truth.values == predicted.values)[predicted.known])
@@ -226,8 +228,13 @@ def _read_pair(y_true: Any, y_pred: Any, abstained: Any) -> tuple[Labels, Labels
     if len(truth.known) == 0:
         raise ValueError("y_true and y_pred are empty: give at least one sample.")
     if not truth.known.all():
-        cure = "" if is_missing(abstained) else f", or give abstained=None if {abstained!r} is a class here"
-        raise ValueError(f"y_true has {(~truth.known).sum()} sample(s) without a class. Leave them out{cure}.")
+        mark, cure = f"{abstained!r}, ", f" Or give abstained=None if {abstained!r} is a class here."
+        if is_missing(abstained):
+            mark, cure = "", ""
+        raise ValueError(
+            f"y_true has {(~truth.known).sum()} sample(s) without a class: {mark}None or NaN, which mean unlabelled. "
+            "Leave them out; in cross-validation, cv=sslart.model_selection.StratifiedLabelledKFold() does so." + cure
+        )
     return _of_one_kind(truth, predicted)
 
 
@@ -242,7 +249,7 @@ def _labelled_pair(y: Any, y_pred: Any, classes: Any) -> tuple[Labels, Labels]:
     truth, predicted = _read(y, abstained), _read(y_pred, abstained)
     check_consistent_length(truth.values, predicted.values)
     if not truth.known.any():
-        raise ValueError("y has no labelled sample to score against: give the true classes of some samples.")
+        raise ValueError(NO_TRUTH)
     return _of_one_kind(truth[truth.known], predicted[truth.known])
 
 

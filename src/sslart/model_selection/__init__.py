@@ -1,0 +1,22 @@
+"""Cross-validation with few labels: test folds hold labelled samples only, unlabelled ones are always in training."""
+
+from sslart.model_selection._kfold import (
+    GroupLabelledKFold,
+    LabelledKFold,
+    StratifiedGroupLabelledKFold,
+    StratifiedLabelledKFold,
+)
+from sslart.model_selection._labelled import is_labelled
+from sslart.model_selection._repeated import RepeatedStratifiedLabelledKFold, StratifiedLabelledShuffleSplit
+from sslart.model_selection._with_unlabelled import WithUnlabelled
+
+__all__ = [
+    "GroupLabelledKFold",
+    "LabelledKFold",
+    "RepeatedStratifiedLabelledKFold",
+    "StratifiedGroupLabelledKFold",
+    "StratifiedLabelledKFold",
+    "StratifiedLabelledShuffleSplit",
+    "WithUnlabelled",
+    "is_labelled",
+]

@@ -1,0 +1,187 @@
+"""A classifier that learns given unlabelled samples in every fit, so that y holds classes only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from sslart._data.labels import UNLABELLED, read_labels
+from sslart._data.samples import Table, concatenated
+from sslart._data.training import with_two_classes
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _where_inner_has(name: str) -> Callable[[F], F]:
+    """Return a decorator of a method that exists where the inner classifier has one of that name."""
+
+    def check(model: WithUnlabelled) -> bool:
+        getattr(getattr(model, "estimator_", model.estimator), name)
+        return True
+
+    return cast("Callable[[F], F]", available_if(check))
+
+
+class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A semi-supervised classifier with its unlabelled samples inside: `fit` takes labelled samples only.
+
+    For tools of scikit-learn that read the classes from y and cannot know that -1 or None is none of them:
+    `CalibratedClassifierCV`, `TunedThresholdClassifierCV`, `StackingClassifier`, `cross_val_predict`. They split the
+    labelled samples, and every fit learns the unlabelled ones besides.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Learns from labelled and unlabelled samples: a classifier of sslart, or one of scikit-learn that takes -1 for
+        unlabelled, or a pipeline that ends with one.
+    unlabelled : array-like or frame of shape (n_unlabelled, n_features)
+        Samples without a label, with the features of those that are passed to `fit`.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier, with all its methods.
+    classes_ : array
+        The classes, sorted.
+
+    See Also
+    --------
+    StratifiedLabelledKFold : Splits samples with and without labels, for scorers and searches.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import TunedThresholdClassifierCV
+    >>> from sslart import SSLART
+    >>> from sslart.model_selection import WithUnlabelled
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = WithUnlabelled(SSLART(random_state=0), unlabelled=X[100:400])
+    >>> tuned = TunedThresholdClassifierCV(model, scoring="f1", random_state=0).fit(X[:100], y[:100])
+    >>> tuned.score(X[400:], y[400:]) > 0.85
+    True
+    """
+
+    def __init__(self, estimator: Any, unlabelled: Any) -> None:
+        self.estimator = estimator
+        self.unlabelled = unlabelled
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn labelled samples, and the unlabelled ones that were given before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Labelled samples.
+        y : array-like of shape (n_samples,)
+            The class of each.
+        """
+        check_consistent_length(X, y)
+        self.estimator_ = clone(self.estimator).fit(_stacked(X, self.unlabelled), _with_gaps(y, len(self.unlabelled)))
+        return self
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        check_is_fitted(self, "estimator_")
+        return np.asarray(self.estimator_.classes_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features."""
+        check_is_fitted(self, "estimator_")
+        return int(self.estimator_.n_features_in_)
+
+    @_where_inner_has("predict")
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each sample, as the classifier predicts it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        """
+        return np.asarray(self._fitted("predict")(X))
+
+    @_where_inner_has("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        """
+        return np.asarray(self._fitted("predict_proba")(X))
+
+    @_where_inner_has("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        """
+        return np.asarray(self._fitted("predict_log_proba")(X))
+
+    @_where_inner_has("decision_function")
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        """
+        return np.asarray(self._fitted("decision_function")(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of the classifier, such as its accuracy.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        """
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self._fitted("score")(X, y, **weights))
+
+    def _fitted(self, method: str) -> Any:
+        check_is_fitted(self, "estimator_")
+        return getattr(self.estimator_, method)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def _stacked(labelled: Any, unlabelled: Any) -> Any:
+    """Return labelled samples and, below them, unlabelled ones with the same features."""
+    both = [part if hasattr(part, "columns") else np.asarray(part) for part in (labelled, unlabelled)]
+    names = [list(part.columns) if hasattr(part, "columns") else part.shape[1:] for part in both]
+    if names[0] != names[1] or type(both[0]) is not type(both[1]):
+        raise ValueError(
+            f"X has the features {names[0]} and unlabelled {names[1]}. Give both as arrays, or both as frames, with "
+            "the same features in the same order; steps that change features belong into a pipeline inside "
+            "WithUnlabelled."
+        )
+    return concatenated(both)
+
+
+def _with_gaps(y: Any, n_unlabelled: int) -> NDArray[Any]:
+    """Return y with as many unlabelled samples after it: -1 where that is no class, else None."""
+    labels = with_two_classes(read_labels(y, Table(np.empty((len(y), 1)))), warn=False)
+    if not labels.known.all():
+        raise ValueError(
+            f"y has {(~labels.known).sum()} sample(s) without a label (-1, None or NaN). Pass them as unlabelled= to "
+            "WithUnlabelled, and labelled samples only to fit: sslart.model_selection.is_labelled(y) finds them."
+        )
+    values = labels.values
+    if values.dtype.kind == "i" and UNLABELLED not in values and set(values.tolist()) != {1}:
+        return np.append(values, np.full(n_unlabelled, UNLABELLED))
+    return np.array([*values.tolist(), *[None] * n_unlabelled], dtype=object)
