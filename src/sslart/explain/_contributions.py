@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ USUAL_LINES = 8  # more contributions are shown only where the sum would else ha
 MOST = 0.9  # of the sum of all absolute amounts: when so much is shown, the list may end
 
 
-@dataclass(frozen=True, eq=False)
-class Contribution:
+class Contribution(NamedTuple):
     """What one feature, or several that go together, add to the evidence.
 
     Attributes
@@ -56,37 +55,42 @@ class Evidence:
         Score of the predicted class less that of the runner-up for an average sample.
     margin : float
         The same for this sample. Of an ensemble, scores are the sums of the weighted probabilities of its members.
-    contributions : tuple of Contribution
-        What leads from the base to the margin, the largest first.
     probability : float
         What the margin means as a probability: that of the predicted class.
     runner_up_probability : float or None
+    contributions : tuple of Contribution
+        What leads from the base to the margin, the largest first.
+    shown : tuple of Contribution
+        Those to show: few, but together with the base they have the sign of the margin.
+    not_shown : tuple of Contribution
+        The others.
+    rest : float
+        The sum of the others.
     """
 
     predicted: Class
     runner_up: Class | None
     base: float
     margin: float
-    contributions: tuple[Contribution, ...]
     probability: float
     runner_up_probability: float | None
+    _table: EvidenceTable = field(repr=False)
+    _row: int = field(repr=False)
 
     @cached_property
     def shown(self) -> tuple[Contribution, ...]:
         """The contributions to show: few, but together with the base they have the sign of the margin."""
-        amounts = np.array([one.amount for one in self.contributions])
-        if not len(amounts):
-            return ()
-        so_far = np.cumsum(np.abs(amounts))
-        usual = min(int((so_far < MOST * so_far[-1]).sum()) + 1, USUAL_LINES)
-        agrees = (self.base + np.cumsum(amounts)) * self.margin > 0
-        enough = np.flatnonzero(agrees[usual - 1 :])
-        return self.contributions[: usual + int(enough[0])] if len(enough) else self.contributions
+        return self._table.contributions(self._row, shown=True)
 
-    @property
+    @cached_property
     def not_shown(self) -> tuple[Contribution, ...]:
         """The contributions that are left out of what is shown."""
-        return self.contributions[len(self.shown) :]
+        return self._table.contributions(self._row, shown=False)
+
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What leads from the base to the margin, the largest first."""
+        return self.shown + self.not_shown
 
     @property
     def rest(self) -> float:
@@ -129,38 +133,60 @@ class EvidenceTable:
 
     def __getitem__(self, row: int) -> Evidence:
         predicted, runner_up = self.predicted.item(row), self.runners_up.item(row)
-        contributions = self._of_features(row)
-        if self.of_graph[row]:
-            contributions.append(Contribution(GRAPH, self.of_graph.item(row)))
-        contributions.sort(key=lambda one: -abs(one.amount))
         return Evidence(
             self.classes[predicted],
             None if runner_up < 0 else self.classes[runner_up],
             self.bases.item(row),
             self.margins.item(row),
-            tuple(contributions),
             self.proba.item(row, predicted),
             None if runner_up < 0 else self.proba.item(row, runner_up),
+            self,
+            row,
         )
 
-    def _of_features(self, row: int) -> list[Contribution]:
-        amounts = self.by_column[row]
-        members: dict[int, list[int]] = {}
-        for column in np.argsort(-np.abs(amounts), kind="stable").tolist():
-            if amounts[column]:
-                members.setdefault(self.groups.item(column), []).append(column)
-        return [
-            Contribution(
-                FEATURES,
-                float(amounts[columns].sum()),
-                tuple(self.names[column] for column in columns),
-                tuple(self._value(row, column) for column in columns),
-                tuple(amounts[columns].tolist()),
-            )
-            for columns in members.values()
-        ]
+    @cached_property
+    def _columns_of(self) -> list[list[int]]:
+        """The columns of each group; the graph comes last and has none."""
+        return [*(np.flatnonzero(self.groups == group).tolist() for group in np.unique(self.groups)), []]
 
-    def _value(self, row: int, column: int) -> Value | None:
-        given = self.table.categories.get(column)
-        value = self.table.values.item(row, column) if given is None else given[row]
-        return None if value is None or value != value else value
+    @cached_property
+    def _lists(self) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+        """The groups of each sample, the largest first, their amounts, how many are not 0, and how many to show."""
+        amounts = np.empty((len(self.bases), len(self._columns_of)))
+        for place, columns in enumerate(self._columns_of):
+            amounts[:, place] = self.by_column[:, columns].sum(axis=1) if columns else self.of_graph
+        order = np.argsort(-np.abs(amounts), axis=1, kind="stable")
+        amounts = np.take_along_axis(amounts, order, axis=1)
+        so_far = np.cumsum(np.abs(amounts), axis=1)
+        n_all = (amounts != 0).sum(axis=1)
+        usual = np.minimum((so_far < MOST * so_far[:, -1:]).sum(axis=1) + 1, USUAL_LINES)
+        agrees = (self.bases[:, None] + np.cumsum(amounts, axis=1)) * self.margins[:, None] > 0
+        agrees &= np.arange(1, amounts.shape[1] + 1) >= usual[:, None]
+        n_shown = np.where(agrees.any(axis=1), agrees.argmax(axis=1) + 1, n_all)
+        return order, amounts, n_all, np.minimum(n_shown, n_all)
+
+    def contributions(self, row: int, *, shown: bool) -> tuple[Contribution, ...]:
+        """Return the contributions to a sample that are shown, or those that are not; the largest first."""
+        order, amounts, n_all, n_shown = self._lists
+        places = slice(0, n_shown[row]) if shown else slice(n_shown[row], n_all[row])
+        by_column, values = self.by_column[row].tolist(), self.table.values[row].tolist()
+        names, categories = self.names, self.table.categories
+        found = []
+        for place, amount in zip(order[row, places].tolist(), amounts[row, places].tolist(), strict=True):
+            columns = self._columns_of[place]
+            if len(columns) > 1:
+                columns = sorted(columns, key=lambda column: -abs(by_column[column]))
+            found.append(
+                Contribution(
+                    FEATURES if columns else GRAPH,
+                    amount,
+                    tuple([names[column] for column in columns]),
+                    tuple([categories[c][row] if c in categories else _or_none(values[c]) for c in columns]),
+                    tuple([by_column[column] for column in columns]),
+                )
+            )
+        return tuple(found)
+
+
+def _or_none(value: float) -> float | None:
+    return None if value != value else value
