@@ -35,17 +35,21 @@ def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple
 
 
 def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
-    """Return labels of which -1 and 1 are two classes where there are no others; warn of it on request."""
+    """Return labels of which -1 and 1 are two classes where there are no others.
+
+    On request warn of it, unless None or NaN marks unlabelled samples, so that -1 can only be a class.
+    """
     if not labels.are_plus_and_minus_one():
         return labels
-    if warn:
+    with_minus_one = labels.with_class_minus_one()
+    if warn and with_minus_one.known.all():
         warnings.warn(
             "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
             "NaN instead.",
             UserWarning,
             stacklevel=4,
         )
-    return labels.with_class_minus_one()
+    return with_minus_one
 
 
 def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) -> tuple[Labels, Labels | None]:
