@@ -17,8 +17,10 @@ ROOT = Path(__file__).parents[2]
 QUICK_ROWS = 50
 
 
-def summary(found: Sequence[Quality]) -> str:
+def summary(found: Sequence[Quality], timings: Sequence[speed.Timing]) -> str:
     """Return the table of what must be reached."""
+    slowest = max(timings, key=lambda one: one.explain)
+    closest = min(timings, key=lambda one: one.kernel_explainer)
     single = max(found, key=lambda one: one.incomplete)
     together = max((one for one in found if one.incomplete_ensemble is not None), key=lambda o: o.incomplete_ensemble)
     subsets = [one for one in found if one.from_subsets is not None]
@@ -45,6 +47,17 @@ def summary(found: Sequence[Quality]) -> str:
             "rows whose shown terms have the sign of the prediction, on the data set with the fewest",
             f"{100 * signs.right_sign:.1f} % ({signs.dataset})",
             "99 %",
+        ],
+        [
+            f"time of {speed.N_SAMPLES:,} explanations with contributions, about {speed.N_BOXES:,} boxes, "
+            f"{speed.N_FEATURES} features, against predicting them",
+            f"{slowest.explain:.1f} times ({slowest.model}, bandwidths: {slowest.n_bandwidths})",
+            f"at most {speed.LIMIT} times",
+        ],
+        [
+            f"the time of shap's KernelExplainer with {speed.SHAP_SAMPLES:,} samples against that",
+            f"{closest.kernel_explainer:,.0f} times",
+            f"at least {speed.SHAP_LIMIT} times",
         ],
     ]
     return markdown_table(["what", "found", "must be"], rows)
@@ -80,12 +93,12 @@ def _or_nothing(value: float | None) -> str:
     return "" if value is None else f"{value:.0e}"
 
 
-def page(found: Sequence[Quality], others: Sequence[str]) -> str:
+def page(found: Sequence[Quality], timings: Sequence[speed.Timing], others: Sequence[str]) -> str:
     text = (
         "# Benchmarks of explanations\n\nWritten by `make explain-bench`. [How explanations are made]"
         f"(explanations.md).\n\n{description('shap', 'imodels')}.\n\n"
     )
-    return "\n\n".join([text + summary(found), *others, each_set(found)]) + "\n"
+    return "\n\n".join([text + summary(found, timings), *others, each_set(found)]) + "\n"
 
 
 def measured(datasets: Sequence[str], max_rows: int) -> list[Quality]:
@@ -103,11 +116,12 @@ def main(line: list[str] | None = None) -> None:
     )
     arguments = parser.parse_args(line)
     start = time.perf_counter()
-    others = [speed.section(arguments.quick)]
+    timings = speed.timings(arguments.quick)
+    others = [speed.section(timings, arguments.quick)]
     print(others[0], flush=True)
     found = measured(UCI, QUICK_ROWS) if arguments.quick else measured(ORDER, MAX_ROWS)
     others.append(rules.section(arguments.quick))
-    text = page(found, others)
+    text = page(found, timings, others)
     print(text)
     if not arguments.quick:
         (ROOT / "docs" / "explain_benchmarks.md").write_text(text)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -62,50 +64,88 @@ def times_of_predict(model: Any, work: dict[str, Any], test: np.ndarray, turns: 
     return median(taken["predict"]) / REPEATS, {name: REPEATS * ratio(taken, name, "predict") for name in work}
 
 
-def of_evidence(quick: bool) -> str:
-    rows = []
-    for model, test in (evidence_model(2), evidence_model(3), mixture_model()):
-        model.predict(test)
-        first = seconds(lambda: model.contributions(test[:1]))
-        one = median([seconds(lambda: model.contributions(test[:1])) for _ in range(20)])
-        work = {
-            "contributions": lambda: model.contributions(test),
-            "explain": lambda: read_evidence(model.explain(test)),
-            "text": lambda: [str(explanation) for explanation in model.explain(test)],
-        }
-        for run in work.values():
-            run()
-        predict, times = times_of_predict(model, work, test, QUICK_TURNS if quick else TURNS)
-        rows.append(
-            [
-                type(model).__name__,
-                str(len(model.classes_)),
-                f"{model.n_nodes_:,}",
-                str(n_bandwidths(model)),
-                f"{1e3 * predict:.1f} ms",
-                *(f"{times[part]:.1f}" for part in work),
-                f"{shap_seconds(model, test) / (times['explain'] * predict):,.0f}",
-                f"{1e3 * one:.2f} ms",
-                f"{1e3 * (first - one):.0f} ms",
-            ]
-        )
+@dataclass(frozen=True)
+class Timing:
+    """What explanations of one model with evidence mapping take.
+
+    Attributes
+    ----------
+    model : str
+    n_classes, n_boxes, n_bandwidths : int
+    predict : float
+        Seconds, for all samples.
+    contributions, explain, text : float
+        Times `predict`: the arrays; explanations with what they show read; explanations as text.
+    kernel_explainer : float
+        Times `explain`: shap's KernelExplainer.
+    one_sample, first_call : float
+        Seconds: the contributions of one sample, and what the first call takes more.
+    """
+
+    model: str
+    n_classes: int
+    n_boxes: int
+    n_bandwidths: int
+    predict: float
+    contributions: float
+    explain: float
+    text: float
+    kernel_explainer: float
+    one_sample: float
+    first_call: float
+
+
+def timing(model: Any, test: np.ndarray, turns: int) -> Timing:
+    model.predict(test)
+    first = seconds(lambda: model.contributions(test[:1]))
+    one = median([seconds(lambda: model.contributions(test[:1])) for _ in range(20)])
+    work = {
+        "contributions": lambda: model.contributions(test),
+        "explain": lambda: read_evidence(model.explain(test)),
+        "text": lambda: [str(explanation) for explanation in model.explain(test)],
+    }
+    for run in work.values():
+        run()
+    predict, times = times_of_predict(model, work, test, turns)
+    shap = shap_seconds(model, test) / (times["explain"] * predict)
+    size = len(model.classes_), model.n_nodes_, n_bandwidths(model)
+    return Timing(type(model).__name__, *size, predict, *times.values(), shap, one, first - one)
+
+
+def timings(quick: bool) -> list[Timing]:
+    """Return what explanations of three models take."""
+    models = (evidence_model(2), evidence_model(3), mixture_model())
+    return [timing(model, test, QUICK_TURNS if quick else TURNS) for model, test in models]
+
+
+def of_evidence(found: Sequence[Timing]) -> str:
+    head = ["model", "classes", "boxes", "bandwidths", "predict", "contributions", "explain", "text"]
+    rows = [
+        [
+            one.model,
+            str(one.n_classes),
+            f"{one.n_boxes:,}",
+            str(one.n_bandwidths),
+            f"{1e3 * one.predict:.1f} ms",
+            f"{one.contributions:.1f}",
+            f"{one.explain:.1f}",
+            f"{one.text:.1f}",
+            f"{one.kernel_explainer:,.0f}",
+            f"{1e3 * one.one_sample:.2f} ms",
+            f"{1e3 * one.first_call:.0f} ms",
+        ]
+        for one in found
+    ]
     return (
         f"{N_SAMPLES:,} samples of {N_FEATURES} features, models with about {N_BOXES:,} boxes: `AutoSSLART` on what "
         "scikit-learn's `make_classification` makes, `SSLART` with evidence mapping on a mixture of Gaussians; one "
         "thread. *Bandwidths*: so many times each box is divided among the features. The columns after the time of "
         "`predict` have how many times as long something else takes, the median over the turns: `contributions(X)`; "
-        f"`explain(X)` with the contributions to show read (limit: {LIMIT}); the same as text. *KernelExplainer*: how "
-        f"many times as long as `explain(X)` shap's takes with {SHAP_SAMPLES:,} samples against {SHAP_BACKGROUND} "
-        f"background samples (limit: at least {SHAP_LIMIT}), timed on {SHAP_ROWS} rows. *One sample*: a call of "
-        "`contributions` for it. *First call*: what it takes more, as the average that samples are compared with is "
-        "computed once.\n\n"
-        + markdown_table(
-            [
-                *("model", "classes", "boxes", "bandwidths", "predict", "contributions", "explain", "text"),
-                *("KernelExplainer", "one sample", "first call"),
-            ],
-            rows,
-        )
+        "`explain(X)` with the contributions to show read; the same as text. *KernelExplainer*: how many times as "
+        f"long as `explain(X)` shap's takes with {SHAP_SAMPLES:,} samples against {SHAP_BACKGROUND} background "
+        f"samples, timed on {SHAP_ROWS} rows. *One sample*: a call of `contributions` for it. *First call*: what it "
+        "takes more, as the average that samples are compared with is computed once.\n\n"
+        + markdown_table([*head, "KernelExplainer", "one sample", "first call"], rows)
     )
 
 
@@ -157,5 +197,5 @@ def of_boxes(quick: bool) -> str:
     )
 
 
-def section(quick: bool) -> str:
-    return f"## Speed\n\n{of_evidence(quick)}\n\n{of_boxes(quick)}"
+def section(found: Sequence[Timing], quick: bool) -> str:
+    return f"## Speed\n\n{of_evidence(found)}\n\n{of_boxes(quick)}"

@@ -55,7 +55,9 @@ def test_a_set_is_measured_and_the_page_shows_it() -> None:
     assert found.from_subsets < 1e-9
     assert found.right_sign == 1.0
     assert 1 <= found.lines <= 4
-    text = run.summary([found]) + run.each_set([found])
+    timing = speed.Timing("AutoSSLART", 2, 2000, 4, 0.002, 11.0, 25.0, 60.0, 900.0, 1e-4, 0.02)
+    text = run.summary([found], [timing]) + run.each_set([found])
+    assert "25.0 times (AutoSSLART, bandwidths: 4)" in text
     assert f"{found.from_subsets:.1e} (Iris)" in text
     assert "| Iris | 4 | 10 |" in text
 
