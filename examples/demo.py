@@ -74,7 +74,7 @@ def abstain(model: AutoSSLART, X_test, y_test) -> None:
 
 
 def show_rules(model: AutoSSLART) -> None:
-    rules = model.rules()
+    rules = model.rules(kind="boxes")
     print(f"\n3. It has learnt {model.n_nodes_} boxes. {len(rules)} of them have a label, and are rules.")
     lines = rules[:1].to_text().splitlines()
     conditions = [line for line in lines if not line.lstrip().startswith(("Then", "("))]

@@ -14,4 +14,4 @@ settings = {"families": ["box", "feature"], "bandwidth": 0.125, "ridge": 0.1, "r
 model = SSLART(vigilance=0.8, mapping="evidence", random_state=0, **settings).fit(X, y)
 print(model.explain(X.iloc[[8]])[0])
 print()
-print(model.rules()[:1].to_text())
+print(model.rules(kind="boxes")[:1].to_text())

@@ -10,7 +10,7 @@ y = data.target_names[data.target].astype(object)
 y[[i for i in range(len(y)) if i % 10]] = None  # keep one label in ten
 
 model = SSLART(vigilance=0.8, random_state=0).fit(X, y)
-rules = model.rules()
+rules = model.rules(kind="boxes")
 print(len(rules), "rules; the first two:")
 print(rules[:2].to_text())
 print()

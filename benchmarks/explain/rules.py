@@ -218,9 +218,9 @@ def _fidelity(found: dict[str, dict[str, float]]) -> str:
     ahead = np.array([one["ours 4 12"] - one["tree 4 12"] for one in found.values()])
     return (
         f"## Rules\n\n`AutoSSLART` with few labels, on {len(found)} data sets (the UCI sets of the paper, and sets of "
-        f"KEEL that nothing was tuned on), mean of {plural(repeats, 'split')}. Fidelity is the share of held-out samples "
-        "for which the rules give what the model predicts. CART has learnt what the model predicts for all learning "
-        "samples. The default rule counts as a rule.\n\n"
+        f"KEEL that nothing was tuned on), mean of {plural(repeats, 'split')}. Fidelity is the share of held-out "
+        "samples for which the rules give what the model predicts. CART has learnt what the model predicts for all "
+        "learning samples. The default rule counts as a rule.\n\n"
         + markdown_table(["what", "fidelity, %", "rules or leaves"], rows)
         + f"\n\nAhead of CART on {int((ahead > 0).sum())} data sets, behind on {int((ahead < 0).sum())}. A range with "
         f"two ends is one condition: a rule has {_mean(found, 'conditions'):.2f} conditions in the mean, and "

@@ -24,7 +24,7 @@ few = np.where(np.arange(len(y_train)) % 2 == 0, y_train, None)
 # %%
 # Vigilance is low, so that boxes are large and few.
 model = SSLART(vigilance=0.6, random_state=0).fit(X_train, few)
-rules = model.rules()
+rules = model.rules(kind="boxes")
 print(f"{len(rules)} rules; right on {model.score(X_test, y_test):.0%} of {len(y_test)} test samples")
 print(rules[:2].to_text())
 
@@ -47,7 +47,7 @@ plt.show()
 # %%
 # Rules can be made shorter: ``simplify`` drops conditions and merges boxes as long as no prediction for the samples
 # that it is given changes. It is given the training samples; the test samples then show what that cost.
-short = model.rules(simplify=(X_train, few))
+short = model.rules(kind="boxes", simplify=(X_train, few))
 for name, some in {"as learnt": rules, "simplified": short}.items():
     n_conditions = sum(not condition.full_range for rule in some for condition in rule.conditions)
     right = np.mean(some.predict(X_test) == y_test)

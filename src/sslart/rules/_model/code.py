@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import keyword
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sslart.rules._model.decimals import number_repr
@@ -64,20 +66,39 @@ def python(rules: Sequence[ModelRule], name: str, result: str) -> str:
         f"def {name}(sample):",
         f'    """Return the {what} one sample: a mapping from feature to value, None or NaN where it is missing."""',
     ]
-    features = dict.fromkeys(condition.feature for rule in others for condition in rule.conditions)
-    variables = {feature: f"x{place}" for place, feature in enumerate(features)}
+    conditions = [condition for rule in others for condition in rule.conditions]
+    variables = _variables(dict.fromkeys(condition.feature for condition in conditions))
+    of_nan = {condition.feature for condition in conditions if _may_hold_for_nan(condition)}
     for feature, variable in variables.items():
         lines.append(f"    {variable} = sample[{feature!r}]")
-        lines.append(f"    {variable} = None if {variable} != {variable} else {variable}")
+        if feature in of_nan:
+            lines.append(f"    {variable} = None if {variable} != {variable} else {variable}  # NaN is a missing value")
     for rule in others:
-        conditions = " and ".join(_python_condition(one, variables[one.feature]) for one in rule.conditions)
+        met = " and ".join(_python_condition(one, variables[one.feature]) for one in rule.conditions)
         remark = " ".join(conditions_text(rule, alone=False).split())
         lines += [
             f"    # Rule {rule.number}: if {remark}, then {' '.join(label_text(rule).split())}",
-            f"    if {conditions}:",
+            f"    if {met}:",
             f"        return {_result(rule, result)!r}",
         ]
     return "\n".join([*lines, f"    return {_result(default, result)!r}", ""])
+
+
+def _variables(features: Iterable[str]) -> dict[str, str]:
+    """Return a name for each feature that Python takes as a variable, each different."""
+    variables: dict[str, str] = {}
+    for feature in features:
+        name = re.sub(r"\W+", "_", feature).strip("_")
+        if not name.isidentifier() or keyword.iskeyword(name) or name in ("sample", *variables.values()):
+            name = f"x{len(variables)}_{name}".rstrip("_")
+        variables[feature] = name
+    return variables
+
+
+def _may_hold_for_nan(condition: ModelCondition) -> bool:
+    """Tell whether the plain comparison would take NaN for a known value, or must know that it is missing."""
+    has_limits = condition.low is not None or condition.high is not None
+    return condition.missing or condition.negated or not (has_limits or condition.categories)
 
 
 def _python_condition(condition: ModelCondition, variable: str) -> str:

@@ -11,7 +11,6 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.training import check_has_label
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._utils.arrays import BoolArray
 from sslart._utils.params import check_whole
 from sslart.rules._model.columns import Column, columns_of
 from sslart.rules._model.grid import Grid
@@ -27,13 +26,14 @@ from sslart.rules._model.samples import (
     joined,
     label_counts,
 )
+from sslart.rules._model.shortening import Region, regions_of, shortened
 from sslart.rules._model.tree import Growth, Node
 
 MAX_RULES, MAX_CONDITIONS = 12, 4
 N_DRAWN = 4000  # samples drawn to grow trees by, and as many to choose between trees
 N_TREES, WORK = 12, 2**25  # how many trees, fewer where samples times features are many
 LEAVES_PER_RULE = 4  # how far a tree is grown before it is cut back
-MIN_SAVED, MIN_SAVED_SHARE = 1.0, 0.002  # how many errors a rule must save
+MIN_SAVED, MIN_SAVED_SHARE = 1.0, 0.002  # how many errors a rule must save; a condition the first
 SEED = 0
 
 
@@ -48,8 +48,8 @@ def model_rules_of(model: Any, X: Any, y: Any, max_rules: Any, max_conditions: A
     labels = _labels_of(view, X, table, y)
     columns, trained, held_out = _grids(view, table, random)
     tree, default = _best_tree(trained, held_out, n_rules, n_conditions or 1)
-    rules = _rules_of_tree(tree, default, columns)
-    return _counted(model, view, rules, table, labels, from_boxes=X is None)
+    regions = shortened(regions_of(tree, default, columns), default, trained, MIN_SAVED)
+    return _counted(model, view, _drafts(regions, default, columns), table, labels, from_boxes=X is None)
 
 
 def _plain(view: ModelView, X: Any) -> Table:
@@ -122,23 +122,12 @@ class _Draft(NamedTuple):
     conditions: tuple[ModelCondition, ...]
 
 
-def _rules_of_tree(tree: Node, default: int, columns: list[Column]) -> list[_Draft]:
-    """Return the leaves as rules; last the default rule, the only one without conditions."""
-    drafts: list[_Draft] = []
-    everything = [np.ones(column.n_bins, dtype=bool) for column in columns]
-
-    def walk(node: Node, allowed: list[BoolArray]) -> None:
-        if node.split is None or node.children is None:
-            if node.outcome != default:
-                found = [column.condition(bins) for column, bins in zip(columns, allowed, strict=True)]
-                drafts.append(_Draft(node.outcome, tuple(one for one in found if one is not None)))
-            return
-        for child, left in zip(node.children, (node.split.left, ~node.split.left), strict=True):
-            narrower = list(allowed)
-            narrower[node.split.column] = narrower[node.split.column] & left
-            walk(child, narrower)
-
-    walk(tree, everything)
+def _drafts(regions: list[Region], default: int, columns: list[Column]) -> list[_Draft]:
+    """Return the rules with their conditions; last the default rule, the only one without."""
+    drafts = []
+    for region in regions:
+        found = [column.condition(bins) for column, bins in zip(columns, region.allowed, strict=True)]
+        drafts.append(_Draft(region.outcome, tuple(one for one in found if one is not None)))
     return [*drafts, _Draft(default, ())]
 
 
