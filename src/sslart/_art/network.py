@@ -15,6 +15,7 @@ from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import Changing
 from sslart._utils.parallel import n_threads, stop_flag
 
 Undo = list[Callable[[], None]]
@@ -53,7 +54,7 @@ class LearnResult:
         return cls(np.concatenate([one.nodes for one in parts]), np.concatenate([one.predicted for one in parts]))
 
 
-class Network:
+class Network(Changing):
     """An encoder and the nodes learnt in it.
 
     Parameters
@@ -79,7 +80,7 @@ class Network:
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_made": {}}
+        return {**vars(self), "_made": {}, "_waiting": None}
 
     def learn(
         self,
@@ -112,6 +113,7 @@ class Network:
         """
         self.encoder.check(table)
         coded, beyond = self._encode(table)
+        self.about_to_change()
         widens = beyond or not self.encoder.knows_categories(table)
         segments = list(self.encoder.segments(table)) if widens else [(slice(0, len(table)), self.encoder)]
         reshapes = widens or n_classes > self.nodes.n_classes

@@ -14,13 +14,14 @@ from sslart._mapping.ensemble_votes import Ballot
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.predictions import PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.deferred import Deferred
 from sslart.explain._attribution import attribute, predictions_at_centres
 from sslart.explain._contributions import EvidenceTable
 from sslart.explain._counterfactuals.changes import CounterfactualTable
 from sslart.explain._counterfactuals.moves import Path, moves_towards
 from sslart.explain._counterfactuals.rounding import decimals_of
 from sslart.explain._counterfactuals.search import AIMS, Search
-from sslart.explain._explanation import Explanation, MemberFindings, ModelFindings
+from sslart.explain._explanation import BoxFindings, Explanation, MemberFindings, ModelFindings
 from sslart.explain._match import NO_NODE
 from sslart.explain._probe import MemberProbe
 from sslart.explain._search_path import SearchPaths
@@ -83,6 +84,7 @@ class _Explainer:
         self.is_low: BoolArray = np.zeros(n, dtype=bool)
         self.deficits: FloatArray = np.zeros(n)
         self.familiarity: FloatArray = np.zeros(n)
+        self.only: SearchPaths | None = None  # of a model that decides by one box
         self.parts: list[tuple[IntArray, MemberProbe, MemberFindings]] = []
 
     def _probe(self, number: int, rows: IntArray | slice = slice(None)) -> MemberProbe:
@@ -90,30 +92,39 @@ class _Explainer:
         return MemberProbe(self.view.members[number], self.classes, self.view.feature_names, table)
 
     def explanations(self) -> list[Explanation]:
-        every = np.arange(len(self.table))
+        """Predict the samples; boxes and changes are looked for when they are read."""
         if self.view.decides_by_one_box:
             probe = self._probe(0)
-            paths = probe.search_paths(self.depth)
+            self.only = paths = probe.search_paths(self.depth)
             found = np.where(paths.labels == UNLABELLED, NO_NODE, paths.found)
             self._set_predictions(paths.labels, probe.member.shares_of(found))
-            self._add_box_findings(probe, every, paths)
         else:
             batch = PredictionBatch(self.view, self.table)
+            for member, coded in zip(self.view.members, batch.coded, strict=True):
+                member.network.check_known_features(coded)
             self._set_predictions(batch.indices(self.depth), batch.proba())
             if self.view.is_ensemble:
                 self.ballot = batch.ballot(self.depth)
             if self.view.uses_evidence:
                 self.evidence = attribute(self.view, self.table, batch, self._likely(), self._voted())
-            if self.ballot is not None:
-                shown = self._shown_members(self.ballot)
-                for number in range(len(self.view.members)):
-                    rows = np.flatnonzero(shown == number)
-                    if rows.size:
-                        self._add_findings(self._probe(number, rows), rows)
-                self.familiarity = self.view.score_samples(self.table)
-            else:
-                self._add_findings(self._probe(0), every)
-        return self._collected(self._counterfactuals())
+        return self._collected()
+
+    def _boxes(self) -> BoxFindings:
+        """Return what the boxes contribute: of an ensemble, those of one member for each sample."""
+        if self.ballot is not None:
+            shown = self._shown_members(self.ballot)
+            for number in range(len(self.view.members)):
+                rows = np.flatnonzero(shown == number)
+                if rows.size:
+                    self._add_findings(self._probe(number, rows), rows)
+            self.familiarity = self.view.score_samples(self.table)
+        else:
+            self._add_findings(self._probe(0), np.arange(len(self.table)))
+        member_of, row_in = np.empty((2, len(self.table)), dtype=np.int64)
+        for number, (rows, _, _) in enumerate(self.parts):
+            member_of[rows], row_in[rows] = number, np.arange(len(rows))
+        members = [findings for _, _, findings in self.parts]
+        return BoxFindings(members, member_of, row_in, self.familiarity, self.view.novelty_threshold)
 
     def _voted(self) -> BoolArray | None:
         """Return which members vote on each sample; all do where the ensemble abstains. None for a single model."""
@@ -144,7 +155,7 @@ class _Explainer:
         return shown
 
     def _add_findings(self, probe: MemberProbe, rows: IntArray) -> None:
-        paths = probe.search_paths(self.depth)
+        paths = probe.search_paths(self.depth) if self.only is None else self.only
         if self.view.uses_evidence:
             self._add_evidence_findings(probe, rows, paths)
         else:
@@ -213,13 +224,19 @@ class _Explainer:
         search.shrink(self.deficits)
         return search.results(names, self.classes)
 
-    def _collected(self, counterfactuals: CounterfactualTable) -> list[Explanation]:
+    def _collected(self) -> list[Explanation]:
         view = self.view
+        networks = [member.network for member in view.members]
+        boxes = Deferred(self._boxes, networks)
+
+        def counterfactuals() -> CounterfactualTable:
+            boxes.get()
+            return self._counterfactuals()
+
         of_model = ModelFindings(
-            counterfactuals,
-            self.familiarity,
+            boxes,
+            Deferred(counterfactuals, networks),
             view.params.vigilance,
-            view.novelty_threshold,
             self.ballot,
             self.classes,
             np.where(self.is_low, self.proba.max(axis=1), np.nan),
@@ -230,11 +247,7 @@ class _Explainer:
         predictions = view.labels_of(self.predicted).tolist()
         rows = np.arange(len(predictions)), np.maximum(self.predicted, 0)
         confidences, abstained = self.proba[rows].tolist(), (self.predicted == UNLABELLED).tolist()
-        explanations: list[Any] = [None] * len(predictions)
-        for own_rows, _, findings in self.parts:
-            for position, row in enumerate(own_rows.tolist()):
-                confidence = None if abstained[row] else confidences[row]
-                explanations[row] = Explanation(
-                    predictions[row], abstained[row], confidence, findings, position, of_model, row
-                )
-        return explanations
+        return [
+            Explanation(label, no_label, None if no_label else confidence, of_model, row)
+            for row, (label, no_label, confidence) in enumerate(zip(predictions, abstained, confidences, strict=True))
+        ]

@@ -8,7 +8,8 @@ from typing import Any
 
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.ensemble_votes import Ballot
-from sslart._utils.arrays import FloatArray
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import Deferred
 from sslart.explain._contributions import Evidence, EvidenceTable
 from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
 from sslart.explain._match import NO_NODE, Box, Class, MatchedBoxes
@@ -114,14 +115,34 @@ class MemberFindings:
 
 
 @dataclass(frozen=True)
+class BoxFindings:
+    """What the boxes of a model contribute to the explanation of several samples.
+
+    Attributes
+    ----------
+    members : list of MemberFindings
+    member_of, row_in : arrays of int of length n_samples
+        Which of them has a sample, and in which row.
+    familiarity : array of length n_samples
+    novelty_threshold : float
+    """
+
+    members: list[MemberFindings]
+    member_of: IntArray
+    row_in: IntArray
+    familiarity: FloatArray
+    novelty_threshold: float
+
+
+@dataclass(frozen=True)
 class ModelFindings:
     """What the whole model contributes to the explanation of several samples.
 
     Attributes
     ----------
-    counterfactuals : CounterfactualTable
-    familiarity : array of length n_samples
-    vigilance, novelty_threshold : float
+    boxes : Deferred of BoxFindings
+    counterfactuals : Deferred of CounterfactualTable
+    vigilance : float
     ballot : Ballot or None
         The votes of an ensemble.
     classes : list
@@ -133,10 +154,9 @@ class ModelFindings:
     evidence : EvidenceTable or None
     """
 
-    counterfactuals: CounterfactualTable
-    familiarity: FloatArray
+    boxes: Deferred[BoxFindings]
+    counterfactuals: Deferred[CounterfactualTable]
     vigilance: float
-    novelty_threshold: float
     ballot: Ballot | None
     classes: list[Any]
     low_probability: FloatArray
@@ -149,7 +169,8 @@ class ModelFindings:
 class Explanation:
     """Why a model predicts a class for one sample.
 
-    `str()` gives it in plain words; notebooks show a table. Parts are computed when they are first read.
+    `str()` gives it in plain words; notebooks show a table. Parts are computed when they are first read, or before the
+    model goes on learning: an explanation stays that of the model as it was.
 
     Attributes
     ----------
@@ -194,10 +215,17 @@ class Explanation:
     prediction: Class | None
     abstained: bool
     confidence: float | None
-    _member: MemberFindings
-    _member_row: int
     _model: ModelFindings
     _row: int
+
+    @property
+    def _member(self) -> MemberFindings:
+        boxes = self._model.boxes.get()
+        return boxes.members[boxes.member_of.item(self._row)]
+
+    @property
+    def _member_row(self) -> int:
+        return int(self._model.boxes.get().row_in[self._row])
 
     @cached_property
     def box(self) -> Box:
@@ -214,7 +242,7 @@ class Explanation:
     @cached_property
     def counterfactual(self) -> Counterfactual | None:
         """The smallest change found that leads to another prediction; None where none was found."""
-        return self._model.counterfactuals[self._row]
+        return self._model.counterfactuals.get()[self._row]
 
     @property
     def search_path(self) -> tuple[SearchStep, ...]:
@@ -258,12 +286,13 @@ class Explanation:
     @cached_property
     def novelty(self) -> Novelty | None:
         """Why the sample matches no box as well as vigilance demands; None where one does."""
-        familiarity, vigilance = self._model.familiarity.item(self._row), self._model.vigilance
+        boxes, vigilance = self._model.boxes.get(), self._model.vigilance
+        familiarity = boxes.familiarity.item(self._row)
         if familiarity >= vigilance:
             return None
         best, row = self._member.best, self._member_row
         features = best.most_distant_features(row)
-        return Novelty(familiarity, vigilance, best.nodes.item(row), features, self._model.novelty_threshold)
+        return Novelty(familiarity, vigilance, best.nodes.item(row), features, boxes.novelty_threshold)
 
     @cached_property
     def votes(self) -> tuple[Vote, ...] | None:

@@ -114,7 +114,7 @@ def as_text(explanation: Explanation) -> str:
             f"{change.feature} {number_text(change.after, 6)} instead of {number_text(change.before, 6)}"
             for change in explanation.counterfactual.changes
         ]
-        lines.append(f"The prediction would be {explanation.counterfactual.prediction} with {list_text(changes, len(changes))}.")
+        lines.append(f"The prediction would be {explanation.counterfactual.prediction} with {', '.join(changes)}.")
     if explanation.votes is not None:
         lines.append(_evidence_votes(explanation) if explanation.evidence else f"Votes: {_votes(explanation)}.")
     return "\n".join(lines)

@@ -1,0 +1,64 @@
+"""Values that are made late: once, when first read, or before what they are made of changes."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+
+from sslart import AutoSSLART
+from sslart._utils.deferred import Changing, Deferred
+
+
+def counted(source: Changing) -> tuple[Deferred[int], list[int]]:
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(1)
+        return 7
+
+    return Deferred(make, [source]), made
+
+
+def test_a_value_is_made_once_when_it_is_first_read() -> None:
+    value, made = counted(Changing())
+    assert made == []
+    assert (value.get(), value.get(), made) == (7, 7, [1])
+
+
+def test_a_value_is_made_before_its_source_changes() -> None:
+    source = Changing()
+    value, made = counted(source)
+    source.about_to_change()
+    assert made == [1]
+    source.about_to_change()
+    assert (value.get(), made) == (7, [1])
+
+
+def test_a_value_that_nobody_holds_is_not_made() -> None:
+    source = Changing()
+    value, made = counted(source)
+    del value
+    source.about_to_change()
+    assert made == []
+
+
+def test_a_value_that_is_pickled_is_made() -> None:
+    class Plain(Changing):
+        pass
+
+    value: Deferred[Any] = Deferred(dict, [Plain()])
+    assert pickle.loads(pickle.dumps(value)).get() == {}
+
+
+def test_explanations_are_those_of_the_model_as_it_was_whenever_they_are_read() -> None:
+    random = np.random.RandomState(0)
+    X = random.rand(60, 3)
+    y = (X[:, 0] > 0.5).astype(int)
+    model = AutoSSLART(random_state=0).fit(X, y)
+    at_once = [str(explanation) for explanation in model.explain(X[:5])]
+    late = model.explain(X[:5])
+    model.partial_fit(X, 1 - y)
+    assert [str(explanation) for explanation in late] == at_once
+    assert [str(explanation) for explanation in model.explain(X[:5])] != at_once
