@@ -10,21 +10,23 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import Pipeline
 
 from sslart import SSLART
+from sslart.model_selection import StratifiedLabelledKFold
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
 few = np.where(np.arange(len(y_train)) % 5 == 0, y_train, -1)  # -1: no label
 
 # %%
-# Every fold has its share of each class and of unlabelled samples. ``score`` ignores samples without a label, so the
-# search needs nothing special. The test samples take no part in it.
+# Every test fold has its share of the labels of each class, and no unlabelled samples: these are always in training.
+# The test samples take no part in the search.
 grid = {"reduce__n_components": [5, 10, 20, 30], "classify__vigilance": [0.6, 0.7, 0.8, 0.9, 0.95, 0.98]}
 pipeline = Pipeline([("reduce", PCA(random_state=0)), ("classify", SSLART(random_state=0))])
-search = GridSearchCV(pipeline, grid, cv=StratifiedKFold(4, shuffle=True, random_state=0)).fit(X_train, few)
+folds = StratifiedLabelledKFold(4, shuffle=True, random_state=0)
+search = GridSearchCV(pipeline, grid, cv=folds).fit(X_train, few)
 print("chosen:", search.best_params_)
 print(f"in the search {search.best_score_:.1%}, on test samples {search.score(X_test, y_test):.1%}")
 

@@ -169,10 +169,7 @@ def test_the_curve_is_that_of_predict_at_each_depth(model: Any, kind: str, blobs
     else:
         y = np.where(y == 0, -1, 1)
         labels = np.where(unlabelled, None, y)
-        with pytest.warns(UserWarning, match="two classes"):
-            model = copy.deepcopy(model).fit(X, np.where(unlabelled, None, y))
-    if kind != "plus and minus one":
-        model = copy.deepcopy(model).fit(X, labels)
+    model = copy.deepcopy(model).fit(X, labels)
     model.predict(X)  # fills the caches
     before = pickle.dumps(model)
     depths = (1, 2, 5, None)
