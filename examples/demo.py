@@ -19,7 +19,6 @@ import sslart
 from sslart import WESSLART, AutoSSLART
 
 SEEDS = range(10)
-SHOWN = 5
 
 
 def split(seed: int):
@@ -73,13 +72,10 @@ def abstain(model: AutoSSLART, X_test, y_test) -> None:
     model.set_params(abstain_below=None)
 
 
-def show_rules(model: AutoSSLART) -> None:
-    rules = model.rules(kind="boxes")
-    print(f"\n3. It has learnt {model.n_nodes_} boxes. {len(rules)} of them have a label, and are rules.")
-    lines = rules[:1].to_text().splitlines()
-    conditions = [line for line in lines if not line.lstrip().startswith(("Then", "("))]
-    print("   The first begins:\n")
-    for line in [*conditions[:SHOWN], f"   ... ({len(conditions) - SHOWN} more)", *lines[len(conditions) :]]:
+def show_rules(model: AutoSSLART, X, few, X_test) -> None:
+    rules = model.rules(X, few, max_rules=4)
+    print(f"\n3. A few rules sum it up, and agree with it on {rules.fidelity(X_test):.0%} of the test samples:\n")
+    for line in rules.to_text().splitlines():
         print("   " + line)
 
 
@@ -95,7 +91,7 @@ def main() -> None:
     X, few, _, X_test, y_test = split(0)
     model = AutoSSLART(random_state=0).fit(X, few)
     abstain(model, X_test, y_test)
-    show_rules(model)
+    show_rules(model, X, few, X_test)
     explain(model, X_test, y_test)
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "report.html")
     page = sslart.report(model, X_test, y_test, target, held_out=True)
