@@ -47,6 +47,7 @@ from test_stream import fingerprint
 from conftest import CLASSIFIERS, EVIDENCE, name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.metrics import correctness_scorer, coverage_scorer
+from sslart.model_selection import StratifiedLabelledKFold
 
 PAGE = Path(__file__).parent.parent / "docs" / "interoperability.md"
 QUICK = [*CLASSIFIERS, EVIDENCE[0]]
@@ -165,13 +166,12 @@ def test_scorers_for_models_that_abstain(model: Any) -> None:
         model,
         X,
         few,
-        cv=3,
+        cv=StratifiedLabelledKFold(3),
         scoring={"coverage": coverage_scorer, "correctness": correctness_scorer},
         error_score="raise",
     )
     coverage, right = [], []
-    for train, test in StratifiedKFold(3).split(X, few):
-        test = test[few[test] != -1]
+    for train, test in StratifiedLabelledKFold(3).split(X, few):
         predicted = clone(model).fit(X[train], few[train]).predict(X[test])
         coverage.append(np.mean(predicted != -1))
         right.append(np.mean((predicted == y[test])[predicted != -1]))
@@ -186,7 +186,7 @@ def test_search_refits_by_the_scorer_that_is_asked_for() -> None:
     search = GridSearchCV(
         SSLART(0.95, random_state=0),
         {"search_depth": [1, 3, None]},
-        cv=3,
+        cv=StratifiedLabelledKFold(3),
         scoring={"coverage": coverage_scorer, "correctness": correctness_scorer},
         refit="coverage",
     ).fit(X, with_gaps(y))

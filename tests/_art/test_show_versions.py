@@ -20,7 +20,7 @@ def test_versions_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_importing_sslart_loads_nothing_that_only_some_of_it_needs() -> None:
     loaded = subprocess.check_output([sys.executable, "-c", "import sys, sslart; print(*sys.modules)"], text=True)
-    heavy = ("sklearn.neighbors", "matplotlib", "jinja2", "typer", "sslart.plotting")
+    heavy = ("sklearn.neighbors", "matplotlib", "jinja2", "typer", "sslart.plotting", "sslart.model_selection")
     parts = ("sslart.explain.", "sslart.rules.", "sslart._mapping.evidence.")  # their modules come with the first use
     found = {name for name in loaded.split() if name in heavy or name.startswith(parts)}
     assert found == {"sslart._mapping.evidence.settings"}  # parameters are checked by it

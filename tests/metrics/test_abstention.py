@@ -29,6 +29,7 @@ from sslart.metrics import (
     sensitivity_score,
     specificity_score,
 )
+from sslart.model_selection import StratifiedLabelledKFold
 
 #       predicted:  yes yes yes  no yes  no yes yes
 TRUTH = np.array([1, 1, 1, 1, 0, 0, 0, 0])
@@ -214,18 +215,21 @@ def test_scorers_agree_with_score_in_cross_validation(model: Any, blobs: Any) ->
     X, y = blobs
     labels = y if "FuzzyARTMAP" in name_of(model) else np.where(np.arange(len(y)) % 2 == 0, y, -1)
     scoring = {"coverage": coverage_scorer, "correctness": correctness_scorer}
-    scores = cross_validate(model, X, labels, cv=3, scoring=scoring)
+    folds = StratifiedLabelledKFold(3)
+    scores = cross_validate(model, X, labels, cv=folds, scoring=scoring)
     product = scores["test_coverage"] * scores["test_correctness"]
-    np.testing.assert_allclose(product, cross_val_score(model, X, labels, cv=3))
+    np.testing.assert_allclose(product, cross_val_score(model, X, labels, cv=folds))
 
 
 def test_scorers_choose_parameters_and_score_pipelines(blobs: Any) -> None:
     X, y = blobs
     words = np.where(few(y) == -1, None, np.array(["a", "b", "c"])[y])
     model = make_pipeline(StandardScaler(), SSLART(0.95, random_state=0)).fit(X, words)
-    assert coverage_scorer(model, X, words) == 1
+    with pytest.warns(UserWarning, match=r"105 of 120 samples to score are unlabelled .*StratifiedLabelledKFold"):
+        assert coverage_scorer(model, X, words) == 1
     assert correctness_scorer(model, X, np.array(["a", "b", "c"])[y]) > 0.9
     grid = {"search_depth": [1, 3, None]}
-    search = GridSearchCV(SSLART(0.95, random_state=0), grid, scoring=coverage_scorer, cv=3).fit(X, few(y))
+    search = GridSearchCV(SSLART(0.95, random_state=0), grid, scoring=coverage_scorer, cv=StratifiedLabelledKFold(3))
+    search.fit(X, few(y))
     assert search.best_params_ == {"search_depth": None}
     assert search.best_score_ == 1

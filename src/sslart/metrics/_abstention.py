@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -175,8 +176,8 @@ def coverage_scorer(estimator: Any, X: Any, y: Any) -> float:
     estimator : classifier
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        True classes. Unlabelled samples are left out of account; a splitter of `sslart.model_selection` keeps them in
-        training instead.
+        True classes. Unlabelled samples are left out of account with a warning; a splitter of `sslart.model_selection`
+        keeps them in training instead.
 
     Examples
     --------
@@ -198,8 +199,8 @@ def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
     estimator : classifier
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        True classes. Unlabelled samples are left out of account; a splitter of `sslart.model_selection` keeps them in
-        training instead.
+        True classes. Unlabelled samples are left out of account with a warning; a splitter of `sslart.model_selection`
+        keeps them in training instead.
     """
     truth, predicted = _scored_pair(estimator, X, y)
     return _share((truth.values == predicted.values)[predicted.known])
@@ -240,7 +241,16 @@ def _read_pair(y_true: Any, y_pred: Any, abstained: Any) -> tuple[Labels, Labels
 
 def _scored_pair(estimator: Any, X: Any, y: Any) -> tuple[Labels, Labels]:
     """Return the labels of the labelled samples, and what any fitted classifier predicts for them."""
-    return _labelled_pair(y, estimator.predict(X), getattr(estimator, "classes_", []))
+    truth, predicted = _labelled_pair(y, estimator.predict(X), getattr(estimator, "classes_", []))
+    n_unlabelled = len(y) - len(truth.known)
+    if n_unlabelled:
+        warnings.warn(
+            f"{n_unlabelled} of {len(y)} samples to score are unlabelled (-1, None or NaN) and left out of account. "
+            "With cv=sslart.model_selection.StratifiedLabelledKFold() they are in training instead.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return truth, predicted
 
 
 def _labelled_pair(y: Any, y_pred: Any, classes: Any) -> tuple[Labels, Labels]:
