@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from sslart import explain as explanations
-from sslart import rules as if_then_rules
 from sslart._art.network import NO_LIMIT, LearnResult, Network, Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
@@ -23,13 +21,10 @@ from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged_on_failure
-
-if TYPE_CHECKING:
-    from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
-    from sslart.rules import ModelRuleSet, RuleSet
+from sslart.estimators._explained import ExplainedMixin
 
 
-class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
+class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
     """A classifier that may leave a sample without a class, and learns from labels with gaps."""
 
     search_depth: int | None = None
@@ -99,132 +94,6 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         """
         table = self._read(X)
         return self._view().predict_proba(table)
-
-    @overload
-    def rules(
-        self,
-        X: Any = ...,
-        y: Any = ...,
-        *,
-        kind: Literal["model"] = ...,
-        max_rules: int | None = ...,
-        max_conditions: int | None = ...,
-    ) -> ModelRuleSet: ...
-    @overload
-    def rules(
-        self,
-        *,
-        kind: Literal["boxes"],
-        levels: Any = ...,
-        terms: Any = ...,
-        min_confidence: float | None = ...,
-        min_support: float | None = ...,
-        simplify: Any = ...,
-    ) -> RuleSet: ...
-    def rules(self, X: Any = None, y: Any = None, *, kind: str = "model", **options: Any) -> Any:
-        """Return if-then rules: few and short ones that agree with the predictions, or one per labelled box.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), default=None
-            Samples for which the rules shall agree with the model, labelled or not, such as those it has learnt.
-            None: samples drawn from its boxes.
-        y : array-like of shape (n_samples,), default=None
-            Labels of these samples, with gaps, to count how often each rule is right. None: the labels that the model
-            keeps.
-        kind : {"model", "boxes"}, default="model"
-            "model" takes X, y, max_rules (12) and max_conditions (4). "boxes", the paper's rules, takes levels, terms,
-            min_confidence, min_support and simplify.
-        **options
-            The others of these parameters: see `sslart.rules.rules_of`.
-
-        Returns
-        -------
-        ModelRuleSet or RuleSet
-            Rules as data, with `predict`, `to_text`, `to_frame`, `to_csv`, `to_json`, `to_markdown` and `to_html`;
-            those of kind "model" also with `apply`, `fidelity`, `to_sql` and `to_python`.
-        """
-        return if_then_rules.rules_of(self, X, y, kind=kind, **options)  # type: ignore[call-overload]
-
-    def explain(self, X: Any) -> list[Explanation]:
-        """Return for each sample why the model predicts its class, what counts against it, and what would change it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        list of Explanation
-            Each is data first; `str()` puts it into words.
-        """
-        return explanations.explain(self, X)
-
-    def counterfactual(
-        self,
-        x: Any,
-        target: Any = None,
-        fixed: Any = (),
-        ranges: Any = None,
-        n: int = 3,
-        *,
-        plausible: bool = False,
-    ) -> Counterfactuals:
-        """Return several unlike changes of one sample, each of which leads to another prediction.
-
-        Parameters
-        ----------
-        x : one sample
-            One value per feature: an array, a list, a pandas Series, a dict, or a frame or an array of one row.
-        target : class, default=None
-            The class that is wanted; None for any other than the present prediction.
-        fixed : list of str or int, default=()
-            Features that never change, by name or column number.
-        ranges : dict, default=None
-            Limits of new values: from a feature to ``(low, high)``, or to a list of the categories that are allowed.
-        n : int, default=3
-            How many changes are wanted.
-        plausible : bool, default=False
-            Whether changed samples must be like those learnt, as a whole and in each new value.
-
-        Returns
-        -------
-        Counterfactuals
-            Up to n changes, those of few features first, with `to_dict` and `to_frame`; `str()` puts them into words.
-            See `sslart.explain.counterfactuals_of`.
-        """
-        return explanations.counterfactuals_of(self, x, target, fixed, ranges, n, plausible=plausible)
-
-    def contributions(self, X: Any, reference: str = "average") -> FeatureContributions:
-        """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        reference : {"average", "nothing"}, default="average"
-            What a sample is compared with: the average over what was learnt, or a sample of which no value is known.
-
-        Returns
-        -------
-        FeatureContributions
-            Arrays; `to_shap()` gives them to the plots of shap.
-        """
-        return explanations.contributions_of(self, X, reference)
-
-    def feature_importances(self, X: Any = None) -> FeatureImportances:
-        """Return how much each feature matters to the scores of the classes, and in which direction.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), default=None
-            Samples to measure on. None: the boxes of the model, each weighted by the number of samples it has learnt.
-
-        Returns
-        -------
-        FeatureImportances
-            Mean absolute contributions; `str()` is a table, the most important feature first.
-        """
-        return explanations.importances_of(self, X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labelled samples that are predicted rightly; abstention does not count as right.

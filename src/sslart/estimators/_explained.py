@@ -1,0 +1,169 @@
+"""What every classifier shows of itself: rules, explanations, contributions, importances and what-if."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from sslart import explain as explanations
+from sslart import rules as if_then_rules
+
+if TYPE_CHECKING:
+    from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
+    from sslart.rules import ModelRuleSet, RuleSet
+
+
+class ExplainedMixin:
+    """The methods by which a fitted classifier is explained."""
+
+    @overload
+    def rules(
+        self,
+        X: Any = ...,
+        y: Any = ...,
+        *,
+        kind: Literal["model"] = ...,
+        max_rules: int | None = ...,
+        max_conditions: int | None = ...,
+    ) -> ModelRuleSet: ...
+    @overload
+    def rules(
+        self,
+        *,
+        kind: Literal["boxes"],
+        levels: Any = ...,
+        terms: Any = ...,
+        min_confidence: float | None = ...,
+        min_support: float | None = ...,
+        simplify: Any = ...,
+    ) -> RuleSet: ...
+    def rules(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        kind: str = "model",
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        levels: Any = None,
+        terms: Any = None,
+        min_confidence: float | None = None,
+        min_support: float | None = None,
+        simplify: Any = None,
+    ) -> ModelRuleSet | RuleSet:
+        """Return if-then rules: few and short ones that agree with the predictions, or one per labelled box.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Samples for which the rules shall agree with the model, labelled or not, such as those it has learnt.
+            None: samples drawn from its boxes.
+        y : array-like of shape (n_samples,), default=None
+            Labels of these samples, with gaps, to count how often each rule is right. None: the labels that the model
+            keeps.
+        kind : {"model", "boxes"}, default="model"
+            "model": rules that agree with the model. "boxes": the paper's rules.
+        max_rules, max_conditions : int, default=None
+            Of kind "model": how many rules, and conditions in a rule, at most. None: 12 and 4.
+        levels, terms, min_confidence, min_support, simplify
+            Of kind "boxes": see `sslart.rules.rules_of`.
+
+        Returns
+        -------
+        ModelRuleSet or RuleSet
+            Rules as data, with `predict`, `to_text`, `to_frame`, `to_csv`, `to_json`, `to_markdown` and `to_html`;
+            those of kind "model" also with `apply`, `fidelity`, `to_sql` and `to_python`.
+        """
+        found: ModelRuleSet | RuleSet = if_then_rules.rules_of(  # type: ignore[call-overload]
+            self,
+            X,
+            y,
+            kind=kind,
+            max_rules=max_rules,
+            max_conditions=max_conditions,
+            levels=levels,
+            terms=terms,
+            min_confidence=min_confidence,
+            min_support=min_support,
+            simplify=simplify,
+        )
+        return found
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Return for each sample why the model predicts its class, what counts against it, and what would change it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            Each is data first; `str()` puts it into words.
+        """
+        return explanations.explain(self, X)
+
+    def counterfactual(
+        self,
+        x: Any,
+        target: Any = None,
+        fixed: Any = (),
+        ranges: Any = None,
+        n: int = 3,
+        *,
+        plausible: bool = False,
+    ) -> Counterfactuals:
+        """Return several unlike changes of one sample, each of which leads to another prediction.
+
+        Parameters
+        ----------
+        x : one sample
+            One value per feature: an array, a list, a pandas Series, a dict, or a frame or an array of one row.
+        target : class, default=None
+            The class that is wanted; None for any other than the present prediction.
+        fixed : list of str or int, default=()
+            Features that never change, by name or column number.
+        ranges : dict, default=None
+            Limits of new values: from a feature to ``(low, high)``, or to a list of the categories that are allowed.
+        n : int, default=3
+            How many changes are wanted.
+        plausible : bool, default=False
+            Whether changed samples must be like those learnt, as a whole and in each new value.
+
+        Returns
+        -------
+        Counterfactuals
+            Up to n changes, those of few features first, with `to_dict` and `to_frame`; `str()` puts them into words.
+            See `sslart.explain.counterfactuals_of`.
+        """
+        return explanations.counterfactuals_of(self, x, target, fixed, ranges, n, plausible=plausible)
+
+    def contributions(self, X: Any, reference: str = "average") -> FeatureContributions:
+        """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        reference : {"average", "nothing"}, default="average"
+            What a sample is compared with: the average over what was learnt, or a sample of which no value is known.
+
+        Returns
+        -------
+        FeatureContributions
+            Arrays; `to_shap()` gives them to the plots of shap.
+        """
+        return explanations.contributions_of(self, X, reference)
+
+    def feature_importances(self, X: Any = None) -> FeatureImportances:
+        """Return how much each feature matters to the scores of the classes, and in which direction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Samples to measure on. None: the boxes of the model, each weighted by the number of samples it has learnt.
+
+        Returns
+        -------
+        FeatureImportances
+            Mean absolute contributions; `str()` is a table, the most important feature first.
+        """
+        return explanations.importances_of(self, X)
