@@ -44,7 +44,7 @@ def from_text(rules: ModelRuleSet, frame: pd.DataFrame) -> list[list[int]]:
     clauses = [(int(number), conditions) for number, conditions, _ in CLAUSE.findall(rules.to_text())]
     assert [number for number, _ in clauses] == list(range(1, len(rules) + 1))
     return [
-        [number for number, text in clauses if text and all(meets(one, row) for one in text.split(" and "))]
+        [number for number, text in clauses if text and all(meets(one, row) for one in text.split(", and "))]
         for row in frame.to_dict("records")
     ]
 

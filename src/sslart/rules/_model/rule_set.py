@@ -49,7 +49,7 @@ class ModelRuleSet(Sequence[ModelRule]):
     >>> print(rules.to_text())
     3 rules that give what the model predicts for 98.7 % of 150 samples.
     <BLANKLINE>
-    Rule 1: if 2 < petal length (cm) ≤ 5.2 and petal width (cm) ≤ 1.7, then versicolor
+    Rule 1: if 2 < petal length (cm) ≤ 5.2, and petal width (cm) ≤ 1.7, then versicolor
        covers 52 of 150 samples (35 %); the model agrees: 50 of 52 (96.2 %)
        right on labelled samples: 49 of 52 (94.2 %, 95 % interval 84 % to 98.0 %)
     <BLANKLINE>

@@ -36,7 +36,7 @@ def condition_text(condition: ModelCondition) -> str:
 def conditions_text(rule: ModelRule, *, alone: bool) -> str:
     """Return the conditions of a rule in one line; those of the default rule as "otherwise", or "in every case"."""
     if rule.conditions:
-        return " and ".join(map(condition_text, rule.conditions))
+        return ", and ".join(map(condition_text, rule.conditions))
     return "in every case" if alone else "otherwise"
 
 
