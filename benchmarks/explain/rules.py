@@ -72,6 +72,24 @@ class Case:
         return 100 * float(np.mean(predicted.astype(str) == self.truth))
 
 
+def comparisons(rules: Any) -> float:
+    """Return how many comparisons a rule with conditions takes in the mean; a range with two ends takes two."""
+    with_conditions = [rule for rule in rules if rule.conditions]
+    total = sum(one.n_bounds for rule in with_conditions for one in rule.conditions)
+    return total / max(len(with_conditions), 1)
+
+
+def mean_depth(tree: DecisionTreeClassifier) -> float:
+    """Return the mean depth of the leaves."""
+    depths, leaves = {0: 0}, []
+    for node, (left, right) in enumerate(zip(tree.tree_.children_left, tree.tree_.children_right, strict=True)):
+        if left < 0:
+            leaves.append(depths[node])
+        else:
+            depths[left] = depths[right] = depths[node] + 1
+    return float(np.mean(leaves))
+
+
 def curve(case: Case) -> dict[str, float]:
     """Return the fidelity of rules and trees of several sizes on one case."""
     found: dict[str, float] = {}
@@ -90,15 +108,17 @@ def imitations(case: Case) -> dict[str, float]:
     found = {"seconds": time.perf_counter() - start, "rules": len(rules)}
     found["ours 4 12"] = case.fidelity(rules.predict(case.samples.task.X_test))
     with_conditions = [rule for rule in rules if rule.conditions]
-    n_rules = max(len(with_conditions), 1)
-    found["conditions"] = sum(len(rule.conditions) for rule in with_conditions) / n_rules
-    found["bounds"] = sum(one.n_bounds for rule in with_conditions for one in rule.conditions) / n_rules
+    found["conditions"] = sum(len(rule.conditions) for rule in with_conditions) / max(len(with_conditions), 1)
+    found["bounds 4"] = comparisons(rules)
     found[OURS] = case.accuracy(rules.predict(case.samples.task.X_test))
     for limit in (2, 3):
         rules = case.rules(MAX_RULES, limit)
         found[f"ours {limit} {MAX_RULES}"] = case.fidelity(rules.predict(case.samples.task.X_test))
+        found[f"bounds {limit}"] = comparisons(rules)
     found["tree 4 12"] = case.fidelity(case.tree(MAX_RULES, MAX_CONDITIONS)[1])
-    found["leaves"] = case.tree(MAX_RULES, MAX_CONDITIONS)[0].get_n_leaves()
+    tree = case.tree(MAX_RULES, MAX_CONDITIONS)[0]
+    found["leaves"] = tree.get_n_leaves()
+    found["depth"] = mean_depth(tree)
     by_boxes = case.model.rules(max_rules=MAX_RULES).predict(case.samples.task.X_test)
     found["without samples"] = case.fidelity(by_boxes)
     return found
@@ -200,20 +220,17 @@ def _mean(found: dict[str, dict[str, float]], name: str) -> float:
 
 def _fidelity(found: dict[str, dict[str, float]]) -> str:
     repeats = N_REPEATS if len(found) == len(SETS) else 1
+    names = {
+        f"rules, at most {MAX_RULES} of {MAX_CONDITIONS} conditions": ("ours 4 12", "rules", "bounds 4"),
+        "the same without samples: those that the boxes stand for": ("without samples", None, None),
+        "rules of at most 3 conditions": ("ours 3 12", None, "bounds 3"),
+        "rules of at most 2 conditions": ("ours 2 12", None, "bounds 2"),
+        f"CART, at most {MAX_RULES} leaves, depth {MAX_CONDITIONS}": ("tree 4 12", "leaves", "depth"),
+    }
+    digits = (2, 1, 2)
     rows = [
-        [
-            f"rules, at most {MAX_RULES} of {MAX_CONDITIONS} conditions",
-            f"{_mean(found, 'ours 4 12'):.2f}",
-            f"{_mean(found, 'rules'):.1f}",
-        ],
-        ["the same without samples: those that the boxes stand for", f"{_mean(found, 'without samples'):.2f}", ""],
-        ["rules of at most 3 conditions", f"{_mean(found, 'ours 3 12'):.2f}", ""],
-        ["rules of at most 2 conditions, so of at most 4 comparisons", f"{_mean(found, 'ours 2 12'):.2f}", ""],
-        [
-            f"CART, at most {MAX_RULES} leaves, depth {MAX_CONDITIONS}",
-            f"{_mean(found, 'tree 4 12'):.2f}",
-            f"{_mean(found, 'leaves'):.1f}",
-        ],
+        [what, *("" if key is None else f"{_mean(found, key):.{n}f}" for key, n in zip(keys, digits, strict=True))]
+        for what, keys in names.items()
     ]
     ahead = np.array([one["ours 4 12"] - one["tree 4 12"] for one in found.values()])
     return (
@@ -221,10 +238,10 @@ def _fidelity(found: dict[str, dict[str, float]]) -> str:
         f"KEEL that nothing was tuned on), mean of {plural(repeats, 'split')}. Fidelity is the share of held-out "
         "samples for which the rules give what the model predicts. CART has learnt what the model predicts for all "
         "learning samples. The default rule counts as a rule.\n\n"
-        + markdown_table(["what", "fidelity, %", "rules or leaves"], rows)
+        + markdown_table(["what", "fidelity, %", "rules or leaves", "comparisons in each"], rows)
         + f"\n\nAhead of CART on {int((ahead > 0).sum())} data sets, behind on {int((ahead < 0).sum())}. A range with "
         f"two ends is one condition: a rule has {_mean(found, 'conditions'):.2f} conditions in the mean, and "
-        f"{_mean(found, 'bounds'):.2f} where each end counts. Making the rules took {_mean(found, 'seconds'):.2f} s in "
+        f"{_mean(found, 'bounds 4'):.2f} comparisons. Making the rules took {_mean(found, 'seconds'):.2f} s in "
         f"the mean, {max(one['seconds'] for one in found.values()):.1f} s at most."
     )
 

@@ -47,8 +47,8 @@ class Column:
         """Return the bin of each value; that of missing values also for categories that are not known."""
         if self.categories is None:
             return np.where(np.isnan(values), self.n_bins - 1, np.searchsorted(self.cuts, values, side="left"))
-        place = {category: index for index, category in enumerate(self.categories)}
-        return np.array([place.get(value, self.n_bins - 1) for value in values], dtype=np.int64)
+        place, missing = {category: index for index, category in enumerate(self.categories)}, self.n_bins - 1
+        return np.array([place.get(value, missing) for value in values], dtype=np.int64)
 
     def condition(self, allowed: BoolArray) -> ModelCondition | None:
         """Return what a set of bins means; None where every bin that occurs is allowed."""

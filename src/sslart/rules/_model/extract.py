@@ -30,6 +30,7 @@ from sslart.rules._model.shortening import Region, regions_of, shortened
 from sslart.rules._model.tree import Growth, Node
 
 MAX_RULES, MAX_CONDITIONS = 12, 4
+MAX_GIVEN = 5000
 N_DRAWN = 4000  # samples drawn to grow trees by, and as many to choose between trees
 N_TREES, WORK = 12, 2**25  # how many trees, fewer where samples times features are many
 LEAVES_PER_RULE = 4  # how far a tree is grown before it is cut back
@@ -77,7 +78,12 @@ def _labels_of(view: ModelView, X: Any, table: Table, y: Any) -> LabelCounts:
 
 
 def _grids(view: ModelView, table: Table, random: np.random.Generator) -> tuple[list[Column], Grid, Grid]:
-    """Return the columns, and samples in bins: those given and as many drawn ones by weight, and others drawn."""
+    """Return the columns, and samples in bins: those given and as many drawn ones by weight, and others drawn.
+
+    Of many samples some are taken: more would hardly change the rules.
+    """
+    if len(table) > MAX_GIVEN:
+        table = table[np.sort(random.choice(len(table), MAX_GIVEN, replace=False))]
     drawing = Neighbourhood(table, view.members[0].encode(table))
     tables = [table, drawing.draw(N_DRAWN, random), drawing.draw(N_DRAWN, random)]
     columns = columns_of(joined(tables[:2]), view.feature_names, categories_of(view))
