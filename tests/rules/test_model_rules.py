@@ -140,6 +140,9 @@ def test_fidelity_is_to_the_model_as_it_is_now() -> None:
     model = SSLART(0.9, random_state=0).fit(X, ["low"] * 20 + ["high"] * 20)
     rules = model.rules(X)
     assert rules.fidelity(X) == 1.0
+    model.partial_fit([[-5.0]], ["far below"])  # a further class, which the rules do not know
+    assert rules.fidelity(np.array([[-5.0]])) == 0.0
+    assert rules.predict([[-5.0]]).tolist() == ["low"]
     model.fit(X, ["high"] * 20 + ["low"] * 20)
     assert rules.fidelity(X) == 0.0
 

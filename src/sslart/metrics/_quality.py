@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from scipy import stats
-
 from sslart._data.classes import Label
-
-LEVEL = 0.95
+from sslart._utils.intervals import wilson
 
 
 @dataclass(frozen=True)
@@ -90,9 +87,7 @@ def share(count: int, total: int) -> Estimate:
     """Return a share with its Wilson interval."""
     if total == 0:
         return Estimate(None, None, None, count, total)
-    test = stats.binomtest(count, total)  # type: ignore[attr-defined]
-    interval = test.proportion_ci(LEVEL, method="wilson")
-    return Estimate(count / total, float(interval.low), float(interval.high), count, total)
+    return Estimate(count / total, *wilson(count, total), count, total)
 
 
 def mean_share(shares: Sequence[Estimate]) -> Estimate:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, sqrt
+from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sslart._data.classes import Label
-from sslart._utils.arrays import BoolArray, FloatArray
+from sslart._utils.arrays import BoolArray
+from sslart._utils.intervals import wilson
 
 Category = str | bool | int | float
-Z = 1.959963984540054  # a normal variable lies within ±Z with probability 0.95
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,7 @@ class Share:
         >>> round(low, 2), round(high, 2)
         (0.21, 1.0)
         """
-        if not self.total:
-            return 0.0, 1.0
-        p, n = self.value, self.total
-        middle, spread = p + Z**2 / (2 * n), Z * sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
-        low, high = (middle - spread) / (1 + Z**2 / n), (middle + spread) / (1 + Z**2 / n)
-        return (0.0 if self.count == 0 else low), (1.0 if self.count == n else high)
+        return wilson(self.count, self.total)
 
 
 @dataclass(frozen=True)
@@ -157,8 +152,3 @@ def share_text(value: float) -> str:
         return f"{100 * value:.0f} %"
     digits = 0 if 0.1 <= value <= 0.9 else 1
     return f"{min(max(100 * value, 0.1), 99.9):.{digits}f} %"
-
-
-def mean(values: FloatArray) -> float:
-    """Return the mean; NaN of nothing."""
-    return float(np.mean(values)) if len(values) else float("nan")

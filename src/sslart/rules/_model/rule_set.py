@@ -148,12 +148,13 @@ class ModelRuleSet(Sequence[ModelRule]):
         -------
         array of shape (n_samples,)
         """
-        return view_of(self._model).labels_of(self._outcomes(self._reader.read(X)))
-
-    def _outcomes(self, table: Table) -> IntArray:
-        index = {label: place for place, label in enumerate(self.classes)}
-        outcomes = [UNLABELLED if rule.label is None else index[rule.label] for rule in self]
-        return np.array(outcomes)[self.apply_table(table)]
+        places = self.apply_table(self._reader.read(X))
+        outcomes = [rule.label for rule in self]
+        if None not in outcomes:
+            return np.array(outcomes, dtype=self._classes.dtype)[places]
+        if self._classes.dtype.kind == "i" and UNLABELLED not in self.classes:
+            return np.array([UNLABELLED if label is None else label for label in outcomes])[places]
+        return np.array(outcomes, dtype=object)[places]
 
     def fidelity(self, X: Any) -> float:
         """Return the share of samples for which the rules give what the model predicts, as the model is now.
@@ -165,7 +166,11 @@ class ModelRuleSet(Sequence[ModelRule]):
         """
         view = view_of(self._model)
         table = view.read(X)
-        return float(np.mean(self._outcomes(table) == view.predict(table).indices))
+        predicted = view.labels_or_none(view.predict(table).indices)
+        agrees = [
+            self.rules[place].label == label for place, label in zip(self.apply_table(table), predicted, strict=True)
+        ]
+        return float(np.mean(agrees))
 
     def summary(self) -> str:
         """Return in one sentence how many rules there are and how often they agree with the model."""
