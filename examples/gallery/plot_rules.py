@@ -1,10 +1,10 @@
 """
-What was learnt, as rules
-=========================
+A model as rules
+================
 
-A box is a rule: if each value lies between two bounds, then this class. A model of few boxes can be read from end to
-end. Here it learns three cultivars of wine from five measurements, with half of the labels, and is tested on samples
-that it has not learnt.
+Two kinds of rules: few and short ones that agree with what a model predicts, and one for each of its boxes. Here it
+learns three cultivars of wine from five measurements, with half of the labels, and is tested on samples that it has not
+learnt.
 """
 
 import matplotlib.pyplot as plt
@@ -24,6 +24,16 @@ few = np.where(np.arange(len(y_train)) % 2 == 0, y_train, None)
 # %%
 # Vigilance is low, so that boxes are large and few.
 model = SSLART(vigilance=0.6, random_state=0).fit(X_train, few)
+
+# %%
+# Few rules that agree with the model. Each wine meets exactly one of them.
+summary = model.rules(X_train, few, max_rules=5)
+print(summary.to_text())
+print(f"The model predicts the same for {summary.fidelity(X_test):.0%} of the test samples.")
+
+# %%
+# A box is a rule too: if each value lies between two bounds, then this class. A model of few boxes can be read from end
+# to end.
 rules = model.rules(kind="boxes")
 print(f"{len(rules)} rules; right on {model.score(X_test, y_test):.0%} of {len(y_test)} test samples")
 print(rules[:2].to_text())
