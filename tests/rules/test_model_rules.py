@@ -204,3 +204,20 @@ def test_the_kind_decides_what_is_returned_and_which_parameters_belong() -> None
         model.rules().to_sql("box")
     with pytest.raises(ValueError, match="name of a function"):
         model.rules().to_python("a b")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"code": pd.Categorical(list(map(str, range(50))) * 2), "z": np.linspace(0, 1, 100)}),
+        pd.DataFrame({"huge": np.linspace(-1e300, 1e300, 100) / 4, "tiny": np.linspace(0, 1e-300, 100)}),
+        pd.DataFrame({"v": [0.1, 0.2, 0.30000000000000004, 0.3] * 25, "same": 1.0}),
+        pd.DataFrame({"gap": [1.0, *[np.nan] * 99], "v": np.linspace(0, 1, 100)}),
+    ],
+    ids=["many categories", "extreme numbers", "numbers that almost agree", "a column almost without values"],
+)
+def test_unusual_columns_are_covered_as_printed(frame: pd.DataFrame) -> None:
+    y = np.random.default_rng(0).choice(["a", "b"], len(frame))
+    model = SSLART(0.95, random_state=0).fit(frame, y)
+    for X in (frame, frame[:1], None):
+        assert_by_hand(model.rules(X), frame)
