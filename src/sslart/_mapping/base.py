@@ -43,7 +43,8 @@ class Mapping(Protocol):
     def left_out(self) -> tuple[FloatArray, IntArray] | None:
         """With evidence, what the other labels alone predict for each label kept; None for others.
 
-        The probabilities of the classes, shape (n_labels, n_classes), and the class index of each label.
+        The probabilities of the classes, shape (n_labels, n_classes), and the class index of each label. Copies of a
+        sample are left out together, and come once.
         """
 
     @property

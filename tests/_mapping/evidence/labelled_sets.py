@@ -69,4 +69,4 @@ def readout_of(design: DesignMatrices, coefficients: list[tuple[BasisSpec, np.nd
         basis = design.once(spec, lambda spec=spec: basis_of(spec, design))
         builder.add(basis.terms(basis.weights(own)))
     classes, nodes = design.labelled.classes, np.arange(len(design.boxes.lower))
-    return builder.readout(design.scaler, nodes, np.eye(n_classes)[classes], classes)
+    return builder.readout(design.scaler, nodes, np.eye(n_classes)[classes], classes, np.ones(len(classes)))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
+from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.ridge import dual, primal
 
 EXACT = 1e-8
@@ -28,6 +29,28 @@ def test_left_out_is_what_the_others_alone_predict(seed: int, n: int, ridge: flo
         others = np.delete(np.arange(n), one)
         without = KernelRidge(alpha=ridge, kernel="precomputed").fit(gram[np.ix_(others, others)], targets[others])
         np.testing.assert_allclose(fit.left_out[one], without.predict(gram[[one]][:, others])[0], atol=EXACT)
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 999),
+    n=st.integers(4, 15),
+    n_groups=st.integers(2, 15),
+    ridge=st.sampled_from([1e-3, 0.1, 10.0]),
+)
+def test_a_group_is_left_out_as_a_whole(seed: int, n: int, n_groups: int, ridge: float) -> None:
+    matrix, targets = problem(seed, n)
+    matrix[n // 2] = matrix[0]  # a copy
+    group_of = np.random.RandomState(seed).randint(n_groups, size=n)
+    gram = matrix @ matrix.T
+    (fit,) = dual(gram.copy(), targets, [ridge], LabelGroups(group_of).several)
+    for one in range(n):
+        others = np.flatnonzero(group_of != group_of[one])
+        expected = np.zeros(3)
+        if others.size:
+            without = KernelRidge(alpha=ridge, kernel="precomputed").fit(gram[np.ix_(others, others)], targets[others])
+            expected = without.predict(gram[[one]][:, others])[0]
+        np.testing.assert_allclose(fit.left_out[one], expected, atol=10 * EXACT)
 
 
 @settings(max_examples=20)

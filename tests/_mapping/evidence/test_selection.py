@@ -126,7 +126,7 @@ def test_left_out_is_what_the_others_alone_predict() -> None:
     # bases are scaled by the activations of all labels; propagation over the graph has its own test
     design = DesignMatrices(labelled)
     gram = sum(basis_of(spec, design).gram for spec in mixtures[0].specs) / 2 + 1.0
-    propagated = basis_of(mixtures[1].specs[0], design).own_fit(labelled.targets)
+    propagated = basis_of(mixtures[1].specs[0], design).own_fit(labelled.targets, labelled.groups)
     assert propagated is not None
     for one in range(15):
         others = np.arange(15) != one
@@ -162,7 +162,7 @@ def test_confidence_is_low_on_noise_and_high_on_order() -> None:
 def test_calibration_is_finite_and_smooths_more_with_fewer_labels(seed: int, n: int, n_classes: int) -> None:
     random = np.random.RandomState(seed)
     left_out, classes = random.normal(size=(n, n_classes)), random.randint(n_classes, size=n)
-    inverse_temperature, smoothing = calibration(left_out, classes)
+    inverse_temperature, smoothing = calibration(left_out, classes, np.ones(n))
     assert np.exp(-1) <= inverse_temperature <= np.exp(4)
     assert smoothing == 1 / (n + 2)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
+from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -50,6 +52,11 @@ class LabelledSet:
     boxes: BoxSet
     indicator: BoolArray
     seed: int
+
+    @cached_property
+    def groups(self) -> LabelGroups:
+        """Which labels are left out together."""
+        return LabelGroups.of_copies(self.samples)
 
     @property
     def targets(self) -> FloatArray:

@@ -161,8 +161,8 @@ class EvidenceMapping:
 
     @property
     def loo_accuracy(self) -> float:
-        """Share of the labels that are predicted rightly by the others alone."""
-        return float(self.loo_right.mean())
+        """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
+        return float(np.average(self.loo_right, weights=self.solution.groups.weights))
 
     @property
     def loo_right(self) -> BoolArray:
@@ -171,9 +171,11 @@ class EvidenceMapping:
 
     @property
     def left_out(self) -> tuple[FloatArray, IntArray]:
-        """What the other labels alone predict for each label kept: probabilities, and the class index of the label."""
-        proba = self.readout.probabilities(self.solution.left_out)
-        return self.class_table.with_unseen(proba), np.sort(self.class_table.sorted_codes())[self.solution.classes]
+        """What the other labels alone predict for each label kept, copies once: probabilities, and its class index."""
+        solution = self.solution
+        first = solution.groups.first
+        proba = self.readout.probabilities(solution.left_out[first])
+        return self.class_table.with_unseen(proba), np.sort(self.class_table.sorted_codes())[solution.classes[first]]
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray]:
@@ -183,12 +185,12 @@ class EvidenceMapping:
 
     def loo_recall(self) -> FloatArray:
         """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
-        right, classes = self.loo_right, self.solution.classes
-        recall = np.full(len(self.class_table.classes), right.mean())
+        right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
+        recall = np.full(len(self.class_table.classes), self.loo_accuracy)
         for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
             own = classes == order
             if own.any():
-                recall[index] = right[own].mean()
+                recall[index] = np.average(right[own], weights=weights[own])
         return recall
 
     def with_columns(self, network: Network, n_columns: int) -> EvidenceMapping:

@@ -140,25 +140,27 @@ class ReadoutBuilder:
         """Add further terms."""
         self._terms += terms
 
-    def readout(self, scaler: RankScaler, nodes: IntArray, left_out: FloatArray, classes: IntArray) -> Readout:
-        """Return the sum of all terms; probabilities are calibrated on the scores of left-out labels."""
+    def readout(
+        self, scaler: RankScaler, nodes: IntArray, left_out: FloatArray, classes: IntArray, weights: FloatArray
+    ) -> Readout:
+        """Return the sum of all terms; probabilities are calibrated on the scores of left-out labels, and weights."""
         kinds = [*TERM_ORDER, *dict.fromkeys(type(term) for term in self._terms if type(term) not in TERM_ORDER)]
         terms: list[Term] = []
         for kind in kinds:
             terms += kind.combined([term for term in self._terms if type(term) is kind])
-        return Readout(scaler, tuple(terms), self.bias, *calibration(left_out, classes), nodes)
+        return Readout(scaler, tuple(terms), self.bias, *calibration(left_out, classes, weights), nodes)
 
 
-def calibration(left_out: FloatArray, classes: IntArray) -> tuple[float, float]:
+def calibration(left_out: FloatArray, classes: IntArray, weights: FloatArray) -> tuple[float, float]:
     """Return the inverse temperature and the smoothing that suit the scores of left-out labels best."""
     n, n_classes = left_out.shape
-    smoothing = 1.0 / (n + 2.0)
+    smoothing = 1.0 / (float(weights.sum()) + 2.0)
     each = np.arange(n)
 
     def log_loss(log_inverse_temperature: float) -> float:
         exponents = np.exp(log_inverse_temperature) * (left_out - left_out.max(axis=1, keepdims=True))
         shares = np.exp(exponents)
         right = shares[each, classes] / shares.sum(axis=1)
-        return -float(np.log((1.0 - smoothing) * right + smoothing / n_classes).sum())
+        return -float(weights @ np.log((1.0 - smoothing) * right + smoothing / n_classes))
 
     return float(np.exp(minimize_scalar(log_loss, bounds=(-1.0, 4.0), method="bounded").x)), smoothing

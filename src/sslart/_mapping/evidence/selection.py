@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sslart._mapping.evidence.bases.base import Basis
+from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
@@ -36,12 +37,15 @@ class Solution:
         Scores of each label used for the choice, predicted without it.
     classes : array of length n_labels
         The classes of these labels, as indices into the classes learnt so far, sorted.
+    groups : LabelGroups
+        Which labels were left out together.
     """
 
     readout: Readout
     mixtures: tuple[Mixture, ...]
     left_out: FloatArray
     classes: IntArray
+    groups: LabelGroups
 
 
 def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[tuple[BasisSpec, ...]]:
@@ -152,12 +156,13 @@ class _Trial:
     def fits(self, specs: tuple[BasisSpec, ...], ridges: Sequence[float]) -> Iterator[Fit]:
         """Fit a mixture of bases, for each λ."""
         targets = self.labelled.targets
-        own = self._basis(specs[0]).own_fit(targets)
+        own = self._basis(specs[0]).own_fit(targets, self.labelled.groups)
         if own is not None:
             yield own
             return
         grams = [self._basis(spec).gram for spec in specs]
-        yield from dual(np.sum(grams, axis=0) / len(grams) + 1.0, targets, ridges)
+        gram = np.sum(grams, axis=0) / len(grams) + 1.0
+        yield from dual(gram, targets, ridges, self.labelled.groups.several)
 
     def solution(self, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
         """Return the weighted sum of the chosen mixtures."""
@@ -177,8 +182,9 @@ class _Trial:
             basis = self._basis(spec)
             builder.add(basis.terms(basis.weights(coefficient)))
         classes = self.labelled.classes
-        readout = builder.readout(self.design.scaler, self.nodes, left_out, classes)
-        return Solution(readout, tuple(mixtures), left_out, classes)
+        groups = self.labelled.groups
+        readout = builder.readout(self.design.scaler, self.nodes, left_out, classes, groups.weights)
+        return Solution(readout, tuple(mixtures), left_out, classes, groups)
 
 
 def _fits_many(mixture: Mixture) -> bool:
@@ -210,13 +216,15 @@ def _learn_many(labelled: LabelledSet, few: Solution) -> Solution:
         ends = np.cumsum([basis.matrix.shape[1] for basis in bases])[:-1]
         for basis, weights in zip(bases, np.split(found[1:], ends), strict=True):
             builder.add(basis.terms(weights))
-    return replace(few, readout=builder.readout(design.scaler, few.readout.nodes, few.left_out, few.classes))
+    readout = builder.readout(design.scaler, few.readout.nodes, few.left_out, few.classes, few.groups.weights)
+    return replace(few, readout=readout)
 
 
 def _weights(left_out: FloatArray, labelled: LabelledSet) -> FloatArray:
     """Return the weight of each candidate: it falls off with its errors and half its squared error, summed."""
-    wrong = (left_out.argmax(axis=2) != labelled.classes).sum(axis=1)
-    squared = ((left_out - labelled.targets) ** 2).sum(axis=(1, 2))
+    counts = labelled.groups.weights
+    wrong = (left_out.argmax(axis=2) != labelled.classes) @ counts
+    squared = ((left_out - labelled.targets) ** 2).sum(axis=2) @ counts
     score = wrong + 0.5 * squared
     weights = np.exp(-(score - score.min()) / TEMPERATURE)
     return np.asarray(weights / weights.sum())

@@ -88,13 +88,13 @@ def test_propagated_labels_are_read_as_the_boxes_hold_them() -> None:
     basis = basis_of(BasisSpec("spread", 0.0, 0.9), design)
     np.testing.assert_allclose(basis.matrix.sum(axis=1), 1.0)
     shares = basis.own_weights(labelled.targets)
-    fit = basis.own_fit(labelled.targets)
+    fit = basis.own_fit(labelled.targets, labelled.groups)
     assert shares is not None
     assert fit is not None
     np.testing.assert_array_equal(fit.coefficients, shares)
     builder = ReadoutBuilder(3)
     builder.add(basis.terms(shares))
-    readout = builder.readout(design.scaler, np.arange(40), labelled.targets, labelled.classes)
+    readout = builder.readout(design.scaler, np.arange(40), labelled.targets, labelled.classes, labelled.groups.weights)
     np.testing.assert_allclose(readout.scores(labelled.samples), basis.matrix @ shares, atol=1e-12)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sslart._mapping.evidence.bases.propagation import MIN_BOXES, N_NEIGHBOURS, LabelPropagation, similarity
+from sslart._mapping.evidence.copies import LabelGroups
 
 EXACT = 1e-9
 
@@ -37,16 +38,19 @@ def cases(seed: int, n_boxes: int, n_labels: int) -> tuple[np.ndarray, np.ndarra
 @given(
     seed=st.integers(0, 999),
     n_boxes=st.integers(MIN_BOXES, 30),
-    n_labels=st.integers(2, 12),
+    n_labels=st.integers(3, 12),
+    n_groups=st.integers(2, 12),
     reach=st.sampled_from([0.0, 0.2, 0.9, 0.99]),
 )
-def test_left_out_is_what_propagation_without_the_label_gives(
-    seed: int, n_boxes: int, n_labels: int, reach: float
+def test_left_out_is_what_propagation_without_the_group_of_the_label_gives(
+    seed: int, n_boxes: int, n_labels: int, n_groups: int, reach: float
 ) -> None:
     S, starts, targets, activations = cases(seed, n_boxes, n_labels)
-    found = LabelPropagation(S, reach, starts, targets).left_out(activations)
+    group_of = np.arange(n_labels) % n_groups
+    groups = LabelGroups(group_of).every
+    found = LabelPropagation(S, reach, starts, targets).left_out(activations, groups)
     for one in range(n_labels):
-        others = np.arange(n_labels) != one
+        others = group_of != group_of[one]
         without = LabelPropagation(S, reach, starts[others], targets[others])
         np.testing.assert_allclose(found[one], activations[one] @ without.shares(), atol=EXACT)
 
@@ -59,7 +63,9 @@ def test_shares_sum_to_one(seed: int, n_labels: int, reach: float) -> None:
     np.testing.assert_allclose(propagated.shares().sum(axis=1), 1.0)
     assert (propagated.shares() >= 0).all()
     if n_labels > 1:
-        np.testing.assert_allclose(propagated.left_out(activations).sum(axis=1), 1.0)
+        np.testing.assert_allclose(
+            propagated.left_out(activations, LabelGroups(np.arange(n_labels)).every).sum(axis=1), 1.0
+        )
 
 
 def test_a_label_fills_its_cluster_and_not_the_other() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
@@ -80,7 +81,7 @@ class Basis(ABC):
         """Return the weight of each function, shape (n_functions, n_classes), from coefficients of the samples."""
         return np.asarray(self.matrix.T @ coefficients / self.scale)
 
-    def own_fit(self, targets: FloatArray) -> Fit | None:
+    def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit | None:
         """Return the solution of a basis that is no ridge regression and takes part in no mixture; None for others."""
         return None
 

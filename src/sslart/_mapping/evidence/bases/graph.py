@@ -16,6 +16,7 @@ import scipy.linalg
 from sslart._art.backend import backend
 from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
 from sslart._mapping.evidence.bases.propagation import MIN_BOXES, LabelPropagation, similarity
+from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
@@ -116,10 +117,10 @@ class SpreadBasis(Basis):
         super().__init__(spec, graph.term.activations(graph.nearest))
         self.graph = graph
 
-    def own_fit(self, targets: FloatArray) -> Fit:
+    def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit:
         """Return the shares of the classes in every box, with exact leave-one-out."""
         labels = self._propagated(targets)
-        return Fit(0.0, labels.shares(), labels.left_out(self.matrix))
+        return Fit(0.0, labels.shares(), labels.left_out(self.matrix, groups.every))
 
     def own_weights(self, targets: FloatArray) -> FloatArray:
         """Return the shares of the classes in every box."""

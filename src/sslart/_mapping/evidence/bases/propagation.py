@@ -5,6 +5,8 @@ Unlabelled boxes carry labels on as labelled ones do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.linalg
 
@@ -59,16 +61,20 @@ class LabelPropagation:
         """Return the share of each class in each box, shape (n_boxes, n_classes)."""
         return self._normalised(self.held, self.targets.mean(axis=0))
 
-    def left_out(self, activations: FloatArray) -> FloatArray:
-        """Return what is predicted for each label without it; `activations`: of each box by each labelled sample."""
+    def left_out(self, activations: FloatArray, groups: Sequence[IntArray]) -> FloatArray:
+        """Return what is predicted for each label without it and those of its group.
+
+        `activations`: of each box by each labelled sample.
+        """
         found = np.empty_like(self.targets)
         total = self.targets.sum(axis=0)
-        for label, target in enumerate(self.targets):
+        for labels in groups:
             held = self.held.copy()
-            index = int(target.argmax())
-            held[:, index] = np.maximum(held[:, index] - self.received[:, self.start_of[label]], 0.0)
-            others = (total - target) / max(len(self.targets) - 1, 1)
-            found[label] = activations[label] @ self._normalised(held, others)
+            for label in labels.tolist():
+                index = int(self.targets[label].argmax())
+                held[:, index] = np.maximum(held[:, index] - self.received[:, self.start_of[label]], 0.0)
+            others = (total - self.targets[labels].sum(axis=0)) / max(len(self.targets) - len(labels), 1)
+            found[labels] = activations[labels] @ self._normalised(held, others)
         return found
 
     @staticmethod

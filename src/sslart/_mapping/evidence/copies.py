@@ -1,0 +1,82 @@
+"""Copies among labelled samples: rows that agree in every value, which are left out together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sslart._utils.arrays import FloatArray, IntArray
+
+MAX_BY_CHANCE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class LabelGroups:
+    """Which labelled samples are left out together.
+
+    Attributes
+    ----------
+    of_label : array of int of length n_labels
+        The group of each label.
+    """
+
+    of_label: IntArray
+
+    @classmethod
+    def of_copies(cls, samples: FloatArray) -> LabelGroups:
+        """Return groups of samples that agree in every value, where that cannot be chance.
+
+        In a table of few distinct values, different samples often agree. Two are then no copies of one sample, and what
+        is learnt from one is rightly used for the other.
+        """
+        values = np.where(np.isnan(samples), -1.0, samples)
+        _, groups = np.unique(values, axis=0, return_inverse=True)
+        groups = groups.reshape(-1)
+        if len(groups) == groups.max(initial=-1) + 1 or _expected_by_chance(values) > MAX_BY_CHANCE:
+            return cls(np.arange(len(samples)))
+        return cls(groups)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """What each label counts in sums over labels: the members of a group count one together."""
+        _, inverse, sizes = np.unique(self.of_label, return_inverse=True, return_counts=True)
+        return np.asarray(1.0 / sizes[inverse])
+
+    @cached_property
+    def first(self) -> IntArray:
+        """The first label of each group, in the order of the labels."""
+        return np.sort(np.unique(self.of_label, return_index=True)[1])
+
+    @cached_property
+    def several(self) -> list[IntArray]:
+        """The labels of groups of more than one, shape (n_groups, size): an array for each size."""
+        _, inverse, sizes = np.unique(self.of_label, return_inverse=True, return_counts=True)
+        order = np.argsort(inverse, kind="stable")
+        starts = np.cumsum(sizes) - sizes
+        return [
+            order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes).tolist() if size > 1
+        ]
+
+    @cached_property
+    def every(self) -> list[IntArray]:
+        """The labels of each group."""
+        alone = np.flatnonzero(self.weights == 1.0)
+        return [*alone[:, None], *(rows for block in self.several for rows in block)]
+
+
+def _expected_by_chance(values: FloatArray) -> float:
+    """Return how many other samples agree with a sample by chance, if features were independent.
+
+    Copies would make values look more frequent than they are, so each distinct sample counts once.
+    """
+    distinct = np.unique(values, axis=0)
+    n = len(distinct)
+    if n == 1:
+        return float(len(values))
+    pairs = 1.0  # share of the pairs of distinct samples that agree in a feature, multiplied over the features
+    for column in distinct.T:
+        counts = np.unique(column, return_counts=True)[1]
+        pairs *= float((counts * (counts - 1)).sum()) / (n * (n - 1))
+    return len(values) * pairs

@@ -1,0 +1,71 @@
+"""Copies among labelled samples are left out together: they change neither the choice of settings nor the claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from sslart import AutoSSLART
+from sslart._mapping.evidence.copies import LabelGroups
+from sslart._mapping.model_view import view_of
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=20))
+def test_groups_are_the_labels_of_equal_number(numbers: list[int]) -> None:
+    groups = LabelGroups(np.array(numbers))
+    found = sorted(rows.tolist() for rows in groups.every)
+    assert found == sorted(np.flatnonzero(np.array(numbers) == one).tolist() for one in set(numbers))
+    assert sorted(rows.tolist() for block in groups.several for rows in block) == [r for r in found if len(r) > 1]
+    assert groups.first.tolist() == sorted(numbers.index(one) for one in set(numbers))
+    assert groups.weights.sum() == pytest.approx(len(set(numbers)))
+
+
+def test_rows_that_agree_in_every_value_are_a_group_missing_values_included() -> None:
+    samples = np.random.RandomState(0).rand(6, 3)
+    samples[3, 1] = np.nan
+    samples[[4, 5]] = samples[[3, 0]]
+    assert LabelGroups.of_copies(samples).of_label[3] == LabelGroups.of_copies(samples).of_label[4]
+    assert len(np.unique(LabelGroups.of_copies(samples).of_label)) == 4
+
+
+def test_in_a_table_of_few_distinct_values_equal_rows_are_no_copies() -> None:
+    samples = np.random.RandomState(0).randint(2, size=(100, 4)).astype(float)
+    assert len(np.unique(LabelGroups.of_copies(samples).of_label)) == 100
+
+
+def split(load: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    X, y = load(return_X_y=True)
+    random = np.random.RandomState(seed)
+    order = random.permutation(len(y))
+    train, test = order[: 2 * len(order) // 3], order[2 * len(order) // 3 :]
+    return X[train], np.where(random.rand(len(train)) < 0.15, y[train], -1), X[test], y[test]
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_copies_of_every_labelled_row_change_hardly_anything(times: int) -> None:
+    changes, claims = [], []
+    for load in (load_iris, load_wine, load_breast_cancer):
+        for seed in range(2):
+            X, y, X_test, y_test = split(load, seed)
+            again = np.tile(np.flatnonzero(y >= 0), times - 1)
+            once = AutoSSLART(random_state=0).fit(X, y)
+            more = AutoSSLART(random_state=0).fit(np.vstack([X, X[again]]), np.append(y, y[again]))
+            changes.append(more.score(X_test, y_test) - once.score(X_test, y_test))
+            claims.append(more.loo_accuracy_ - once.loo_accuracy_)
+            assert len(view_of(more).members[0].mapping.left_out[1]) == (y >= 0).sum()  # type: ignore[index]
+    assert abs(np.mean(changes)) < 0.01
+    assert np.abs(claims).max() < 0.05
+
+
+def test_learning_a_file_twice_does_not_raise_the_claim() -> None:
+    X, y, _, _ = split(load_breast_cancer, 0)
+    y = np.where(y < 0, y, np.random.RandomState(0).randint(2, size=len(y)))  # nothing to learn
+    model = AutoSSLART(random_state=0).fit(X, y)
+    claimed = model.loo_accuracy_
+    model.partial_fit(X, y)
+    assert model.loo_accuracy_ < max(claimed, 0.5) + 0.2
