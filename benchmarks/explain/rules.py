@@ -79,6 +79,11 @@ def comparisons(rules: Any) -> float:
     return total / max(len(with_conditions), 1)
 
 
+def most_comparisons(rules: Any) -> int:
+    """Return how many comparisons the longest rule takes."""
+    return max(sum(one.n_bounds for one in rule.conditions) for rule in rules)
+
+
 def mean_depth(tree: DecisionTreeClassifier) -> float:
     """Return the mean depth of the leaves."""
     depths, leaves = {0: 0}, []
@@ -111,11 +116,17 @@ def imitations(case: Case) -> dict[str, float]:
     found["conditions"] = sum(len(rule.conditions) for rule in with_conditions) / max(len(with_conditions), 1)
     found["bounds 4"] = comparisons(rules)
     found[OURS] = case.accuracy(rules.predict(case.samples.task.X_test))
-    for limit in (2, 3):
+    strict = rules if most_comparisons(rules) <= MAX_CONDITIONS else None
+    for limit in (3, 2):
         rules = case.rules(MAX_RULES, limit)
+        if strict is None and most_comparisons(rules) <= MAX_CONDITIONS:
+            strict = rules
         found[f"ours {limit} {MAX_RULES}"] = case.fidelity(rules.predict(case.samples.task.X_test))
         found[f"bounds {limit}"] = comparisons(rules)
     found["tree 4 12"] = case.fidelity(case.tree(MAX_RULES, MAX_CONDITIONS)[1])
+    assert strict is not None  # two conditions are at most four comparisons
+    found["strict"] = case.fidelity(strict.predict(case.samples.task.X_test))
+    found["bounds, strict"] = comparisons(strict)
     tree = case.tree(MAX_RULES, MAX_CONDITIONS)[0]
     found["leaves"] = tree.get_n_leaves()
     found["depth"] = mean_depth(tree)
@@ -225,6 +236,11 @@ def _fidelity(found: dict[str, dict[str, float]]) -> str:
         "the same without samples: those that the boxes stand for": ("without samples", None, None),
         "rules of at most 3 conditions": ("ours 3 12", None, "bounds 3"),
         "rules of at most 2 conditions": ("ours 2 12", None, "bounds 2"),
+        f"rules of at most {MAX_CONDITIONS} comparisons: fewer conditions until all are so short": (
+            "strict",
+            None,
+            "bounds, strict",
+        ),
         f"CART, at most {MAX_RULES} leaves, depth {MAX_CONDITIONS}": ("tree 4 12", "leaves", "depth"),
     }
     digits = (2, 1, 2)
