@@ -28,6 +28,22 @@ def number_text(value: Any, digits: int = 4) -> str:
     return f"{value:.{max(digits, min(whole_digits, 15))}g}"
 
 
+def category_text(value: Any) -> str:
+    """Return a category as it stands among the words of a sentence: in quotes where it could be taken for these words.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import category_text
+    >>> category_text("red"), category_text("brown, grey"), category_text("missing"), category_text(True)
+    ('red', "'brown, grey'", "'missing'", 'True')
+    """
+    if not isinstance(value, str):
+        return str(value).removesuffix(".0")
+    is_clear = value.isprintable() and value == value.strip() and value not in ("", "missing", "known")
+    has_words = value.startswith(("not ", "'", '"')) or "," in value or " or " in value
+    return value if is_clear and not has_words else repr(value)
+
+
 def list_text(parts: Sequence[str], most: int = SHOWN) -> str:
     """Return a list in one line; how many more there are, if it is long.
 

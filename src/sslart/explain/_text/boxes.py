@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sslart._utils.text import SHOWN, list_text, number_text, plural
+from sslart._utils.text import SHOWN, category_text, list_text, number_text, plural
 from sslart.explain._match import Box, FeatureMatch, outside_first
 
 
@@ -31,7 +31,7 @@ def _distance_text(match: FeatureMatch) -> str:
 def side_text(match: FeatureMatch) -> str:
     """Return the side of a box in one feature."""
     if match.categories is not None:
-        return " or ".join(number_text(category) for category in match.categories)
+        return " or ".join(map(category_text, match.categories))
     if match.lower is None or match.upper is None:
         return "no evidence"
     lower, upper = number_text(match.lower), number_text(match.upper)

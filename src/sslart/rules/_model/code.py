@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import keyword
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import chain, count
 from typing import Any
 
 from sslart.rules._model.decimals import number_repr
@@ -87,12 +89,21 @@ def python(rules: Sequence[ModelRule], name: str, result: str) -> str:
 def _variables(features: Iterable[str]) -> dict[str, str]:
     """Return a name for each feature that Python takes as a variable, each different."""
     variables: dict[str, str] = {}
-    for feature in features:
-        name = re.sub(r"\W+", "_", feature).strip("_")
-        if not name.isidentifier() or keyword.iskeyword(name) or name in ("sample", *variables.values()):
-            name = f"x{len(variables)}_{name}".rstrip("_")
-        variables[feature] = name
+    for place, feature in enumerate(features):
+        plain = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", feature)).strip("_")  # as Python reads names
+        others = (f"x{place}_{number}" for number in count())
+        taken = {"sample", *variables.values()}
+        variables[feature] = next(
+            name
+            for name in chain([plain, f"x{place}_{plain}".rstrip("_"), f"x{place}"], others)
+            if is_name(name) and name not in taken
+        )
     return variables
+
+
+def is_name(name: str) -> bool:
+    """Tell whether Python takes a text as the name of a variable or a function."""
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _may_hold_for_nan(condition: ModelCondition) -> bool:

@@ -140,13 +140,18 @@ def _drafts(regions: list[Region], default: int, columns: list[Column]) -> list[
 def _counted(
     model: Any, view: ModelView, drafts: list[_Draft], table: Table, labels: LabelCounts, *, from_boxes: bool
 ) -> ModelRuleSet:
-    """Return the rules that samples meet, with how many and how often they are right, those of most samples first."""
+    """Return the rules with how many samples meet them and how often they are right, those of most samples first.
+
+    A rule that agrees with the model on none of the samples is left out: the default rule is for what it covers.
+    """
     classes = [*view.classes.tolist(), None]
     predicted = view.predict(table).indices
     wanted = np.where(predicted == UNLABELLED, len(view.classes), predicted)
     every = _rule_set(model, view, drafts, len(table), from_boxes)
-    met = np.bincount(every.apply_table(table), minlength=len(drafts)) > 0
-    drafts = [draft for draft, is_met in zip(drafts, met, strict=True) if is_met or not draft.conditions]
+    applied = every.apply_table(table)
+    agrees = wanted == np.array([draft.outcome for draft in drafts])[applied]
+    useful = np.bincount(applied, agrees, minlength=len(drafts)) > 0
+    drafts = [draft for draft, is_useful in zip(drafts, useful, strict=True) if is_useful or not draft.conditions]
     unsorted = _rule_set(model, view, drafts, len(table), from_boxes)
     outcomes = np.array([draft.outcome for draft in drafts])
     applied, applied_labels = unsorted.apply_table(table), unsorted.apply_table(labels.table)

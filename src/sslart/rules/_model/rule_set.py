@@ -279,6 +279,6 @@ class ModelRuleSet(Sequence[ModelRule]):
         result : {"class", "rule"}, default="class"
             What the function returns: the class, or the number of the rule.
         """
-        if not name.isidentifier():
+        if not code.is_name(name):
             raise ValueError(f"name of to_python must be the name of a function, such as 'predict', got {name!r}.")
         return code.python(self, name, check_option("to_python", "result", result, code.RESULTS))

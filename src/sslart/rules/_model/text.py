@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any
 
 from sslart._utils.tables import html_table, markdown_table
-from sslart._utils.text import plural
+from sslart._utils.text import category_text, plural
 from sslart.rules._model.decimals import number_repr
 from sslart.rules._model.rule import ModelCondition, ModelRule, Share, share_text
 
@@ -21,7 +21,7 @@ def condition_text(condition: ModelCondition) -> str:
     if condition.only_missing:
         return f"{name} is missing"
     if condition.categories is not None:
-        named = " or ".join(map(str, condition.categories))
+        named = " or ".join(map(category_text, condition.categories))
         text = f"{name} is {'not ' if condition.negated else ''}{named}" if named else f"{name} is known"
     elif condition.low is None and condition.high is None:
         text = f"{name} is known"
