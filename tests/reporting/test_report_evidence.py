@@ -132,9 +132,10 @@ def test_importances_are_those_of_the_samples(labelled):
     assert page.count('<figure class="small">') == 3
 
 
-def test_few_rules_are_those_of_the_model_and_their_fidelity_is_measured_here(labelled):
+def test_few_rules_are_those_that_agree_with_the_model_on_the_samples_of_the_page(labelled):
     model, X, _, page = labelled
-    rules, found = model.rules(), numbers_of(page)["few_rules"]
+    rules, found = model.rules(X), numbers_of(page)["few_rules"]
+    assert rules.fidelity(X) >= model.rules().fidelity(X)
     assert found["fidelity"]["value"] == pytest.approx(rules.fidelity(X))
     assert [line["label"] for line in found["lines"]] == [rule.label for rule in rules]
     numbers, predicted = rules.apply(X), model.predict(X)
@@ -169,3 +170,12 @@ def test_a_model_with_one_class_can_be_reported(tmp_path):
     model = AutoSSLART(random_state=0).fit(X, np.full(50, "setosa"))
     page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
     assert numbers_of(page)["left_out"]["accuracy"]["value"] == 1.0
+
+
+def test_the_column_of_samples_with_a_prediction_is_not_named_like_that_of_predicted_ones(labelled):
+    model, X, y, page = labelled
+    table = page[page.index('<table id="by-class"') :].split("</table>")[0]
+    counts = [int(one) for one in re.findall(r'data-name="with a prediction">(\d+)<', table)]
+    assert counts == [(y == label).sum() for label in model.classes_]
+    assert counts != [(model.predict(X) == label).sum() for label in model.classes_]
+    assert ">predicted<" not in table

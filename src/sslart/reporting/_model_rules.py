@@ -1,8 +1,9 @@
-"""The model in few rules: those that agree with it, measured on the samples of a report."""
+"""The model in few rules: those that agree with it on the samples of a report."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -49,11 +50,11 @@ class ModelRules:
     fidelity: Estimate
 
 
-def model_rules(observed: Observed) -> ModelRules | None:
-    """Return few rules that agree with a model; None where one box decides, whose rules are those of the boxes."""
+def model_rules(observed: Observed, X: Any) -> ModelRules | None:
+    """Return few rules that agree with a model on samples; None where one box decides, whose rules are exact."""
     if observed.view.decides_by_one_box:
         return None
-    rules = rules_of(observed.model)
+    rules = rules_of(observed.model, X)
     places = rules.apply_table(observed.table)
     agrees = np.array([rules[place].label == label for place, label in zip(places, observed.predicted, strict=True)])
     lines = tuple(

@@ -111,7 +111,7 @@ def report(
     confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
     rows = chosen_rows(states, n_samples)
     samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))
-    few_rules = model_rules(observed)
+    few_rules = model_rules(observed, X)
     important, n_less_important = importance_lines(observed, X)
     page = (
         _environment()
