@@ -24,6 +24,7 @@ DIGEST_SIZE = 32
 FITTED = [name for name, entry in EXPECTED.items() if entry["answers"] is not None]
 # Evidence is summed in single precision, which the compiled kernel and NumPy round differently.
 CLOSE = 2e-5
+AS_LEARNT_NOW = 1e-3  # a model that had learnt nothing learns as this version does
 
 every_file = pytest.mark.parametrize("name", EXPECTED)
 every_fitted_file = pytest.mark.parametrize("name", FITTED)
@@ -70,7 +71,7 @@ def floats(values: Any) -> Any:
     return np.array([floats(one) for one in values] if isinstance(values, list) else float.fromhex(values))
 
 
-def check_predictions(model: Any, recorded: dict[str, Any], X: Any) -> None:
+def check_predictions(model: Any, recorded: dict[str, Any], X: Any, close: float = CLOSE) -> None:
     """Check that a model predicts as recorded: exactly, and with evidence mapping closely."""
     assert model.n_nodes_ == recorded["n_nodes"]
     np.testing.assert_array_equal(model.score_samples(X), floats(recorded["score_samples"]))
@@ -84,9 +85,13 @@ def check_predictions(model: Any, recorded: dict[str, Any], X: Any) -> None:
     if "predict_proba" in recorded:
         probabilities, wanted = model.predict_proba(X), floats(recorded["predict_proba"])
         if getattr(model, "mapping", None) == "evidence":
-            np.testing.assert_allclose(probabilities, wanted, rtol=0, atol=CLOSE)
+            np.testing.assert_allclose(probabilities, wanted, rtol=0, atol=close)
         else:
             np.testing.assert_array_equal(probabilities, wanted)
+
+
+def close_for(entry: dict[str, Any]) -> float:
+    return AS_LEARNT_NOW if entry["answers"] is None else CLOSE
 
 
 def protocol_of(path: Path) -> int:
@@ -138,7 +143,7 @@ def test_a_model_of_an_old_file_learns_on_as_when_it_was_saved(name: str) -> Non
     model, entry = loaded(name), EXPECTED[name]
     learnt = entry["learnt"]
     model.partial_fit(samples_of(learnt), learnt["labels"])
-    check_predictions(model, learnt["answers"], samples_of(entry))
+    check_predictions(model, learnt["answers"], samples_of(entry), close_for(entry))
 
 
 @every_file
@@ -152,7 +157,7 @@ def test_a_model_of_an_old_file_is_the_same_after_it_is_saved_again(name: str, t
     if entry["answers"] is not None:
         check_predictions(again, entry["answers"], samples_of(entry))
     again.partial_fit(samples_of(learnt), learnt["labels"])
-    check_predictions(again, learnt["answers"], samples_of(entry))
+    check_predictions(again, learnt["answers"], samples_of(entry), close_for(entry))
 
 
 def test_a_copy_with_its_own_protocol_number_loads(tmp_path: Path) -> None:

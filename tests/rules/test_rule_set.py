@@ -158,7 +158,7 @@ def test_the_table_of_heart_disease_has_the_columns_of_the_paper() -> None:
     ]
     assert len(rules.classes) == 2
     assert table[features].map(lambda text: bool(re.fullmatch(r"[1-5](-[1-5])?|any", text))).all(axis=None)
-    assert table.index[0] == 1
+    assert table.index.tolist() == list(rules.numbers)
     short = rules_of(
         SSLART(0.7, random_state=0).fit(data.data, data.target), kind="boxes", simplify=(data.data, data.target)
     )

@@ -44,6 +44,8 @@ class LabelledSet:
     indicator : array of bool, length n_features
         Which features stand for a category.
     seed : int
+    copies_together : bool
+        Whether copies of a sample are left out together.
     """
 
     samples: FloatArray
@@ -52,11 +54,14 @@ class LabelledSet:
     boxes: BoxSet
     indicator: BoolArray
     seed: int
+    copies_together: bool = True
 
     @cached_property
     def groups(self) -> LabelGroups:
         """Which labels are left out together."""
-        return LabelGroups.of_copies(self.samples)
+        if self.copies_together:
+            return LabelGroups.of_copies(self.samples)
+        return LabelGroups(np.arange(len(self.classes)))
 
     @property
     def targets(self) -> FloatArray:

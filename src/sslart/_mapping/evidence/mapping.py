@@ -52,6 +52,8 @@ class EvidenceMapping:
         What leave-one-out has chosen; empty without a label.
     chosen : Solution or None
         The solution that the choice came with, where it is that of the boxes and labels as they are.
+    copies_together : bool
+        Whether copies of a labelled sample are left out together; not in files of before that.
     """
 
     settings: EvidenceSettings
@@ -60,6 +62,7 @@ class EvidenceMapping:
     reservoir: LabelReservoir = field(default_factory=LabelReservoir)
     mixtures: tuple[Mixture, ...] = ()
     chosen: Solution | None = None
+    copies_together: bool = True
 
     uses_evidence = True
     one_to_one = False
@@ -148,6 +151,7 @@ class EvidenceMapping:
             BoxSet(lower[nodes], upper[nodes], self.network.nodes.support[nodes]),
             np.array([feature.category is not None for feature in self.network.encoder.features]),
             self.settings.seed,
+            self.copies_together,
         )
 
     @property
@@ -206,6 +210,7 @@ class EvidenceMapping:
                 for one in self.mixtures
             ],
             "seed": self.settings.seed,
+            "copies_together": self.copies_together,
         }
 
     @classmethod
@@ -214,6 +219,7 @@ class EvidenceMapping:
     ) -> EvidenceMapping:
         """Return the mapping of a saved state, after checking that it can be one."""
         n_classes, seed = len(class_table.seen), state["seed"]
+        copies_together = state.get("copies_together", False)
         n_columns = len({feature.column for feature in network.encoder.features} | network.encoder.categorical)
         reservoir = LabelReservoir()
         if state["reservoir"] is not None:
@@ -221,9 +227,11 @@ class EvidenceMapping:
             network.encoder.check(reservoir.whole().table)
         mixtures = tuple(_mixture(one) for one in state["mixtures"])
         fits = bool(len(reservoir)) == bool(mixtures) == bool(n_classes) and type(seed) is int and 0 <= seed < 2**32
+        fits = fits and type(copies_together) is bool
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
-        return cls(EvidenceSettings(fixed, max_labels, seed), network, class_table, reservoir, mixtures)
+        settings = EvidenceSettings(fixed, max_labels, seed)
+        return cls(settings, network, class_table, reservoir, mixtures, copies_together=copies_together)
 
 
 def _mixture(state: dict[str, Any]) -> Mixture:
