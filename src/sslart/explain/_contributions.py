@@ -163,7 +163,8 @@ class EvidenceTable:
         agrees = (self.bases[:, None] + np.cumsum(amounts, axis=1)) * self.margins[:, None] > 0
         agrees &= np.arange(1, amounts.shape[1] + 1) >= usual[:, None]
         n_shown = np.where(agrees.any(axis=1), agrees.argmax(axis=1) + 1, n_all)
-        return order, amounts, n_all, np.minimum(n_shown, n_all)
+        n_shown = np.where(n_shown >= n_all - 1, n_all, n_shown)  # a single one that is left out takes a line as well
+        return order, amounts, n_all, n_shown
 
     def contributions(self, row: int, *, shown: bool) -> tuple[Contribution, ...]:
         """Return the contributions to a sample that are shown, or those that are not; the largest first."""
