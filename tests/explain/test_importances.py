@@ -84,7 +84,7 @@ def test_the_direction_is_that_of_the_contributions(cancer: Any) -> None:
     ranks = pd.Series(X[:, area]).rank()
     assert found.direction[area, 0] == pytest.approx(np.corrcoef(ranks, parts.values[:, area, 0])[0, 1], abs=1e-9)
     assert found.direction[area, 0] > 0.9
-    assert found.direction_text("x23") == "higher values: 0; lower values: 1"
+    assert found.direction_text("x23") == "higher values: class 0; lower values: class 1"
     assert (np.abs(found.direction) <= 1 + 1e-12).all()
 
 

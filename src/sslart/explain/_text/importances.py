@@ -68,7 +68,7 @@ def direction_text(found: FeatureImportances, column: int) -> str:
     for which, sign in (("higher", 1.0), ("lower", -1.0)):
         signed = (sign * found.direction[column]).round(2)
         raised = np.flatnonzero(relevant & (signed >= CLEAR))
-        names = [str(found.classes[index]) for index in raised[np.argsort(-by_class[raised], kind="stable")]]
+        names = [_class_text(found.classes[index]) for index in raised[np.argsort(-by_class[raised], kind="stable")]]
         if names:
             parts.append(f"{which} values: {list_text(names, MAX_NAMES)}")
     return "; ".join(parts) or "no single direction"
@@ -78,9 +78,15 @@ def _categories_text(found: FeatureImportances, name: str) -> str:
     """Return the categories of largest contribution, each with the class whose score it raises most."""
     highest = {category: (amounts.max(), amounts.argmax()) for category, amounts in found.by_category[name].items()}
     raised = sorted((item for item in highest.items() if item[1][0] > 0), key=lambda item: -item[1][0])
-    parts = [f"{number_text(category)}: {found.classes[index]}" for category, (_, index) in raised]
+    parts = [f"{number_text(category)}: {_class_text(found.classes[index])}" for category, (_, index) in raised]
     rest = len(parts) - MAX_NAMES
     return "; ".join(parts[:MAX_NAMES]) + (f"; and {rest} more" if rest > 0 else "") if parts else "no single direction"
+
+
+def _class_text(label: Any) -> str:
+    """Return a class by its name, or as "class 1" where that could be taken for a value of the feature."""
+    name = str(label)
+    return name if any(character.isalpha() for character in name) else f"class {name}"
 
 
 def as_dict(found: FeatureImportances) -> dict[str, Any]:
