@@ -386,3 +386,13 @@ def test_names_are_escaped_and_do_not_collide() -> None:
     found = SSLART(0.85, random_state=0).fit(frame, y).counterfactual(frame.iloc[5], n=6)
     assert "<b>" not in found._repr_html_()
     assert "prediction (model)" in found.to_frame()
+
+
+def test_categories_with_commas_are_quoted_so_that_changes_are_not_read_as_more() -> None:
+    colours = np.array(["grey", "brown, white"], dtype=object)[np.arange(80) % 2]
+    frame = pd.DataFrame({"colour": colours, "size": np.arange(80) // 2 % 5})
+    y = np.where(colours == "grey", "plain", "mixed").astype(object)
+    y[40:] = None
+    model = AutoSSLART(random_state=0).fit(frame, y)
+    assert "colour 'brown, white' instead of grey" in str(model.counterfactual(frame.iloc[0]))
+    assert "with colour grey instead of 'brown, white'." in str(model.explain(frame.iloc[[1]])[0])

@@ -9,6 +9,7 @@ from sslart._utils.tables import html_table
 from sslart._utils.text import SHOWN, list_text, number_text, plural
 from sslart.explain._text.boxes import box_text, comparison_lines, position_text, side_text, similar_text
 from sslart.explain._text.evidence import evidence_dict, evidence_html, evidence_lines
+from sslart.explain._text.what_if import change_text
 
 if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Counterfactual
@@ -110,10 +111,7 @@ def as_text(explanation: Explanation) -> str:
     if explanation.evidence is None and explanation.opposing_box is not None:
         lines.append(_opposing_line(explanation, explanation.opposing_box))
     if explanation.counterfactual is not None:
-        changes = [
-            f"{change.feature} {number_text(change.after, 6)} instead of {number_text(change.before, 6)}"
-            for change in explanation.counterfactual.changes
-        ]
+        changes = map(change_text, explanation.counterfactual.changes)
         lines.append(f"The prediction would be {explanation.counterfactual.prediction} with {', '.join(changes)}.")
     if explanation.votes is not None:
         lines.append(_evidence_votes(explanation) if explanation.evidence else f"Votes: {_votes(explanation)}.")

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sslart._utils.tables import html_table
-from sslart._utils.text import number_text
+from sslart._utils.text import category_text, number_text
 
 if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Change, Counterfactual
@@ -21,10 +21,14 @@ def change_text(change: Change) -> str:
     before, after = next(
         texts
         for digits in (DIGITS, 17)
-        if len(set(texts := [number_text(value, digits) for value in (change.before, change.after)])) == 2
+        if len(set(texts := [_value_text(value, digits) for value in (change.before, change.after)])) == 2
         or digits > DIGITS
     )
     return f"{change.feature} {after} instead of {before}"
+
+
+def _value_text(value: Any, digits: int) -> str:
+    return category_text(value) if isinstance(value, str) else number_text(value, digits)
 
 
 def _prediction_text(prediction: Any, confidence: float | None, *, plausible: bool | None = None) -> str:
