@@ -85,7 +85,7 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
     -----
     A model with evidence mapping has a score for every subset of the features: a missing value adds no distance to any
     box. The contribution of a feature is its Shapley value in that game, computed exactly. With reference="average",
-    the mean contribution over the boxes, each counted as often as it has learnt samples, is subtracted from it.
+    the mean contribution over samples drawn from the boxes is subtracted from it.
 
     The score of an ensemble is a sum of probabilities, which are not additive in the features. Within each member, the
     contributions to its scores are carried over to its probabilities: all grow together from nothing to what they are,

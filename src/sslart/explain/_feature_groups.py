@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from sslart._art.geometry import centres
 from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart.explain._score_contributions import background
+from sslart.explain._score_contributions import background_boxes
 
 MIN_CORRELATION = 0.8
 
@@ -38,13 +38,12 @@ def _grouped(member: MemberView, n_columns: int) -> IntArray:
 
 
 def _rank_correlations(member: MemberView, n_numeric: int) -> FloatArray:
-    nodes, weights = background(member)
-    middles = centres(*member.boxes_of(nodes))[:, :n_numeric]  # numeric features come first
+    middles = centres(*member.boxes_of(background_boxes(member)))[:, :n_numeric]  # numeric features come first
     ranks = rankdata(middles, axis=0, nan_policy="omit")
     known = np.isfinite(ranks)
-    totals = np.maximum(weights @ known, 1e-300)
-    away = np.where(known, ranks - weights @ np.where(known, ranks, 0.0) / totals, 0.0)
-    covariances = away.T @ (weights[:, None] * away)
+    means = np.where(known, ranks, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    away = np.where(known, ranks - means, 0.0)
+    covariances = away.T @ away
     spread = np.sqrt(np.diag(covariances))
     spread[spread == 0] = np.inf  # constant columns go with nothing
     return np.asarray(covariances / spread / spread[:, None])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from sslart._art.geometry import centres
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -46,7 +44,7 @@ class FeatureImportances:
     n_samples : int
         Number of samples, or of boxes, that the mean is over.
     of_boxes : bool
-        Whether it is over boxes, each weighted by the number of samples it has learnt, and not over given samples.
+        Whether it is over samples drawn from the boxes, and not over given ones.
     """
 
     by_class: FloatArray
@@ -119,8 +117,8 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
     model : AutoSSLART, or SSLART or WESSLART with mapping="evidence"
         A fitted classifier. It is not changed.
     X : array-like of shape (n_samples, n_features), default=None
-        Samples to measure on, labelled or not. None: the centres of the boxes of the model, each weighted by the number
-        of samples that it has learnt; of an ensemble, the boxes of the first member.
+        Samples to measure on, labelled or not. None: points drawn in the boxes of the model, in proportion to the
+        samples that each has learnt; of an ensemble, the boxes of the first member.
 
     Returns
     -------
@@ -151,50 +149,32 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
     view = view_of(model, "a fitted classifier with mapping='evidence', such as AutoSSLART")
     if X is not None:
         table = view.read(X)
-        return _importances(view, table, np.full(len(table), 1.0 / len(table)), of_boxes=False)
+        return _importances(view, table, of_boxes=False)
     readouts = tuple(member.readout for member in view.members)
     votes = None if view.vote_weights is None else view.vote_weights.tobytes()
     return view.members[0].network.once(
-        ("importances", readouts, votes), lambda: _importances(view, *_samples_of_boxes(view), of_boxes=True)
+        ("importances", readouts, votes), lambda: _importances(view, _samples_of_boxes(view), of_boxes=True)
     )
 
 
-def _samples_of_boxes(view: ModelView) -> tuple[Table, FloatArray]:
-    """Return the centres of boxes as samples, and their weights.
-
-    Of the categories that a box holds, it has one: each in turn, from box to box.
-    """
+def _samples_of_boxes(view: ModelView) -> Table:
+    """Return points in the boxes as samples in the user's units."""
     member = view.members[0]
-    nodes, weights = background(member)
-    lower, upper = member.boxes_of(nodes)
-    units = member.encoder.decode(centres(lower, upper))
-    held = (lower <= upper) & (upper > 0)
-    values = np.full((len(nodes), len(view.feature_names)), np.nan)
-    places: dict[int, list[int]] = {column: [] for column in member.encoder.categorical}
-    for place, feature in enumerate(member.encoder.features):
+    coded, features = background(member), member.encoder.features
+    units = member.encoder.decode(coded)
+    values = np.full((len(coded), len(view.feature_names)), np.nan)
+    categories = {column: np.full(len(coded), None, dtype=object) for column in member.encoder.categorical}
+    for place, feature in enumerate(features):
         if feature.category is None:
             values[:, feature.column] = units[:, place]
         else:
-            places[feature.column].append(place)
-    categories = {
-        column: _one_held([member.encoder.features[place].category for place in own], held[:, own])
-        for column, own in places.items()
-    }
-    return Table(values, categories), weights
+            categories[feature.column][coded[:, place] == 1.0] = feature.category
+    return Table(values, categories)
 
 
-def _one_held(categories: Sequence[Any], held: BoolArray) -> NDArray[np.object_]:
-    """Return one of the categories that each box holds, None where it holds none."""
-    counts = held.sum(axis=1)
-    wanted = np.arange(len(held)) % np.maximum(counts, 1) + 1
-    found = np.full(len(held), None, dtype=object)
-    for place, category in enumerate(categories):
-        found[held[:, place] & (np.cumsum(held, axis=1)[:, place] == wanted)] = category
-    return found
-
-
-def _importances(view: ModelView, table: Table, weights: FloatArray, *, of_boxes: bool) -> FeatureImportances:
+def _importances(view: ModelView, table: Table, *, of_boxes: bool) -> FeatureImportances:
     parts = contributions_in(view, table)
+    weights = np.full(len(table), 1.0 / len(table))
     by_class = np.tensordot(weights, np.abs(parts.values), axes=1)
     direction = np.full(by_class.shape, np.nan)
     by_category: dict[str, dict[Any, FloatArray]] = {}

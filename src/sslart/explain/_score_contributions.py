@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sslart._art.geometry import centres
 from sslart._data.classes import ClassTable
 from sslart._mapping.evidence.readout import Readout, ScoreParts
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-MAX_BACKGROUND = 500
+MAX_BACKGROUND = 500  # samples
 PANEL_POINTS, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(8)
 PANEL_CHANGE = 4.0  # by how much an exponent may change within a panel of the integral
 MAX_PANELS = 64
@@ -113,24 +112,34 @@ def _readout_of(member: MemberView) -> Readout:
 
 
 def _average_parts(member: MemberView, n_columns: int) -> ScoreParts:
-    """Return the mean parts over the boxes, weighted by their samples; of many boxes, over some of them."""
-    nodes, weights = background(member)
-    parts = _parts(member, centres(*member.boxes_of(nodes)), n_columns)
-    return ScoreParts(
-        parts.base, np.tensordot(weights, parts.by_column, axes=1), np.tensordot(weights, parts.of_graph, axes=1)
-    )
+    """Return the mean parts over samples that stand for all that were learnt."""
+    parts = _parts(member, background(member), n_columns)
+    return ScoreParts(parts.base, parts.by_column.mean(axis=0), parts.of_graph.mean(axis=0))
 
 
-def background(member: MemberView) -> tuple[IntArray, FloatArray]:
-    """Return boxes that stand for all samples learnt, and their weights, which sum to one.
+def background(member: MemberView) -> FloatArray:
+    """Return coded samples that stand for all that were learnt: points in the boxes, in proportion to their samples.
 
-    All boxes, weighted by their samples; of many, some of equal weight.
+    Not their centres: in a wide box most samples are far from it. Of the categories that a box holds, a point has one.
     """
+    lower, upper = member.boxes_of(background_boxes(member))
+    random = np.random.default_rng(0)
+    points = np.where(lower <= upper, lower + (upper - lower) * random.random(lower.shape), np.nan)
+    features = member.encoder.features
+    for column in member.encoder.categorical:
+        places = [place for place, feature in enumerate(features) if feature.column == column]
+        held = (lower[:, places] <= upper[:, places]) & (upper[:, places] > 0)
+        chosen = (random.random(held.shape) * held).argmax(axis=1)
+        one_hot = (np.arange(len(places)) == chosen[:, None]).astype(np.float64)
+        points[:, places] = np.where(held.any(axis=1, keepdims=True), one_hot, np.nan)
+    return points
+
+
+def background_boxes(member: MemberView) -> IntArray:
+    """Return boxes that stand for all samples learnt, each as often as its share of them demands."""
     support = np.cumsum(member.support, dtype=np.float64)
-    if member.n_nodes <= MAX_BACKGROUND:
-        return np.arange(member.n_nodes), member.support / support[-1]
     evenly = (np.arange(MAX_BACKGROUND) + 0.5) / MAX_BACKGROUND
-    return np.searchsorted(support, evenly * support[-1]), np.full(MAX_BACKGROUND, 1.0 / MAX_BACKGROUND)
+    return np.asarray(np.searchsorted(support, evenly * support[-1]))
 
 
 def _of_probabilities(member: MemberView, parts: ScoreParts) -> ScoreParts:

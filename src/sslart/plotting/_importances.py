@@ -119,7 +119,7 @@ def _set_title(axis: Any, display: ImportanceDisplay, names: list[str], handles:
     found = display.importances
     which = draw.part(len(display.shown), len(found.feature_names), "feature", "the most important")
     which = which if display.shown else "the model uses no feature by itself"
-    over = plural(found.n_samples, "box" if found.of_boxes else "sample")
+    over = plural(found.n_samples, "sample") + (" drawn from the boxes" if found.of_boxes else "")
     taken = 20 + draw.text_width(names, 8)
     below = 6.0
     if handles and beside:

@@ -31,7 +31,7 @@ def run(
     """Explain the prediction for a row: what counts for it, what counts against it, and what would change it.
 
     With --global, print the importance of each feature instead: its mean absolute contribution to the scores of the
-    classes, over the rows of DATA or, without DATA, over the boxes of the model.
+    classes, over the rows of DATA or, without DATA, over samples drawn from the boxes of the model.
     """
     if of_model and row is not None:
         raise ValueError("--global is about all rows and --row about one: give one of the two.")

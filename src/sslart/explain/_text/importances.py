@@ -39,7 +39,7 @@ def headline(found: FeatureImportances) -> str:
     """Return what the importances are a mean of."""
     over = plural(found.n_samples, "sample")
     if found.of_boxes:
-        over = f"{plural(found.n_samples, 'box')}, each weighted by its number of samples"
+        over += " drawn from the boxes"
     return f"Feature importances: mean absolute contribution to the scores of the classes, over {over}."
 
 
@@ -92,7 +92,7 @@ def _class_text(label: Any) -> str:
 def as_dict(found: FeatureImportances) -> dict[str, Any]:
     """Return importances as values that JSON knows."""
     return {
-        "mean_over": "boxes" if found.of_boxes else "samples",
+        "mean_over": "samples drawn from the boxes" if found.of_boxes else "samples",
         "n": found.n_samples,
         "features": [feature_dict(found, column) for column in found.order.tolist()],
         "graph": _graph_dict(found) if found.graph.any() else None,

@@ -173,8 +173,8 @@ class ModelRuleSet(Sequence[ModelRule]):
         return float(np.mean(agrees))
 
     def summary(self) -> str:
-        """Return in one sentence how many rules there are and how often they agree with the model."""
-        of = "samples drawn from its boxes" if self.from_boxes else "samples"
+        """Return how many rules there are, and how often they agree with the model."""
+        of = "samples" if not self.from_boxes else "samples drawn from its boxes. Real samples may agree less often"
         return (
             f"{plural(len(self), 'rule')} that give{'s' if len(self) == 1 else ''} what the model predicts for "
             f"{share_text(self.agreement)} of {self.n_samples} {of}."
