@@ -23,8 +23,7 @@ y[np.arange(len(y)) % 6 > 0] = None  # None: no label
 model = AutoSSLART(random_state=0).fit(X, y)
 
 # %%
-# The table says which values raise the score of which class. The mean is over the boxes of the model, each weighted by
-# the number of samples it has learnt.
+# The table has which values raise the score of which class. The mean is over samples drawn from the boxes of the model.
 found = model.feature_importances()
 print(found)
 

@@ -10,7 +10,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._mapping.model_view import view_of
 from sslart.explain import contributions_of
+from sslart.explain._score_contributions import background
 
 
 def few(y: np.ndarray, step: int) -> np.ndarray:
@@ -40,8 +42,18 @@ def test_the_average_sample_has_the_base_score_and_no_contribution(vigilance: fl
     nothing = model.contributions(X, "nothing")
     shift = nothing.values - parts.values
     np.testing.assert_allclose(shift, np.broadcast_to(shift[0], shift.shape), atol=1e-12)  # the same for every sample
-    np.testing.assert_allclose(parts.scores.mean(axis=0), parts.base, atol=0.06)
-    np.testing.assert_allclose(parts.values.mean(axis=0), 0.0, atol=0.03)
+    (member,) = view_of(model).members
+    drawn = model.contributions(member.encoder.decode(background(member)))
+    np.testing.assert_allclose(drawn.values.mean(axis=0), 0.0, atol=1e-6)
+    np.testing.assert_allclose(drawn.scores.mean(axis=0), parts.base, atol=1e-5)
+
+
+@pytest.mark.parametrize("vigilance", [0.9, 0.7])
+def test_samples_drawn_from_the_boxes_have_nearly_the_average_of_those_learnt(vigilance: float) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    parts = AutoSSLART(vigilance, random_state=0).fit(X, few(y, 10)).contributions(X)
+    assert np.abs(parts.scores.mean(axis=0) - parts.base).max() < 0.06
+    assert np.abs(parts.values.mean(axis=0)).max() < 0.03
 
 
 def test_a_class_that_was_only_announced_has_no_contributions() -> None:

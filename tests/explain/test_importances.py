@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._mapping.model_view import view_of
 from sslart.explain import FeatureImportances, importances_of
+from sslart.explain._score_contributions import background
 
 
 def few(y: np.ndarray, step: int) -> np.ndarray:
@@ -50,6 +52,20 @@ def test_over_samples_they_are_the_mean_absolute_contributions(cancer: Any) -> N
     np.testing.assert_allclose(found.graph, np.abs(parts.graph).mean(axis=0), rtol=1e-12)
     assert found.n_samples == len(X)
     assert not found.of_boxes
+
+
+def test_without_samples_they_are_those_of_samples_drawn_from_the_boxes(cancer: Any) -> None:
+    _, model = cancer
+    (member,) = view_of(model).members
+    found, parts = model.feature_importances(), model.contributions(member.encoder.decode(background(member)))
+    np.testing.assert_allclose(found.by_class, np.abs(parts.values).mean(axis=0), atol=1e-5)
+    assert found.of_boxes
+    assert found.n_samples == len(parts.values)
+
+
+def test_boxes_give_nearly_the_importances_of_the_samples_that_they_have_learnt(cancer: Any) -> None:
+    X, model = cancer
+    assert np.abs(model.feature_importances().shares - model.feature_importances(X).shares).max() < 0.01
 
 
 @pytest.mark.parametrize("vigilance", [0.9, 0.7])  # small boxes, and wide ones

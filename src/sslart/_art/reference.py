@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart._art.reference_scorer import Flags, Scorer, measure, nearest_centres
+from sslart._art.reference_scorer import Scorer
+from sslart._art.reference_terms import Flags, measure, nearest_centres
 from sslart._data.encoder import GRID
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray

@@ -159,7 +159,7 @@ class ExplainedMixin:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), default=None
-            Samples to measure on. None: the boxes of the model, each weighted by the number of samples it has learnt.
+            Samples to measure on. None: samples drawn from the boxes of the model.
 
         Returns
         -------

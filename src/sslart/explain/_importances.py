@@ -127,7 +127,7 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
     Notes
     -----
     The importance of a feature is the mean absolute value of its contributions, which are exact Shapley values against
-    an average sample: see `contributions_of`. It says what the model uses, not what causes a class. Features that carry
+    an average sample: see `contributions_of`. It is what the model uses, not what causes a class. Features that carry
     the same information share their importance.
 
     Examples

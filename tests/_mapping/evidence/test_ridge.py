@@ -50,7 +50,7 @@ def test_a_group_is_left_out_as_a_whole(seed: int, n: int, n_groups: int, ridge:
         if others.size:
             without = KernelRidge(alpha=ridge, kernel="precomputed").fit(gram[np.ix_(others, others)], targets[others])
             expected = without.predict(gram[[one]][:, others])[0]
-        np.testing.assert_allclose(fit.left_out[one], expected, atol=10 * EXACT)
+        np.testing.assert_allclose(fit.left_out[one], expected, atol=EXACT)
 
 
 @settings(max_examples=20)

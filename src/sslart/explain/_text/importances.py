@@ -20,7 +20,7 @@ HEAD = ("feature", "importance", "share", "which values raise the score of which
 
 
 def as_text(found: FeatureImportances) -> str:
-    """Return a table in plain text below a line that says what it shows."""
+    """Return a table in plain text below a line on what it shows."""
     lines = [HEAD, *rows(found)]
     widths = [max(len(line[column]) for line in lines) for column in range(3)]
     table = (
