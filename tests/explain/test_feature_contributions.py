@@ -108,11 +108,21 @@ def test_with_two_classes_a_member_divides_its_probability_as_its_score() -> Non
     X, y = load_breast_cancer(return_X_y=True)
     given = np.where(np.random.RandomState(0).rand(len(y)) < 0.1, y, -1)
     model = WESSLART(1, mapping="evidence", voting="majority", random_state=0).fit(X, given)
-    of_ensemble, of_member = model.contributions(X[:50]), model.estimators_[0].contributions(X[:50])
+    of_ensemble, of_member = (one.contributions(X[:50], reference="nothing") for one in (model, model.estimators_[0]))
     difference = of_member.values[:, :, 1] - of_member.values[:, :, 0]
     shares = difference / (difference.sum(axis=1) + of_member.graph @ [-1, 1])[:, None]
     change = of_ensemble.scores[:, 1] - of_ensemble.base[1]
     np.testing.assert_allclose(of_ensemble.values[:, :, 1], shares * change[:, None], atol=1e-6)
+
+
+def test_an_ensemble_is_compared_with_the_average_of_its_scores() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = WESSLART(1, mapping="evidence", voting="majority", random_state=0).fit(X, few(y, 10))
+    (member,) = view_of(model).members
+    parts, drawn = model.contributions(X), model.contributions(member.encoder.decode(background(member)))
+    np.testing.assert_allclose(drawn.values.mean(axis=0), 0.0, atol=1e-6)
+    np.testing.assert_allclose(drawn.scores.mean(axis=0), parts.base, atol=1e-5)
+    assert np.abs(parts.values).sum(axis=1).min() > 0.05  # also where probabilities are near 0 and 1
 
 
 def test_an_unknown_reference_is_refused(cancer: Any) -> None:

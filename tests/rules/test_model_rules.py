@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from typing import Any
 
 import numpy as np
@@ -221,3 +222,25 @@ def test_unusual_columns_are_covered_as_printed(frame: pd.DataFrame) -> None:
     model = SSLART(0.95, random_state=0).fit(frame, y)
     for X in (frame, frame[:1], None):
         assert_by_hand(model.rules(X), frame)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10_000), missing=st.booleans())
+def test_rules_of_one_class_that_differ_in_one_feature_are_one_rule(seed: int, missing: bool) -> None:
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": random.random(150), "b": random.random(150), "k": random.choice(["x", "y", "z"], 150)})
+    if missing:
+        frame.loc[random.random(150) < 0.2, "a"] = np.nan
+    y = np.where((frame["a"].fillna(0.9) > 0.5) ^ (frame["k"] == "x"), "yes", "no")
+    rules = SSLART(0.8, random_state=0).fit(frame, y).rules(frame)
+    for first, second in itertools.combinations([rule for rule in rules if rule.conditions], 2):
+        if first.label != second.label:
+            continue
+        conditions = [{one.feature: one for one in rule.conditions} for rule in (first, second)]
+        differing = [name for name in frame if conditions[0].get(name) != conditions[1].get(name)]
+        if len(differing) == 1:  # then they are two ranges with a gap between them
+            ranges = [conditions[place][differing[0]] for place in (0, 1)]
+            low, high = sorted(ranges, key=lambda one: -np.inf if one.low is None else one.low)
+            assert low.high is not None
+            assert high.low is not None
+            assert low.high < high.low

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ MAX_BACKGROUND = 500  # samples
 PANEL_POINTS, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(8)
 PANEL_CHANGE = 4.0  # by how much an exponent may change within a panel of the integral
 MAX_PANELS = 64
+Divide = Callable[[MemberView, FloatArray, int], ScoreParts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ def score_contributions(
     by_column = np.zeros((shape[0], n_columns, shape[1]))
     for number, (member, own) in enumerate(zip(view.members, coded, strict=True)):
         votes = weights[number] * (np.ones(shape[0]) if voted is None else voted[number])[:, None]
-        parts = _of_probabilities(member, _of_member_parts(member, own, n_columns, to_average=to_average))
+        parts = _compared(member, own, n_columns, _parts_of_probabilities, to_average=to_average)
         base += votes * parts.base
         by_column += votes[:, None] * parts.by_column
         of_graph += votes * parts.of_graph
@@ -73,7 +74,7 @@ def score_contributions(
 
 
 def _of_member(member: MemberView, coded: FloatArray, n_columns: int, *, to_average: bool) -> ScoreContributions:
-    parts = _of_member_parts(member, coded, n_columns, to_average=to_average)
+    parts = _compared(member, coded, n_columns, _parts_of_scores, to_average=to_average)
     base = member.class_table.with_unseen(parts.base[None], fill=-np.inf)
     return ScoreContributions(
         np.repeat(base, len(coded), axis=0),
@@ -87,13 +88,13 @@ def _every_class(table: ClassTable, values: FloatArray) -> FloatArray:
     return table.with_unseen(values.reshape(-1, values.shape[2])).reshape(*values.shape[:2], -1)
 
 
-def _of_member_parts(member: MemberView, coded: FloatArray, n_columns: int, *, to_average: bool) -> ScoreParts:
-    """Divide the scores of one network, for the classes that it has learnt."""
-    parts = _parts(member, coded, n_columns)
+def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Divide, *, to_average: bool) -> ScoreParts:
+    """Divide the scores or the probabilities of one network, and subtract the mean over what was learnt if wanted."""
+    parts = divide(member, coded, n_columns)
     if not to_average:
         return parts
-    key = ("average parts", member.readout, n_columns)
-    average = member.network.once(key, lambda: _average_parts(member, n_columns))
+    key = ("average parts", divide, member.readout, n_columns)
+    average = member.network.once(key, lambda: _mean(divide(member, background(member), n_columns)))
     return ScoreParts(
         parts.base + average.by_column.sum(axis=0) + average.of_graph,
         parts.by_column - average.by_column,
@@ -101,7 +102,12 @@ def _of_member_parts(member: MemberView, coded: FloatArray, n_columns: int, *, t
     )
 
 
-def _parts(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
+def _mean(parts: ScoreParts) -> ScoreParts:
+    return ScoreParts(parts.base, parts.by_column.mean(axis=0), parts.of_graph.mean(axis=0))
+
+
+def _parts_of_scores(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
+    """Divide the scores of one network, for the classes that it has learnt."""
     columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
     return _readout_of(member).contributions(coded, columns, n_columns, member.n_jobs)
 
@@ -109,12 +115,6 @@ def _parts(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
 def _readout_of(member: MemberView) -> Readout:
     assert member.readout is not None
     return member.readout
-
-
-def _average_parts(member: MemberView, n_columns: int) -> ScoreParts:
-    """Return the mean parts over samples that stand for all that were learnt."""
-    parts = _parts(member, background(member), n_columns)
-    return ScoreParts(parts.base, parts.by_column.mean(axis=0), parts.of_graph.mean(axis=0))
 
 
 def background(member: MemberView) -> FloatArray:
@@ -142,13 +142,14 @@ def background_boxes(member: MemberView) -> IntArray:
     return np.asarray(np.searchsorted(support, evenly * support[-1]))
 
 
-def _of_probabilities(member: MemberView, parts: ScoreParts) -> ScoreParts:
-    """Return the parts of the probabilities of one network, for all classes: what each part of the scores adds.
+def _parts_of_probabilities(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
+    """Divide the probabilities of one network, for all classes.
 
-    All parts grow together from nothing to what they are; each gets what it adds to the probabilities on the way (the
-    value of Aumann and Shapley). These sum to the difference of the probabilities, and are proportional to the parts of
-    the scores where there are two classes.
+    All parts of the scores grow together from nothing to what they are; each gets what it adds to the probabilities on
+    the way (the value of Aumann and Shapley). These sum to the difference of the probabilities, and are proportional to
+    the parts of the scores where there are two classes.
     """
+    parts = _parts_of_scores(member, coded, n_columns)
     readout, table = _readout_of(member), member.class_table
     every = np.concatenate([parts.by_column, parts.of_graph[:, None]], axis=1)
     mean_share, mean_product = _along_the_way(readout, parts.base, every.sum(axis=1))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from sslart._utils.text import SHOWN, category_text, list_text, number_text, plural
 from sslart.explain._match import Box, FeatureMatch, outside_first
 
+MAX_CATEGORIES = 3  # that are named where a sample lies outside a box
+
 
 def box_text(box: Box) -> str:
     """Return a box in a few words."""
@@ -24,7 +26,9 @@ def similar_text(box: Box) -> str:
 
 def _distance_text(match: FeatureMatch) -> str:
     if match.categories is not None:
-        return f"{match.feature} (is {side_text(match)} there)"
+        n = len(match.categories)
+        side = f"one of {n} others" if n > MAX_CATEGORIES else f"is {side_text(match)}"
+        return f"{match.feature} ({side} there)"
     return f"{match.feature} by {number_text(match.outside_by, 3)}"
 
 

@@ -26,7 +26,7 @@ from sslart.rules._model.samples import (
     joined,
     label_counts,
 )
-from sslart.rules._model.shortening import Region, regions_of, shortened
+from sslart.rules._model.shortening import Region, regions_of, shortened, united
 from sslart.rules._model.tree import Growth, Node
 
 MAX_RULES, MAX_CONDITIONS = 12, 4
@@ -49,7 +49,8 @@ def model_rules_of(model: Any, X: Any, y: Any, max_rules: Any, max_conditions: A
     labels = _labels_of(view, X, table, y)
     columns, trained, held_out = _grids(view, table, random)
     tree, default = _best_tree(trained, held_out, n_rules, n_conditions or 1)
-    regions = shortened(regions_of(tree, default, columns), default, trained, MIN_SAVED)
+    regions = united(regions_of(tree, default, columns), columns)
+    regions = united(shortened(regions, default, trained, MIN_SAVED), columns)
     return _counted(model, view, _drafts(regions, default, columns), table, labels, from_boxes=X is None)
 
 

@@ -1,8 +1,9 @@
-"""Rules read from a tree made shorter: a condition goes where almost nothing depends on it."""
+"""Rules read from a tree made fewer and shorter: two that are one are united, conditions of little use left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +60,41 @@ def shortened(regions: list[Region], default: int, grid: Grid, price: float) -> 
                     shorter[place], met[place] = region, now
                     break
     return shorter
+
+
+def united(regions: list[Region], columns: Sequence[Column]) -> list[Region]:
+    """Return the rules, each two of one outcome that differ in one feature made one: together they cover the same."""
+    kept = list(regions)
+    found = True
+    while found:
+        found = False
+        for first, second in itertools.combinations(range(len(kept)), 2):
+            both = _union(kept[first], kept[second], columns)
+            if both is not None:
+                kept[first] = both
+                del kept[second]
+                found = True
+                break
+    return kept
+
+
+def _union(one: Region, other: Region, columns: Sequence[Column]) -> Region | None:
+    """Return two rules as one; None where they have other outcomes, or no single rule covers just what both cover."""
+    if one.outcome != other.outcome:
+        return None
+    differing = [
+        place
+        for place, column in enumerate(columns)
+        if (one.allowed[place] != other.allowed[place])[: None if column.has_missing else -1].any()
+    ]
+    if len(differing) != 1:
+        return None
+    (place,) = differing
+    union = one.allowed[place] | other.allowed[place]
+    known = np.flatnonzero(union[:-1])
+    if columns[place].categories is None and len(known) and known[-1] - known[0] >= len(known):
+        return None  # two ranges with a gap between them
+    return Region(one.outcome, (*one.allowed[:place], union, *one.allowed[place + 1 :]))
 
 
 def _met(region: Region, grid: Grid) -> BoolArray:
