@@ -189,6 +189,9 @@ class ModelView:
     abstain_below : float or None
     quorum : int
         How many members must vote.
+    decision_costs : array of shape (n_classes, n_classes), or None
+        What a prediction costs, true × predicted: the class of the lowest expected cost is predicted. None: the most
+        probable class is.
     """
 
     name: str
@@ -199,6 +202,7 @@ class ModelView:
     search_depth: int = NO_LIMIT
     abstain_below: float | None = None
     quorum: int = 1
+    decision_costs: FloatArray | None = None
 
     @property
     def is_ensemble(self) -> bool:
@@ -216,9 +220,14 @@ class ModelView:
         return self.members[0].mapping.uses_evidence
 
     @property
-    def decides_by_one_box(self) -> bool:
-        """Whether the label of a single box is the prediction: one network, without evidence mapping."""
+    def uses_one_box(self) -> bool:
+        """Whether a prediction follows from a single box: one network, without evidence mapping."""
         return not self.is_ensemble and not self.uses_evidence
+
+    @property
+    def decides_by_one_box(self) -> bool:
+        """Whether the label of a single box is the prediction: it follows from that box, and there are no costs."""
+        return self.uses_one_box and self.decision_costs is None
 
     @property
     def may_abstain(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
+from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._utils.arrays import FloatArray, IntArray
 
@@ -51,7 +52,7 @@ class PredictionBatch:
 
     def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> Prediction:
         """Return what the model predicts with its own limit of abstention, and its own depth of search or another."""
-        indices, limit = self.indices(self.view.search_depth if depth is None else depth), self.view.abstain_below
+        indices, limit = self.decided(self.view.search_depth if depth is None else depth), self.view.abstain_below
         proba = self.proba() if want_proba or limit is not None else None
         if limit is not None and proba is not None:
             indices = np.where(proba.max(axis=1) < limit, UNLABELLED, indices)
@@ -100,8 +101,18 @@ class PredictionBatch:
             indices[self.nodes(depth) == UNLABELLED] = UNLABELLED
         return indices
 
+    def decided(self, depth: int) -> IntArray:
+        """Return the class index by which the model decides: with costs, that of the lowest expected cost.
+
+        -1 where it abstains for want of a labelled box.
+        """
+        indices, costs = self.indices(depth), self.view.decision_costs
+        if costs is None:
+            return indices
+        return np.where(indices == UNLABELLED, UNLABELLED, cheapest(self.proba(), costs))
+
     def indices(self, depth: int) -> IntArray:
-        """Return the class index that the model predicts, -1 where it abstains for want of a labelled box."""
+        """Return the class index that the model predicts without costs, -1 for want of a labelled box."""
         if self.view.is_ensemble:
             return np.asarray(self.ballot(depth).winners)
         if self.view.uses_evidence:

@@ -14,7 +14,9 @@ DTYPES = ("<f8", "<i8", "|u1", "<u4")
 def to_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
     """Return a value as JSON can hold it; arrays go to the list and leave their number."""
     if isinstance(value, dict):
-        return {key: to_plain(one, arrays) for key, one in value.items()}
+        if all(isinstance(key, str) for key in value):
+            return {key: to_plain(one, arrays) for key, one in value.items()}
+        return {"$dict": [[to_plain(key, arrays), to_plain(one, arrays)] for key, one in value.items()]}
     if isinstance(value, list):
         return [to_plain(one, arrays) for one in value]
     if isinstance(value, tuple):
@@ -49,6 +51,8 @@ def from_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
     match value:
         case {"$tuple": ones}:
             return tuple(from_plain(ones, arrays))
+        case {"$dict": pairs}:
+            return dict(from_plain(pairs, arrays))
         case {"$array": number}:
             return arrays[number]
         case {"$float": text}:

@@ -51,7 +51,7 @@ class RuleNumbers:
         labels : sequence of class or None
             What the model predicts for each sample, None where it abstains.
         """
-        if self._view.decides_by_one_box:
+        if self._view.uses_one_box:
             (member,) = self._view.members
             nodes = member.first_labelled(member.encode(self._view.read(X)))  # the same at every depth that predicts
             predicted = np.array([label is not None for label in labels])
