@@ -1,0 +1,112 @@
+"""What wrong predictions cost, and the class whose expected cost is lowest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.samples import plain_value
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.text import list_text
+
+SHOWN_CLASSES = 10
+
+
+def check_costs(owner: str, given: Any) -> None:
+    """Raise a ValueError where `decision_costs` cannot be costs, whatever the classes are."""
+    if given is None:
+        return
+    if isinstance(given, Mapping):
+        for pair, cost in given.items():
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise ValueError(
+                    f"decision_costs of {owner} has the key {pair!r}: each key must be a pair (true class, predicted "
+                    "class), as in {('ill', 'healthy'): 10}."
+                )
+            if not _is_number(cost):
+                raise ValueError(
+                    f"decision_costs of {owner} must be numbers, got {cost!r} for a sample of class {pair[0]!r} that "
+                    f"is predicted as {pair[1]!r}."
+                )
+        return
+    _matrix(owner, given)
+
+
+def cost_matrix(owner: str, given: Any, classes: NDArray[Any]) -> FloatArray | None:
+    """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for errors.
+    given : array-like of shape (n_classes, n_classes), dict from (true, predicted) to cost, or None
+        In a dict, wrong predictions that it does not name cost 1, and right ones 0.
+    classes : array
+        Sorted.
+    """
+    check_costs(owner, given)
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        matrix = _matrix(owner, given)
+        if len(matrix) != len(classes):
+            raise ValueError(
+                f"decision_costs of {owner} has {len(matrix)} rows and columns, and the model {len(classes)} "
+                f"classes: {_listed(classes)}. Give one row for each true class and one column for each predicted "
+                "class in this order, or a dict from (true, predicted) to the cost."
+            )
+        return matrix
+    place = {label: index for index, label in enumerate(classes.tolist())}
+    costs = 1.0 - np.eye(len(classes))
+    for pair, cost in given.items():
+        names = [plain_value(name) for name in pair]
+        for name in names:
+            if name not in place or isinstance(name, bool) != (classes.dtype.kind == "b"):
+                raise ValueError(
+                    f"decision_costs of {owner} names the class {name!r}, which the model does not have. Its classes "
+                    f"are {_listed(classes)}; partial_fit(..., classes=...) announces classes that come later."
+                )
+        costs[place[names[0]], place[names[1]]] = float(cost)
+    return costs
+
+
+def expected_costs(proba: FloatArray, costs: FloatArray) -> FloatArray:
+    """Return the expected cost of predicting each class, shape (n_samples, n_classes).
+
+    Classes are added up one after the other, so that every program that does the same gets the same bits.
+    """
+    total = proba[:, :1] * costs[0]
+    for index in range(1, len(costs)):
+        total = total + proba[:, index : index + 1] * costs[index]
+    return np.asarray(total)
+
+
+def cheapest(proba: FloatArray, costs: FloatArray) -> IntArray:
+    """Return the class index of the lowest expected cost, the first on ties."""
+    return np.asarray(expected_costs(proba, costs).argmin(axis=1))
+
+
+def _matrix(owner: str, given: Any) -> FloatArray:
+    """Return a square matrix of finite numbers."""
+    try:
+        matrix = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix) or not np.isfinite(matrix).all():
+        raise ValueError(
+            f"decision_costs of {owner} must be a square matrix of numbers, one row for each true class and one column "
+            f"for each predicted class, or a dict from (true, predicted) to the cost, or None; got {given!r}."
+        )
+    return matrix
+
+
+def _is_number(cost: Any) -> bool:
+    return isinstance(cost, Real) and not isinstance(cost, bool | np.bool_) and bool(np.isfinite(float(cost)))
+
+
+def _listed(classes: NDArray[Any]) -> str:
+    return list_text([repr(label) for label in classes.tolist()], SHOWN_CLASSES)
