@@ -280,6 +280,11 @@ class ModelView:
         check_has_label(self.class_table)
         return PredictionBatch(self, table).proba()
 
+    def decision_scores(self, table: Table) -> FloatArray:
+        """Return a finite score of each class, the highest for the class that is predicted without abstention."""
+        check_has_label(self.class_table)
+        return PredictionBatch(self, table).scores()
+
     def vote(self, table: Table, depth: int) -> Ballot:
         """Return the votes of the members of an ensemble, each with a limited depth of search (0: no limit)."""
         check_has_label(self.class_table)

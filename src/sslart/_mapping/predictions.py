@@ -11,7 +11,7 @@ import numpy as np
 from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.decision_costs import cheapest
+from sslart._mapping.decision_costs import cheapest, expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._utils.arrays import FloatArray, IntArray
 
@@ -118,6 +118,21 @@ class PredictionBatch:
         if self.view.uses_evidence:
             return np.asarray(self._evidence_indices(depth)[0])
         return self.members[0].label_of(self.nodes(depth)[0])
+
+    def scores(self) -> FloatArray:
+        """Return a finite score of each class: the logarithm of its probability, or its expected cost with a minus.
+
+        The highest score is that of the class which the model predicts; of several that are highest, it gets more.
+        """
+        costs = self.view.decision_costs
+        if costs is not None:
+            return -expected_costs(self.proba(), costs)
+        scores = np.log(np.maximum(self.proba(), np.finfo(np.float64).eps))
+        rows, winners = np.arange(len(scores)), self.indices(NO_LIMIT)
+        first = scores.argmax(axis=1)
+        tied = first != winners
+        scores[rows[tied], winners[tied]] = np.nextafter(scores[rows[tied], first[tied]], np.inf)
+        return np.asarray(scores)
 
     def proba(self) -> FloatArray:
         """Return the probability of each class."""

@@ -22,6 +22,11 @@ class AutoSSLART(SSLART):
         T: `predict` abstains where none of the T best boxes has a label. None: it does not.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
+    decision_costs : array-like of shape (n_classes, n_classes), or dict, default=None
+        What predictions cost: rows are true classes and columns predicted ones, in the order of `classes_`; or a dict
+        from (true, predicted) to the cost, where wrong predictions not named cost 1 and right ones 0. `predict` returns
+        the class of the lowest expected cost by `predict_proba`. None: the most probable class. Abstention does not
+        depend on costs.
     max_labels : int, default=50000
         How many labelled samples are kept; of more, a fair sample.
     bounds : (lower, upper), default=None
@@ -66,6 +71,7 @@ class AutoSSLART(SSLART):
         *,
         search_depth: int | None = None,
         abstain_below: float | None = None,
+        decision_costs: Any = None,
         max_labels: int = 50_000,
         bounds: Any = None,
         random_state: Any = None,
@@ -74,6 +80,7 @@ class AutoSSLART(SSLART):
         self.vigilance = vigilance
         self.search_depth = search_depth
         self.abstain_below = abstain_below
+        self.decision_costs = decision_costs
         self.max_labels = max_labels
         self.bounds = bounds
         self.random_state = random_state

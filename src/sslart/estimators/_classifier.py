@@ -17,6 +17,7 @@ from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, check_has_label, read_stream_labels
 from sslart._mapping.base import Mapping
+from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
@@ -29,6 +30,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
 
     search_depth: int | None = None
     abstain_below: float | None = None
+    decision_costs: Any = None
     _class_table: ClassTable
 
     def __sslart_view__(self) -> ModelView:
@@ -50,6 +52,9 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         if self.abstain_below is None:
             return None
         return check_number(self._name, "abstain_below", self.abstain_below, 0, 1)
+
+    def _cost_matrix(self) -> FloatArray | None:
+        return cost_matrix(self._name, self.decision_costs, self._class_table.classes)
 
     def _search_depth(self) -> int:
         depth = check_whole(self._name, "search_depth", self.search_depth, or_none=True)
@@ -94,6 +99,40 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         """
         table = self._read(X)
         return self._view().predict_proba(table)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the natural logarithm of the probability of each class; minus infinity where that is 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns in the order of `classes_`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return a finite score of each class: `predict` returns the class of the highest, unless the model abstains.
+
+        Scores are logarithms of probabilities; with `decision_costs`, expected costs with a minus.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes, the score of `classes_[1]` less that of `classes_[0]`: above 0 means `classes_[1]`. Else
+            columns in the order of `classes_`.
+        """
+        table = self._read(X)
+        scores = self._view().decision_scores(table)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labelled samples that are predicted rightly; abstention does not count as right.
@@ -154,11 +193,13 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             self._reader(),
             self._search_depth(),
             self._min_probability(),
+            decision_costs=self._cost_matrix(),
         )
 
     def _check_prediction_params(self) -> None:
         self._search_depth()
         self._min_probability()
+        check_costs(self._name, self.decision_costs)
 
     def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> None:
         """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
@@ -166,6 +207,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         params, mapping = self._learning_params(), self._new_mapping()
         network = Network(self._first_encoder(table, stream=False))
         class_table = ClassTable().learning(labels[order])
+        cost_matrix(self._name, self.decision_costs, class_table.classes)
         codes = class_table.codes(labels)
         network.learn(table[order], codes[order], len(class_table.seen), params, stop=stop)
         network.nodes.trim()

@@ -75,6 +75,7 @@ class Ensemble(PooledNodes, AbstainingClassifier):
             self._search_depth(),
             self._min_probability(),
             self._quorum(),
+            self._cost_matrix(),
         )
 
     def _quorum(self) -> int:

@@ -59,6 +59,11 @@ class SSLART(ARTClassifier):
         T: how many of the best boxes `predict` searches for one with a label before it abstains. None: no limit.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
+    decision_costs : array-like of shape (n_classes, n_classes), or dict, default=None
+        What predictions cost: rows are true classes and columns predicted ones, in the order of `classes_`; or a dict
+        from (true, predicted) to the cost, where wrong predictions not named cost 1 and right ones 0. `predict` returns
+        the class of the lowest expected cost by `predict_proba`. None: the most probable class. Abstention does not
+        depend on costs.
     families : sequence of str or None, default=None
         With evidence mapping, the basis functions: "box" (over all features), "relevant" (features weighted by what
         they explain of the labels), "feature" (a curve for each), "linear", "subspace" (boxes over a few features),
@@ -132,6 +137,7 @@ class SSLART(ARTClassifier):
         match_tracking: float = 1e-6,
         search_depth: int | None = None,
         abstain_below: float | None = None,
+        decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,
         ridge: float | None = None,
@@ -149,6 +155,7 @@ class SSLART(ARTClassifier):
         self.match_tracking = match_tracking
         self.search_depth = search_depth
         self.abstain_below = abstain_below
+        self.decision_costs = decision_costs
         self.families = families
         self.bandwidth = bandwidth
         self.ridge = ridge

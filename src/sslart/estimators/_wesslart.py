@@ -15,6 +15,7 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, read_training
+from sslart._mapping.decision_costs import check_costs
 from sslart._mapping.ensemble_votes import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.parallel import run_parallel
@@ -49,6 +50,11 @@ class WESSLART(Ensemble):
         alike.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
+    decision_costs : array-like of shape (n_classes, n_classes), or dict, default=None
+        What predictions cost: rows are true classes and columns predicted ones, in the order of `classes_`; or a dict
+        from (true, predicted) to the cost, where wrong predictions not named cost 1 and right ones 0. `predict` returns
+        the class of the lowest expected cost by `predict_proba`. None: the most probable class. Abstention does not
+        depend on costs.
     families, bandwidth, ridge, rank_weight, max_labels
         Evidence mapping of every member: see `SSLART`.
     random_state : int, RandomState instance or None, default=None
@@ -126,6 +132,7 @@ class WESSLART(Ensemble):
         match_tracking: float = 1e-6,
         search_depth: int | None = None,
         abstain_below: float | None = None,
+        decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,
         ridge: float | None = None,
@@ -147,6 +154,7 @@ class WESSLART(Ensemble):
         self.match_tracking = match_tracking
         self.search_depth = search_depth
         self.abstain_below = abstain_below
+        self.decision_costs = decision_costs
         self.families = families
         self.bandwidth = bandwidth
         self.ridge = ridge
@@ -180,6 +188,7 @@ class WESSLART(Ensemble):
             apart = self._held_out(labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]
             self._class_table = ClassTable().learning(training_labels)
+            self._cost_matrix()
             validation, validation_labels = table[labels.known], labels[labels.known]
             if validation_set is not None:
                 validation, validation_labels = self._read_validation_set(validation_set, frozenset(table.categories))
@@ -282,6 +291,7 @@ class WESSLART(Ensemble):
         check_flag(self._name, "shuffle", self.shuffle)
         check_jobs(self._name, self.n_jobs)
         self._min_probability()
+        check_costs(self._name, self.decision_costs)
         if not (isinstance(self.validation, Real) and not isinstance(self.validation, bool)):
             if self.validation != "labelled":
                 raise ValueError(
