@@ -23,6 +23,7 @@ from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import SampleReader, Table
 from sslart._data.training import as_known, check_has_label
 from sslart._mapping.base import Mapping
+from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import Ballot
 from sslart._mapping.predictions import Prediction, PredictionBatch
 from sslart._utils.arrays import FloatArray, IntArray
@@ -279,6 +280,10 @@ class ModelView:
         """Return the probability of each class; the model never abstains here."""
         check_has_label(self.class_table)
         return PredictionBatch(self, table).proba()
+
+    def class_by(self, proba: FloatArray) -> IntArray:
+        """Return the class index that follows from probabilities: the most probable, or that of the lowest cost."""
+        return np.asarray(proba.argmax(axis=1)) if self.decision_costs is None else cheapest(proba, self.decision_costs)
 
     def decision_scores(self, table: Table) -> FloatArray:
         """Return a finite score of each class, the highest for the class that is predicted without abstention."""

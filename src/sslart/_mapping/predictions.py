@@ -11,7 +11,7 @@ import numpy as np
 from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.decision_costs import cheapest, expected_costs
+from sslart._mapping.decision_costs import expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._utils.arrays import FloatArray, IntArray
 
@@ -106,10 +106,10 @@ class PredictionBatch:
 
         -1 where it abstains for want of a labelled box.
         """
-        indices, costs = self.indices(depth), self.view.decision_costs
-        if costs is None:
+        indices = self.indices(depth)
+        if self.view.decision_costs is None:
             return indices
-        return np.where(indices == UNLABELLED, UNLABELLED, cheapest(self.proba(), costs))
+        return np.where(indices == UNLABELLED, UNLABELLED, self.view.class_by(self.proba()))
 
     def indices(self, depth: int) -> IntArray:
         """Return the class index that the model predicts without costs, -1 for want of a labelled box."""

@@ -50,16 +50,16 @@ def attribute(
     )
 
 
-def predictions_at_centres(probe: MemberProbe) -> IntArray:
+def predictions_at_centres(view: ModelView, probe: MemberProbe) -> IntArray:
     """Return the class index that the network predicts in the middle of each box."""
     member, readout = probe.member, probe.member.readout
     assert readout is not None
 
     def predicted() -> IntArray:
-        scores = readout.scores(centres(*member.boxes), member.n_jobs)
-        return np.asarray(np.sort(member.class_table.sorted_codes())[scores.argmax(axis=1)])
+        return view.class_by(member.evidence_proba(centres(*member.boxes)))
 
-    return member.network.once(("predictions at centres", readout), predicted)
+    costs = None if view.decision_costs is None else view.decision_costs.tobytes()
+    return member.network.once(("predictions at centres", readout, costs), predicted)
 
 
 def _runners_up(view: ModelView, scores: FloatArray, predicted: IntArray) -> IntArray:

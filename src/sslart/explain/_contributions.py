@@ -48,7 +48,7 @@ class Evidence:
     Attributes
     ----------
     predicted : class
-        The prediction; where the model abstains, the class of the highest probability.
+        The prediction; where the model abstains, what it would predict otherwise.
     runner_up : class or None
         The class of the next highest score; None where there is no other.
     base : float

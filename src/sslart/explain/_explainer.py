@@ -10,6 +10,7 @@ from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.training import check_has_label
+from sslart._mapping.decision_costs import expected_costs
 from sslart._mapping.ensemble_votes import Ballot
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.predictions import PredictionBatch
@@ -102,7 +103,7 @@ class _Explainer:
             batch = PredictionBatch(self.view, self.table)
             for member, coded in zip(self.view.members, batch.coded, strict=True):
                 member.network.check_known_features(coded)
-            self._set_predictions(batch.indices(self.depth), batch.proba())
+            self._set_predictions(batch.decided(self.depth), batch.proba())
             if self.view.is_ensemble:
                 self.ballot = batch.ballot(self.depth)
             if self.view.uses_evidence:
@@ -166,11 +167,20 @@ class _Explainer:
         boxes = probe.matched(paths.found)
         best = boxes if bool((paths.best == paths.found).all()) else probe.matched(paths.best)
         near = probe.unlabelled_near(np.flatnonzero(self.is_low[rows]))
-        self._add(probe, rows, MemberFindings(paths, boxes, probe.other_class(paths.labels), best, near))
+        other = probe.other_class(paths.labels)
+        if self.view.uses_one_box and not self.view.decides_by_one_box:
+            other = probe.other_class(self.indices[rows], self._predictions_by_box(probe))
+        self._add(probe, rows, MemberFindings(paths, boxes, other, best, near))
+
+    def _predictions_by_box(self, probe: MemberProbe) -> IntArray:
+        """Return the class index that each box leads to, which costs may make another than its label; -1 for none."""
+        labels = probe.member.labels
+        by_cost = self.view.class_by(probe.member.shares_of(np.arange(len(labels))))
+        return np.where(labels == UNLABELLED, UNLABELLED, by_cost)
 
     def _add_evidence_findings(self, probe: MemberProbe, rows: IntArray, paths: SearchPaths) -> None:
         """Add the boxes of one network that are similar to the given rows; its prediction is not that of one box."""
-        likely, at_centres = self._likely()[rows], predictions_at_centres(probe)
+        likely, at_centres = self._likely()[rows], predictions_at_centres(self.view, probe)
         nearest = probe.other_class(likely)
         alternatives = [probe.other_class(likely, at_centres)]
         if self.depth != NO_LIMIT:  # only near a box with a label the model predicts anything
@@ -188,8 +198,8 @@ class _Explainer:
         self._add(probe, rows, findings)
 
     def _likely(self) -> IntArray:
-        """Return the class index of each prediction; where the model abstains, of the highest probability."""
-        return np.where(self.indices == UNLABELLED, self.proba.argmax(axis=1), self.indices)
+        """Return the class index of each prediction; where the model abstains, what it would predict otherwise."""
+        return np.where(self.indices == UNLABELLED, self.view.class_by(self.proba), self.indices)
 
     def _add(self, probe: MemberProbe, rows: IntArray, findings: MemberFindings) -> None:
         if self.ballot is None:
@@ -201,7 +211,7 @@ class _Explainer:
         """Return class indices, and the box that each prediction comes from: -1 where it is not one box alone."""
         batch = PredictionBatch(self.view, table)
         indices = batch.prediction().indices
-        alone = self.view.decides_by_one_box
+        alone = self.view.uses_one_box
         return indices, batch.nodes(self.depth)[0] if alone else np.full(len(table), NO_NODE)
 
     def _counterfactuals(self) -> CounterfactualTable:
@@ -243,6 +253,7 @@ class _Explainer:
             view.abstain_below,
             view.quorum,
             self.evidence,
+            None if view.decision_costs is None else expected_costs(self.proba, view.decision_costs),
         )
         predictions = view.labels_of(self.predicted).tolist()
         rows = np.arange(len(predictions)), np.maximum(self.predicted, 0)

@@ -152,6 +152,8 @@ class ModelFindings:
     quorum : int
         How many members of an ensemble must vote.
     evidence : EvidenceTable or None
+    expected_costs : array of shape (n_samples, n_classes), or None
+        The expected cost of predicting each class; None for a model without costs.
     """
 
     boxes: Deferred[BoxFindings]
@@ -163,6 +165,7 @@ class ModelFindings:
     abstain_below: float | None
     quorum: int
     evidence: EvidenceTable | None
+    expected_costs: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,6 +183,9 @@ class Explanation:
         Whether it abstains: none of the T best boxes has a label, or no probability reaches `abstain_below`.
     confidence : float or None
         What `predict_proba` returns for the prediction; None where the model abstains.
+    expected_costs : dict from class to float, or None
+        What predicting each class is expected to cost; the prediction is the class of the lowest. None for a model
+        without `decision_costs`.
     search_path : tuple of SearchStep
         The boxes searched, best first, up to the first with a label, or to T. With evidence mapping all boxes
         contribute, and it is empty, but where the model abstains because none of the T best has a label.
@@ -188,7 +194,7 @@ class Explanation:
         member with the greatest weight among those that voted for the prediction. With evidence mapping, where no
         single box decides, the best-ranked box with a label.
     opposing_box : Box or None
-        The best-ranked box of another class; None where there is no other class.
+        The best-ranked box of another class, or where costs decide, of another prediction; None where there is none.
     evidence : Evidence or None
         With evidence mapping, the contributions of the features to the predicted class against the runner-up. None for
         other mappings.
@@ -315,6 +321,12 @@ class Explanation:
         if ballot is None:
             return None
         return dict(zip(classes, ballot.scores[row].tolist(), strict=True))
+
+    @cached_property
+    def expected_costs(self) -> dict[Class, float] | None:
+        """What predicting each class is expected to cost; None for a model without costs."""
+        costs = self._model.expected_costs
+        return None if costs is None else dict(zip(self._model.classes, costs[self._row].tolist(), strict=True))
 
     def __str__(self) -> str:
         return text.as_text(self)

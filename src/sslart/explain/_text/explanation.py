@@ -60,10 +60,24 @@ def _abstention_lines(explanation: Explanation) -> list[str]:
     return lines
 
 
+def costs_text(explanation: Explanation) -> str | None:
+    """Return by which costs the prediction is decided; None for a model without costs, or that abstains."""
+    costs = explanation.expected_costs
+    if costs is None or explanation.abstained:
+        return None
+    own = costs[explanation.prediction]  # type: ignore[index]
+    others = [(label, cost) for label, cost in costs.items() if label != explanation.prediction]
+    named = [f"{number_text(cost, 3)} for {label}" for label, cost in sorted(others, key=lambda one: one[1])]
+    against = f", against {list_text(named, 3)}" if named else ""
+    return f"It has the lowest expected cost: {number_text(own, 3)}{against}."
+
+
 def _prediction_lines(explanation: Explanation) -> list[str]:
+    costs = costs_text(explanation)
+    by_costs = [] if costs is None else [costs]
     if explanation.evidence is not None:
-        return [f"{headline(explanation)}."]
-    lines = [f"{headline(explanation)}, from {box_text(explanation.box)}."]
+        return [f"{headline(explanation)}.", *by_costs]
+    lines = [f"{headline(explanation)}, from {box_text(explanation.box)}.", *by_costs]
     skipped = [str(step.node) for step in explanation.search_path if step.skipped_because]
     if skipped:
         lines.append(f"Ranked higher, but without a label: box {list_text(skipped)}.")
@@ -82,8 +96,11 @@ def _similar_lines(explanation: Explanation) -> list[str]:
 def _opposing_line(explanation: Explanation, box: Box) -> str:
     outside = [f"{match.feature} ({match.share:.0%})" for match in box.outside]
     where = f"; the sample is outside it in {list_text(outside, 3)}" if outside else "; the sample lies inside it"
-    labelled = explanation.abstained and explanation.low_confidence is None
-    return f"Nearest {'with a label' if labelled else 'of another class'}: {box_text(box)}{where}."
+    if explanation.abstained and explanation.low_confidence is None:
+        which = "with a label"
+    else:
+        which = "of another class" if explanation.expected_costs is None else "of another prediction"
+    return f"Nearest {which}: {box_text(box)}{where}."
 
 
 def _novelty_line(novelty: Novelty) -> str:
@@ -155,6 +172,9 @@ def as_dict(explanation: Explanation) -> dict[str, Any]:
         "prediction": explanation.prediction,
         "abstained": explanation.abstained,
         "confidence": explanation.confidence,
+        "expected_costs": None
+        if explanation.expected_costs is None
+        else [{"class": name, "cost": cost} for name, cost in explanation.expected_costs.items()],
         "low_confidence": None if low is None else list(low),
         "search_path": [step._asdict() for step in explanation.search_path],
         "box": _box_dict(explanation.box),
