@@ -144,7 +144,9 @@ class _Explainer:
 
         Where all members abstain, it is the one whose label would help most.
         """
-        shown: IntArray = ballot.towards_winner.argmax(axis=0)
+        towards = np.where(ballot.votes == self.indices, ballot.weights, -1.0)  # costs may decide against the winner
+        agreed = ballot.winners == self.indices
+        shown: IntArray = np.where(agreed, ballot.towards_winner, towards).argmax(axis=0)
         abstained = np.flatnonzero(self.indices == UNLABELLED)
         if abstained.size:
             numbers = range(len(self.view.members))

@@ -99,7 +99,8 @@ def _opposing_line(explanation: Explanation, box: Box) -> str:
     if explanation.abstained and explanation.low_confidence is None:
         which = "with a label"
     else:
-        which = "of another class" if explanation.expected_costs is None else "of another prediction"
+        by_label = explanation.expected_costs is None or explanation.votes is not None
+        which = "of another class" if by_label else "of another prediction"
     return f"Nearest {which}: {box_text(box)}{where}."
 
 

@@ -17,7 +17,7 @@ from sslart._utils.files import write_atomically
 from sslart._utils.optional import optional
 from sslart.export.onnx._graph import BOOL, CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph
 from sslart.export.onnx._inputs import Columns, declare_columns
-from sslart.export.onnx._predictions import Predicted, predicted
+from sslart.export.onnx._predictions import Predicted, cheapest, predicted
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -123,7 +123,9 @@ def _declare_outputs(graph: Graph, view: ModelView, found: Predicted) -> None:
     as_text = classes.dtype.kind == "U"
     no_class: Any = "" if as_text else NO_INTEGER if view.class_table.has_minus_one() else UNLABELLED
     names = np.array([*classes.tolist(), no_class], dtype=object if as_text else np.int64)
-    label = graph.take(names, graph.where(decided, found.indices, np.array(len(classes))))
+    costs = view.decision_costs
+    indices = found.indices if costs is None else cheapest(found.proba, costs)
+    label = graph.take(names, graph.where(decided, indices, np.array(len(classes))))
     proba = graph.where(found.has_value.reshape(-1, 1), found.proba, np.nan)
     graph.output(label, LABEL, STRING if as_text else INT64)
     graph.output(proba, PROBABILITIES, DOUBLE, len(classes))

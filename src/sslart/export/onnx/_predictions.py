@@ -111,5 +111,11 @@ def _together(
     return Predicted(of_some.argmax(axis=1), shares, enough_vote, members[0].has_value)
 
 
+def cheapest(proba: Value, costs: FloatArray) -> Value:
+    """Return the class of the lowest expected cost: see `expected_costs`, which adds up in the same order."""
+    shares = [proba.graph.take(proba, np.array([index]), axis=1) * own[None] for index, own in enumerate(costs)]
+    return _sum(shares).argmin(axis=1)
+
+
 def _sum(values: list[Value]) -> Value:
     return reduce(lambda total, value: total + value, values)
