@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import multiprocessing
-import os
 import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-import sslart
+import pieces
 from accuracy import contenders, report
 from accuracy.sets import N_REPEATS, ORDER, task
+from pieces import ROOT
 
-ROOT = Path(__file__).parents[2]
 OURS = report.OURS
 Result = report.Result
 
@@ -41,30 +37,21 @@ class Store:
 
     def __init__(self, folder: Path, ours: str | None) -> None:
         self.folder, self.ours = folder, ours
-        folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, method: str) -> Path:
         return self.folder / (f"ours-{self.ours}.jsonl" if method == OURS else "rivals.jsonl")
 
     def read(self) -> dict[tuple[str, int, str], Result]:
-        """Return the results by set, repetition and method; a line that a stopped run left unfinished is skipped."""
-        found = {}
-        for method in ("rivals", OURS):
-            path = self.path(method)
-            for line in path.read_text().splitlines() if path.exists() else []:
-                try:
-                    result = json.loads(line)
-                except json.JSONDecodeError:
-                    continue
-                found[result["set"], result["repeat"], result["method"]] = result
-        return found
+        """Return the results by set, repetition and method."""
+        return {
+            (result["set"], result["repeat"], result["method"]): result
+            for method in ("rivals", OURS)
+            for result in pieces.stored(self.path(method))
+        }
 
     def add(self, results: Iterable[Result]) -> None:
         for result in results:
-            path = self.path(result["method"])
-            torn = path.exists() and path.stat().st_size and not path.read_bytes().endswith(b"\n")
-            with path.open("a") as file:
-                file.write(("\n" if torn else "") + json.dumps(result) + "\n")
+            pieces.store(self.path(result["method"]), [result])
 
 
 def missing(store: Store, sets: Iterable[str], repeats: int, ours: str | None, with_rivals: bool) -> Iterator[Work]:
@@ -102,35 +89,12 @@ def do(work: Work) -> list[Result]:
 def run(store: Store, work: list[Work], jobs: int = 1) -> None:
     """Do the work and store each piece as it is done."""
     start = time.perf_counter()
-    for done, results in enumerate(_done(work, jobs), 1):
+    for done, results in enumerate(pieces.done(do, work, jobs), 1):
         store.add(results)
         first = results[0]
         spent = time.perf_counter() - start
         found = ", ".join(f"{result['method']} {result['accuracy']:.1f}" for result in results)
         print(f"{done}/{len(work)} {spent:.0f} s: {first['set']} {first['repeat']}: {found}", flush=True)
-
-
-def _done(work: list[Work], jobs: int) -> Iterator[list[Result]]:
-    if jobs == 1:
-        yield from map(do, work)
-        return
-    context = multiprocessing.get_context("spawn")  # so that the limits on threads hold from the start
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        futures = [pool.submit(do, piece) for piece in work]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def version_of_ours() -> str:
-    """Return sslart's version with a digest of its sources, so that no result of other code is taken for today's."""
-    digest = hashlib.sha256()
-    sources = [*Path(sslart.__file__).parent.rglob("*.py"), *(ROOT / "src" / "kernel").rglob("*.*")]
-    for path in sorted(sources):
-        digest.update(path.read_bytes())
-    return f"{sslart.__version__}-{digest.hexdigest()[:8]}"
 
 
 def arguments_of(line: list[str] | None) -> argparse.Namespace:
@@ -150,9 +114,8 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
 
 def main(line: list[str] | None = None) -> None:
     arguments = arguments_of(line)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"  # for the processes that are started from here
-    label = None if arguments.only_rivals else arguments.label or version_of_ours()
+    pieces.one_thread_each()
+    label = None if arguments.only_rivals else arguments.label or pieces.version_of_ours()
     name = contenders.OURS.get(arguments.ours, arguments.ours)
     store = Store(arguments.out, None if label is None else f"{name.rpartition(':')[2]}-{label}")
     sets = arguments.sets or ORDER

@@ -12,8 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from accuracy.contenders import OURS, ours_named
-from accuracy.run import ROOT, version_of_ours
 from data import mixture
+from pieces import ROOT, version_of_ours
 from timing import in_turns, median, ratio
 
 N_SAMPLES, N_FEATURES, N_LABELLED = 10_000, 30, 500
