@@ -1,0 +1,137 @@
+"""Near copies among labelled samples: measurements of one item, far closer to each other than to any other sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+
+MIN_LABELS = 20
+MAX_SIZE = 10  # labels of one item
+MAX_SHARE = 0.2  # of the labels, in one item
+MIN_ITEMS = 3  # of each class: where classes are compact, their samples are no copies of one item
+MAX_EQUAL = 0.15  # share of the pairs that agree in a feature which is measured, not counted or coded
+FACTORS = {2: 6.0, 3: 4.0}  # by number of measured features: in few dimensions, gaps come by chance
+FACTOR = 2.5  # with more of them
+MIN_FOUND = 0.3  # share of the labels; more of few labels, by 1 / sqrt(n) - 0.1
+LOOSER = 1.5  # once there are repeated measurements, the factor by which the rest of them must lie apart
+REACH = 0.9  # quantile of the distances within items that further items keep to
+
+
+class Cluster(NamedTuple):
+    """Samples that lie together: the largest gap between them, and the distance to the nearest other sample."""
+
+    rows: list[int]
+    within: float
+    apart: float
+
+
+def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) -> IntArray:
+    """Return the item of each labelled sample; each is an item of its own where there are no repeated measurements.
+
+    A cluster of samples is taken for measurements of one item where the nearest other sample is `FACTOR` times as far
+    as they are from each other. By chance there are few such clusters, and fewer in more dimensions. So clusters count
+    only where they hold a good share of all labels. Their distances then show how exact measurements are, and clusters
+    of that scale that lie less far apart are found too. The time is O(n² D) for n labels of D features.
+
+    Parameters
+    ----------
+    samples : array of shape (n_labels, n_features)
+        In the unit cube, NaN where missing.
+    classes : array of length n_labels
+    indicator : array of bool, length n_features
+        Which features stand for a category.
+    """
+    alone = np.arange(len(samples))
+    first, of_label = _distinct(samples)
+    distinct, n = samples[first], len(first)
+    factor = _factor(distinct, indicator)
+    if n < MIN_LABELS or factor is None:
+        return alone
+    clusters = [one for one in _clusters(_distances(distinct)) if len(one.rows) <= min(MAX_SIZE, MAX_SHARE * n)]
+    far_apart = [one for one in clusters if one.apart >= factor * one.within]
+    items = _items(far_apart, classes[first])
+    is_found = items != np.arange(n)
+    is_found[items[is_found]] = True
+    if is_found.mean() < MIN_FOUND + max(n**-0.5 - 0.1, 0.0):
+        return alone
+    reach = np.quantile([one.within for one in far_apart if is_found[one.rows[0]]], REACH)
+    apart = [one for one in clusters if one.apart >= (LOOSER if one.within <= reach else factor) * one.within]
+    items = _items(apart, classes[first])
+    return np.asarray(first[items][of_label])
+
+
+def _distinct(samples: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return the first row of each distinct sample, and the number of the distinct sample of each row."""
+    values = np.where(np.isnan(samples), -1.0, samples)
+    _, first, of_label = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    return first, of_label.reshape(-1)
+
+
+def _factor(samples: FloatArray, indicator: BoolArray) -> float | None:
+    """Return how much further apart items must be than their measurements; None where too little is measured."""
+    n_measured = sum(_is_measured(values[~np.isnan(values)]) for values in samples[:, ~indicator].T)
+    return None if n_measured < min(FACTORS) else FACTORS.get(n_measured, FACTOR)
+
+
+def _is_measured(values: FloatArray) -> bool:
+    n = len(values)
+    counts = np.unique(values, return_counts=True)[1]
+    return n > 1 and float((counts * (counts - 1)).sum()) <= MAX_EQUAL * n * (n - 1)
+
+
+def _distances(samples: FloatArray) -> FloatArray:
+    """Return the distance between any two samples: the root mean square over the features that both have."""
+    known = (~np.isnan(samples)).astype(float)
+    values = np.where(np.isnan(samples), 0.0, samples)
+    squares = values**2 @ known.T
+    total = np.maximum(squares + squares.T - 2.0 * values @ values.T, 0.0)
+    n_shared = known @ known.T
+    found: FloatArray = np.sqrt(np.divide(total, n_shared, out=np.ones_like(total), where=n_shared > 0))
+    np.fill_diagonal(found, 0.0)
+    return found
+
+
+def _clusters(apart: FloatArray) -> Iterator[Cluster]:
+    """Yield all clusters of single linkage but the last, which holds all samples; smaller ones before larger ones."""
+    n = len(apart)
+    of_row, clusters = np.arange(n), {row: Cluster([row], 0.0, 0.0) for row in range(n)}
+    for length, row, other in sorted(_spanning_tree(apart)):
+        a, b = of_row[row], of_row[other]
+        for name in (a, b):
+            if len(clusters[name].rows) > 1:
+                yield clusters[name]._replace(apart=length)
+        gone = clusters.pop(b).rows
+        of_row[gone] = a
+        clusters[a] = Cluster(clusters[a].rows + gone, length, 0.0)
+
+
+def _spanning_tree(apart: FloatArray) -> Iterator[tuple[float, int, int]]:
+    """Yield the edges of the minimum spanning tree, by Prim's algorithm."""
+    nearest, source = apart[0].copy(), np.zeros(len(apart), dtype=np.int64)
+    nearest[0] = np.inf
+    outside = np.arange(len(apart)) != 0
+    while outside.any():
+        row = int(np.argmin(nearest))
+        yield float(nearest[row]), int(source[row]), row
+        outside[row], nearest[row] = False, np.inf
+        closer = outside & (apart[row] < nearest)
+        nearest[closer], source[closer] = apart[row][closer], row
+
+
+def _items(clusters: list[Cluster], classes: IntArray) -> IntArray:
+    """Return the first row of the item of each sample, where clusters are items, later clusters rather than earlier.
+
+    A class that would have very few items keeps its samples apart: it is a compact class.
+    """
+    items = np.arange(len(classes))
+    for one in clusters:
+        items[one.rows] = min(one.rows)
+    for label in np.unique(classes):
+        if len(np.unique(items[classes == label])) < MIN_ITEMS:
+            own = np.isin(items, items[classes == label])
+            items[own] = np.flatnonzero(own)
+    return items
