@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.samples import Table
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._mapping.left_out import LeftOut
+from sslart._utils.arrays import IntArray
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
@@ -40,12 +41,8 @@ class Mapping(Protocol):
         """With evidence, the weight of each family of bases; they sum to one. Empty for others."""
 
     @property
-    def left_out(self) -> tuple[FloatArray, IntArray] | None:
-        """With evidence, what the other labels alone predict for each label kept; None for others.
-
-        The probabilities of the classes, shape (n_labels, n_classes), and the class index of each label. Copies of a
-        sample are left out together, and come once.
-        """
+    def left_out(self) -> LeftOut | None:
+        """With evidence, what the other labels alone predict for each label kept; None for others."""
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray] | None:

@@ -10,6 +10,8 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
+MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that some vote always counts
+
 
 @dataclass(frozen=True)
 class VotingRecord:

@@ -1,10 +1,29 @@
-"""Intervals for shares of samples."""
+"""Shares of samples and their intervals."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import sqrt
 
 Z = 1.959963984540054  # a normal variable lies within ±Z with probability 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share with its 95 % interval; None where there was nothing to count.
+
+    Attributes
+    ----------
+    value, low, high : float or None
+    count, total : int or None
+        So many out of so many; None for a mean of shares.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    count: int | None = None
+    total: int | None = None
 
 
 def wilson(count: int, total: int) -> tuple[float, float]:
@@ -22,3 +41,10 @@ def wilson(count: int, total: int) -> tuple[float, float]:
     middle, spread = share + weight / 2, Z * sqrt(share * (1 - share) / total + weight / (4 * total))
     low, high = (middle - spread) / (1 + weight), (middle + spread) / (1 + weight)
     return (0.0 if count == 0 else low), (1.0 if count == total else high)
+
+
+def share(count: int, total: int) -> Estimate:
+    """Return a share with its Wilson interval."""
+    if total == 0:
+        return Estimate(None, None, None, count, total)
+    return Estimate(count / total, *wilson(count, total), count, total)

@@ -9,8 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from sslart._mapping.model_view import view_of
-from sslart.metrics._left_out import left_out_of
-from sslart.metrics._quality import Estimate, share
+from sslart._utils.intervals import Estimate, share
 
 N_FOLDS = 5
 LEAVE_ONE_OUT = "leave-one-out"
@@ -29,7 +28,7 @@ def leave_one_out(model: Any) -> Estimate | None:
 
     None for a model that does not keep its labelled samples, and for one without a label.
     """
-    left_out = left_out_of(view_of(model))
+    left_out = view_of(model).left_out
     return None if left_out is None else left_out.accuracy()
 
 

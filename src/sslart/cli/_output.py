@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sslart._utils.files import write_atomically
+from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
-from sslart.metrics._quality import Estimate
 
 STANDARD = "-"  # standard input or output, in the place of a file
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._data.training import check_has_label
-from sslart._mapping.ensemble_votes import VotingRecord
+from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import check_option, check_whole
-from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._ensemble_nodes import PooledNodes
+from sslart.estimators._guaranteed import GuaranteedClassifier
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
 MEMBER_PARAMETERS = (
@@ -32,10 +32,9 @@ MEMBER_PARAMETERS = (
     "shuffle",
 )
 VOTINGS = ("weighted", "majority")
-MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that some vote always counts
 
 
-class Ensemble(PooledNodes, AbstainingClassifier):
+class Ensemble(PooledNodes, GuaranteedClassifier):
     """Members that have learnt, and their vote."""
 
     n_members: int
@@ -76,6 +75,7 @@ class Ensemble(PooledNodes, AbstainingClassifier):
             self._min_probability(),
             self._quorum(),
             self._cost_matrix(),
+            self._error_levels(),
         )
 
     def _quorum(self) -> int:

@@ -8,25 +8,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from sslart._data.classes import Label
-from sslart._utils.intervals import wilson
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A share with its 95 % interval; None where there was nothing to count.
-
-    Attributes
-    ----------
-    value, low, high : float or None
-    count, total : int or None
-        So many out of so many; None for a mean of shares.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    count: int | None = None
-    total: int | None = None
+from sslart._utils.intervals import Estimate, share
 
 
 @dataclass(frozen=True)
@@ -81,13 +63,6 @@ class Quality:
     balanced_accuracy: Estimate
     classes: tuple[ClassQuality, ...]
     confusion: tuple[tuple[int, ...], ...]
-
-
-def share(count: int, total: int) -> Estimate:
-    """Return a share with its Wilson interval."""
-    if total == 0:
-        return Estimate(None, None, None, count, total)
-    return Estimate(count / total, *wilson(count, total), count, total)
 
 
 def mean_share(shares: Sequence[Estimate]) -> Estimate:

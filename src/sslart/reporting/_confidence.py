@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray
-from sslart.metrics._left_out import LeftOut
-from sslart.metrics._quality import Estimate, Quality, quality_of, share
+from sslart._utils.intervals import Estimate, share
+from sslart.metrics._quality import Quality, quality_of
 from sslart.reporting._summary import Observed
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
@@ -97,13 +98,14 @@ class LeftOutSummary:
 
 def left_out_summary(observed: Observed, left_out: LeftOut | None) -> LeftOutSummary | None:
     """Return the quality on left-out labels."""
-    if left_out is None:
+    accuracy = None if left_out is None else left_out.accuracy()
+    if left_out is None or accuracy is None:
         return None
     labels = observed.view.classes.tolist()
     predicted = [labels[index] for index in left_out.predicted]
     quality = quality_of([labels[index] for index in left_out.truth], predicted, labels)
     never = tuple(label for label in labels if label not in set(predicted))
-    return LeftOutSummary(left_out.n_labels, left_out.accuracy(), quality, never)
+    return LeftOutSummary(left_out.n_labels, accuracy, quality, never)
 
 
 def confidence_of(observed: Observed, left_out: LeftOut | None) -> Confidence:

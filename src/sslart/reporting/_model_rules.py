@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart._data.classes import Label
-from sslart.metrics._quality import Estimate, share
+from sslart._utils.intervals import Estimate, share
 from sslart.reporting._summary import Observed
 from sslart.rules import rules_of
 from sslart.rules._model.text import condition_text

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from sslart._utils.files import write_atomically
+from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
 from sslart._utils.params import check_whole
 from sslart._utils.text import number_text, plural
-from sslart.metrics._left_out import left_out_of
-from sslart.metrics._quality import Estimate
 from sslart.plotting._style import style
 from sslart.reporting._confidence import confidence_of, left_out_summary
 from sslart.reporting._importances import importance_lines
@@ -107,7 +106,7 @@ def report(
     numbers = _check_numbers(sample_numbers, len(observed))
     states = [states_of(observed, row) for row in range(len(observed))]
     summary = summarise(observed)
-    left_out = left_out_of(observed.view)
+    left_out = observed.view.left_out
     confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
     rows = chosen_rows(states, n_samples)
     samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))

@@ -46,6 +46,8 @@ class LabelledSet:
     seed : int
     copies_together : bool
         Whether copies of a sample are left out together.
+    rows : array of int of length n_labels, or None
+        Which of the labels that are kept; None: all.
     """
 
     samples: FloatArray
@@ -55,6 +57,7 @@ class LabelledSet:
     indicator: BoolArray
     seed: int
     copies_together: bool = True
+    rows: IntArray | None = None
 
     @cached_property
     def groups(self) -> LabelGroups:
@@ -79,7 +82,7 @@ class LabelledSet:
             own = order[self.classes[order] == index]
             rank[own] = (np.arange(len(own)) + 0.5 * (np.arange(len(own)) > 0)) / len(own)
         rows = np.sort(np.argsort(rank, kind="stable")[:size])
-        return replace(self, samples=self.samples[rows], classes=self.classes[rows])
+        return replace(self, samples=self.samples[rows], classes=self.classes[rows], rows=rows)
 
 
 class DesignMatrices:

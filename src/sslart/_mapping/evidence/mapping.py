@@ -27,6 +27,7 @@ from sslart._mapping.evidence.settings import (
     FixedSettings,
     Mixture,
 )
+from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import ONE_THREAD
 from sslart._utils.params import check_number
@@ -174,12 +175,15 @@ class EvidenceMapping:
         return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
 
     @property
-    def left_out(self) -> tuple[FloatArray, IntArray]:
-        """What the other labels alone predict for each label kept, copies once: probabilities, and its class index."""
+    def left_out(self) -> LeftOut:
+        """What the other labels alone predict for each label kept."""
         solution = self.solution
-        first = solution.groups.first
-        proba = self.readout.probabilities(solution.left_out[first])
-        return self.class_table.with_unseen(proba), np.sort(self.class_table.sorted_codes())[solution.classes[first]]
+        return LeftOut(
+            self.class_table.with_unseen(self.readout.probabilities(solution.left_out)),
+            np.sort(self.class_table.sorted_codes())[solution.classes],
+            solution.groups.weights,
+            solution.rows,
+        )
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray]:

@@ -39,6 +39,8 @@ class Solution:
         The classes of these labels, as indices into the classes learnt so far, sorted.
     groups : LabelGroups
         Which labels were left out together.
+    rows : array of int of length n_labels
+        Which of the labels that are kept.
     """
 
     readout: Readout
@@ -46,6 +48,7 @@ class Solution:
     left_out: FloatArray
     classes: IntArray
     groups: LabelGroups
+    rows: IntArray
 
 
 def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[tuple[BasisSpec, ...]]:
@@ -184,7 +187,8 @@ class _Trial:
         classes = self.labelled.classes
         groups = self.labelled.groups
         readout = builder.readout(self.design.scaler, self.nodes, left_out, classes, groups.weights)
-        return Solution(readout, tuple(mixtures), left_out, classes, groups)
+        rows = np.arange(len(classes)) if self.labelled.rows is None else self.labelled.rows
+        return Solution(readout, tuple(mixtures), left_out, classes, groups, rows)
 
 
 def _fits_many(mixture: Mixture) -> bool:

@@ -11,6 +11,7 @@ import typer
 
 from sslart import save
 from sslart._mapping.model_view import view_of
+from sslart._utils.intervals import Estimate
 from sslart.cli._evaluate import Measured, measured
 from sslart.cli._model_options import Mapping, ModelOptions, Voting, in_words, validation_share
 from sslart.cli._output import (
@@ -28,7 +29,6 @@ from sslart.cli.input.columns import Column, blank_rows, check_columns, features
 from sslart.cli.input.files import read_pieces
 from sslart.cli.input.sampling import sample_rows
 from sslart.explain._text.importances import rows
-from sslart.metrics._quality import Estimate
 
 N_IMPORTANT = 5
 

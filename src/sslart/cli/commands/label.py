@@ -12,6 +12,7 @@ import typer
 
 from sslart import save
 from sslart._mapping.model_view import view_of
+from sslart._utils.intervals import Estimate
 from sslart._utils.text import plural
 from sslart.active import Query, QueryPool
 from sslart.cli._evaluate import leave_one_out
@@ -21,7 +22,6 @@ from sslart.cli._prompt import SKIP, STOP, ask_class, show_sample
 from sslart.cli.input import cells
 from sslart.cli.input.columns import check_columns, samples_for
 from sslart.cli.input.files import read_pieces
-from sslart.metrics._quality import Estimate
 
 
 def run(

@@ -1,0 +1,124 @@
+"""What a model predicts for its own labels, each by the other labels alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sslart._data.samples import Table
+from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.intervals import Estimate, share
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What is predicted for each labelled sample that a model keeps, by the other labels alone.
+
+    Labels of one group are left out together, copies of a sample are one group.
+
+    Attributes
+    ----------
+    proba : array of shape (n_labels, n_classes)
+        Probabilities.
+    truth : array of int of length n_labels
+        Class index of each label.
+    weights : array of length n_labels
+        What each label counts: the labels of a group count one together.
+    rows : array of int of length n_labels
+        Which of the labelled samples that the model keeps.
+    """
+
+    proba: FloatArray
+    truth: IntArray
+    weights: FloatArray
+    rows: IntArray
+
+    @cached_property
+    def predicted(self) -> IntArray:
+        """Class index of the highest probability."""
+        return np.asarray(self.proba.argmax(axis=1))
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The highest probability."""
+        return np.asarray(self.proba.max(axis=1))
+
+    @property
+    def right(self) -> BoolArray:
+        """Whether the class of the highest probability is that of the label."""
+        return np.asarray(self.predicted == self.truth)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, where those of a group count one."""
+        return round(float(self.weights.sum()))
+
+    def by_class(self) -> FloatArray:
+        """Return how many labels each class has, where those of a group count one together."""
+        return np.bincount(self.truth, self.weights, self.proba.shape[1])
+
+    def accuracy(self) -> Estimate | None:
+        """Return the share of the labels that are predicted rightly.
+
+        None where that would mean nothing: with labels of one class only, or with one label of each class, which is
+        always predicted wrongly without it.
+        """
+        counts = self.by_class()
+        if (counts > 0).sum() < 2 or counts.max() < 1.5:
+            return None
+        n = self.n_labels
+        return share(round(float(np.average(self.right, weights=self.weights)) * n), n)
+
+
+def left_out_by_vote(found: Sequence[LeftOut], tables: Sequence[Table], *, weighted: bool) -> LeftOut:
+    """Return what an ensemble predicts for each label that was left out in every member.
+
+    Parameters
+    ----------
+    found : sequence of LeftOut
+        Of each member.
+    tables : sequence of Table
+        The labelled samples that each member keeps.
+    weighted : bool
+        Whether members weigh each class by their success with it: that of the other labels.
+    """
+    places = [dict(zip(_keys(one, table), range(len(one.rows)), strict=True)) for one, table in zip(found, tables)]
+    common = [key for key in places[0] if all(key in place for place in places[1:])]
+    rows = np.array([[place[key] for key in common] for place in places], dtype=np.int64)
+    proba = np.array([one.proba[own] for one, own in zip(found, rows, strict=True)])
+    first = found[0]
+    truth, weights = first.truth[rows[0]], first.weights[rows[0]]
+    scores = proba
+    if weighted:
+        right = np.array([one.right[own] for one, own in zip(found, rows, strict=True)])
+        scores = proba * np.maximum(_success_without(right, truth, weights, proba.shape[2]), MIN_CLASS_WEIGHT)
+    total = scores.sum(axis=0)
+    return LeftOut(total / total.sum(axis=1, keepdims=True), truth, weights, first.rows[rows[0]])
+
+
+def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:
+    """Return the success of each member with each class, without each label: (n_members, n_labels, n_classes)."""
+    of_class = np.eye(n_classes)[truth] * weights[:, None]
+    hits, trials = right @ of_class, of_class.sum(axis=0)
+    own_hits = right[:, :, None] * of_class
+    hits, trials = hits[:, None] - own_hits, trials - of_class
+    overall = hits.sum(axis=2, keepdims=True) / np.maximum(trials.sum(axis=1, keepdims=True), 1e-12)
+    return np.where(trials > 1e-12, hits / np.maximum(trials, 1e-12), overall)
+
+
+def _keys(left_out: LeftOut, table: Table) -> list[tuple[Any, ...]]:
+    """Return a key for each label: its sample, its class, and its number among equal ones."""
+    seen: Counter[tuple[Any, ...]] = Counter()
+    keys = []
+    columns = [table.categories[column] for column in sorted(table.categories)]
+    for row, index in zip(left_out.rows.tolist(), left_out.truth.tolist(), strict=True):
+        key = (table.values[row].tobytes(), *(column[row] for column in columns), index)
+        seen[key] += 1
+        keys.append((*key, seen[key]))
+    return keys
