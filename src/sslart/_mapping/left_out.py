@@ -61,7 +61,7 @@ class LeftOut:
 
     def by_class(self) -> FloatArray:
         """Return how many labels each class has, where those of a group count one together."""
-        return np.bincount(self.truth, self.weights, self.proba.shape[1])
+        return np.asarray(np.bincount(self.truth, self.weights, self.proba.shape[1]), dtype=np.float64)
 
     def accuracy(self) -> Estimate | None:
         """Return the share of the labels that are predicted rightly.
@@ -88,7 +88,8 @@ def left_out_by_vote(found: Sequence[LeftOut], tables: Sequence[Table], *, weigh
     weighted : bool
         Whether members weigh each class by their success with it: that of the other labels.
     """
-    places = [dict(zip(_keys(one, table), range(len(one.rows)), strict=True)) for one, table in zip(found, tables)]
+    keys = [_keys(one, table) for one, table in zip(found, tables, strict=True)]
+    places = [{key: place for place, key in enumerate(own)} for own in keys]
     common = [key for key in places[0] if all(key in place for place in places[1:])]
     rows = np.array([[place[key] for key in common] for place in places], dtype=np.int64)
     proba = np.array([one.proba[own] for one, own in zip(found, rows, strict=True)])
@@ -109,7 +110,7 @@ def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_c
     own_hits = right[:, :, None] * of_class
     hits, trials = hits[:, None] - own_hits, trials - of_class
     overall = hits.sum(axis=2, keepdims=True) / np.maximum(trials.sum(axis=1, keepdims=True), 1e-12)
-    return np.where(trials > 1e-12, hits / np.maximum(trials, 1e-12), overall)
+    return np.asarray(np.where(trials > 1e-12, hits / np.maximum(trials, 1e-12), overall))
 
 
 def _keys(left_out: LeftOut, table: Table) -> list[tuple[Any, ...]]:
