@@ -25,8 +25,11 @@ from sslart._data.training import as_known, check_has_label
 from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import Ballot
+from sslart._mapping.guarantees.errors import ErrorLevels
+from sslart._mapping.guarantees.promises import Promises, no_promise
+from sslart._mapping.left_out import LeftOut, left_out_by_vote
 from sslart._mapping.predictions import Prediction, PredictionBatch
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
@@ -193,6 +196,8 @@ class ModelView:
     decision_costs : array of shape (n_classes, n_classes), or None
         What a prediction costs, true × predicted: the class of the lowest expected cost is predicted. None: the most
         probable class is.
+    max_error : ErrorLevels or None
+        How many of the answered samples may be wrong.
     """
 
     name: str
@@ -204,6 +209,7 @@ class ModelView:
     abstain_below: float | None = None
     quorum: int = 1
     decision_costs: FloatArray | None = None
+    max_error: ErrorLevels | None = None
 
     @property
     def is_ensemble(self) -> bool:
@@ -233,7 +239,40 @@ class ModelView:
     @property
     def may_abstain(self) -> bool:
         """Whether a parameter lets the model abstain."""
-        return self.search_depth != NO_LIMIT or self.abstain_below is not None
+        return self.search_depth != NO_LIMIT or self.limits_confidence
+
+    @property
+    def limits_confidence(self) -> bool:
+        """Whether a parameter lets the model abstain where its confidence is low."""
+        return self.abstain_below is not None or self.max_error is not None
+
+    @cached_property
+    def promises(self) -> Promises:
+        """What can be promised for new samples, by what is predicted for left-out labels."""
+        left_out = self.left_out
+        if left_out is None:
+            raise ValueError(no_promise(self.name))
+        return Promises(left_out, self.classes, self.abstain_below, self.decision_costs)
+
+    @property
+    def confidence_limits(self) -> FloatArray | None:
+        """From which confidence on each class is predicted, so that `max_error` holds; None where it is not set."""
+        levels = self.max_error
+        if levels is None:
+            return None
+        weights, costs = (None if one is None else one.tobytes() for one in (self.vote_weights, self.decision_costs))
+        key = ("limits", levels, self.abstain_below, weights, costs, *(member.readout for member in self.members))
+        return self.members[0].network.once(key, lambda: self.promises.confidence_limits(levels))
+
+    def is_unsure(self, indices: IntArray, proba: FloatArray) -> BoolArray:
+        """Return for which samples, of those that have a class by their boxes, the confidence is too low."""
+        unsure = np.zeros(len(indices), dtype=bool)
+        if self.abstain_below is not None:
+            unsure |= proba.max(axis=1) < self.abstain_below
+        limits = self.confidence_limits
+        if limits is not None:
+            unsure |= proba[np.arange(len(indices)), indices] < limits[indices]
+        return np.asarray(unsure & (indices != UNLABELLED))
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -254,6 +293,19 @@ class ModelView:
     def novelty_threshold(self) -> float:
         """A sample whose familiarity is lower is novel; mean over the members."""
         return float(np.mean([usual_familiarity(m.network, m.params.choice, m.params.vigilance) for m in self.members]))
+
+    @cached_property
+    def left_out(self) -> LeftOut | None:
+        """What is predicted for each label kept, by the other labels alone; None where no labels are kept."""
+        found = [(member.mapping.left_out, member.mapping.kept_labels) for member in self.members]
+        known = [(one, kept[0]) for one, kept in found if one is not None and kept is not None]
+        if not self.class_table.seen or not known:
+            return None
+        if not self.is_ensemble:
+            return known[0][0]
+        assert self.vote_weights is not None
+        weighted = bool((self.vote_weights != 1).any())
+        return left_out_by_vote([one for one, _ in known], [kept for _, kept in known], weighted=weighted)
 
     def read(self, X: Any) -> Table:
         """Return samples as a table after checking them."""

@@ -52,10 +52,10 @@ class PredictionBatch:
 
     def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> Prediction:
         """Return what the model predicts with its own limit of abstention, and its own depth of search or another."""
-        indices, limit = self.decided(self.view.search_depth if depth is None else depth), self.view.abstain_below
-        proba = self.proba() if want_proba or limit is not None else None
-        if limit is not None and proba is not None:
-            indices = np.where(proba.max(axis=1) < limit, UNLABELLED, indices)
+        indices, limited = self.decided(self.view.search_depth if depth is None else depth), self.view.limits_confidence
+        proba = self.proba() if want_proba or limited else None
+        if limited and proba is not None:
+            indices = np.where(self.view.is_unsure(indices, proba), UNLABELLED, indices)
         return Prediction(indices, proba)
 
     @cached_property

@@ -22,6 +22,10 @@ class AutoSSLART(SSLART):
         T: `predict` abstains where none of the T best boxes has a label. None: it does not.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
+    max_error : float, dict from class to float, or None, default=None
+        In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, on
+        average over training sets and new samples like the labelled ones; from a dict, of those predicted as a class,
+        and it does not abstain from other classes. It needs enough labels.
     decision_costs : array-like of shape (n_classes, n_classes), or dict, default=None
         What predictions cost: rows are true classes and columns predicted ones, in the order of `classes_`; or a dict
         from (true, predicted) to the cost, where wrong predictions not named cost 1 and right ones 0. `predict` returns
@@ -71,6 +75,7 @@ class AutoSSLART(SSLART):
         *,
         search_depth: int | None = None,
         abstain_below: float | None = None,
+        max_error: Any = None,
         decision_costs: Any = None,
         max_labels: int = 50_000,
         bounds: Any = None,
@@ -80,6 +85,7 @@ class AutoSSLART(SSLART):
         self.vigilance = vigilance
         self.search_depth = search_depth
         self.abstain_below = abstain_below
+        self.max_error = max_error
         self.decision_costs = decision_costs
         self.max_labels = max_labels
         self.bounds = bounds

@@ -18,6 +18,7 @@ from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, check_has_label, read_stream_labels
 from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
+from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
@@ -55,6 +56,12 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
 
     def _cost_matrix(self) -> FloatArray | None:
         return cost_matrix(self._name, self.decision_costs, self._class_table.classes)
+
+    def _check_max_error(self, classes: NDArray[Any] | None = None) -> None:
+        """Raise a ValueError where `max_error` cannot be one; of classes that are known, also where it names others."""
+
+    def _error_levels(self) -> ErrorLevels | None:
+        return None
 
     def _search_depth(self) -> int:
         depth = check_whole(self._name, "search_depth", self.search_depth, or_none=True)
@@ -194,12 +201,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             self._search_depth(),
             self._min_probability(),
             decision_costs=self._cost_matrix(),
+            max_error=self._error_levels(),
         )
 
     def _check_prediction_params(self) -> None:
         self._search_depth()
         self._min_probability()
         check_costs(self._name, self.decision_costs)
+        self._check_max_error()
 
     def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> None:
         """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
@@ -208,6 +217,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         network = Network(self._first_encoder(table, stream=False))
         class_table = ClassTable().learning(labels[order])
         cost_matrix(self._name, self.decision_costs, class_table.classes)
+        self._check_max_error(class_table.classes)
         codes = class_table.codes(labels)
         network.learn(table[order], codes[order], len(class_table.seen), params, stop=stop)
         network.nodes.trim()

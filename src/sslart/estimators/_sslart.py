@@ -20,6 +20,7 @@ from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_number, check_option
 from sslart.estimators._base import unchanged_on_failure
 from sslart.estimators._classifier import ARTClassifier
+from sslart.estimators._guaranteed import GuaranteedClassifier
 
 EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
@@ -34,7 +35,7 @@ def stage_order(labels: Labels, shuffle: bool, random_state: Any) -> IntArray:
     return np.concatenate(stages)
 
 
-class SSLART(ARTClassifier):
+class SSLART(GuaranteedClassifier, ARTClassifier):
     """SSL-ART: a semi-supervised classifier that learns boxes in one pass and names the box behind each prediction.
 
     Stage 1 learns boxes from the unlabelled samples, stage 2 goes on with the labelled ones and counts how often each
@@ -59,6 +60,10 @@ class SSLART(ARTClassifier):
         T: how many of the best boxes `predict` searches for one with a label before it abstains. None: no limit.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
+    max_error : float, dict from class to float, or None, default=None
+        In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, on
+        average over training sets and new samples like the labelled ones; from a dict, of those predicted as a class,
+        and it does not abstain from other classes. It needs evidence mapping, and enough labels.
     decision_costs : array-like of shape (n_classes, n_classes), or dict, default=None
         What predictions cost: rows are true classes and columns predicted ones, in the order of `classes_`; or a dict
         from (true, predicted) to the cost, where wrong predictions not named cost 1 and right ones 0. `predict` returns
@@ -137,6 +142,7 @@ class SSLART(ARTClassifier):
         match_tracking: float = 1e-6,
         search_depth: int | None = None,
         abstain_below: float | None = None,
+        max_error: Any = None,
         decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,
@@ -155,6 +161,7 @@ class SSLART(ARTClassifier):
         self.match_tracking = match_tracking
         self.search_depth = search_depth
         self.abstain_below = abstain_below
+        self.max_error = max_error
         self.decision_costs = decision_costs
         self.families = families
         self.bandwidth = bandwidth

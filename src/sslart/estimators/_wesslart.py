@@ -50,6 +50,10 @@ class WESSLART(Ensemble):
         alike.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
+    max_error : float, dict from class to float, or None, default=None
+        In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, on
+        average over training sets and new samples like the labelled ones; from a dict, of those predicted as a class,
+        and it does not abstain from other classes. It needs evidence mapping, and enough labels.
     decision_costs : array-like of shape (n_classes, n_classes), or dict, default=None
         What predictions cost: rows are true classes and columns predicted ones, in the order of `classes_`; or a dict
         from (true, predicted) to the cost, where wrong predictions not named cost 1 and right ones 0. `predict` returns
@@ -132,6 +136,7 @@ class WESSLART(Ensemble):
         match_tracking: float = 1e-6,
         search_depth: int | None = None,
         abstain_below: float | None = None,
+        max_error: Any = None,
         decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,
@@ -154,6 +159,7 @@ class WESSLART(Ensemble):
         self.match_tracking = match_tracking
         self.search_depth = search_depth
         self.abstain_below = abstain_below
+        self.max_error = max_error
         self.decision_costs = decision_costs
         self.families = families
         self.bandwidth = bandwidth
@@ -188,6 +194,7 @@ class WESSLART(Ensemble):
             apart = self._held_out(labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]
             self._class_table = ClassTable().learning(training_labels)
+            self._check_max_error(self._class_table.classes)
             self._cost_matrix()
             validation, validation_labels = table[labels.known], labels[labels.known]
             if validation_set is not None:
@@ -292,6 +299,7 @@ class WESSLART(Ensemble):
         check_jobs(self._name, self.n_jobs)
         self._min_probability()
         check_costs(self._name, self.decision_costs)
+        self._check_max_error()
         if not (isinstance(self.validation, Real) and not isinstance(self.validation, bool)):
             if self.validation != "labelled":
                 raise ValueError(

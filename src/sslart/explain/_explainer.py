@@ -22,7 +22,7 @@ from sslart.explain._counterfactuals.changes import CounterfactualTable
 from sslart.explain._counterfactuals.moves import Path, moves_towards
 from sslart.explain._counterfactuals.rounding import decimals_of
 from sslart.explain._counterfactuals.search import AIMS, Search
-from sslart.explain._explanation import BoxFindings, Explanation, MemberFindings, ModelFindings
+from sslart.explain._explanation import BoxFindings, Explanation, LowConfidence, MemberFindings, ModelFindings
 from sslart.explain._match import NO_NODE
 from sslart.explain._probe import MemberProbe
 from sslart.explain._search_path import SearchPaths
@@ -81,7 +81,7 @@ class _Explainer:
         self.ballot: Ballot | None = None
         self.evidence: EvidenceTable | None = None
         self.proba: FloatArray = np.zeros((n, len(self.classes)))
-        self.indices: IntArray = np.full(n, UNLABELLED)  # before `abstain_below` is applied
+        self.indices: IntArray = np.full(n, UNLABELLED)  # before limits of confidence are applied
         self.is_low: BoolArray = np.zeros(n, dtype=bool)
         self.deficits: FloatArray = np.zeros(n)
         self.familiarity: FloatArray = np.zeros(n)
@@ -135,9 +135,24 @@ class _Explainer:
 
     def _set_predictions(self, indices: IntArray, proba: FloatArray) -> None:
         self.indices, self.proba = indices, proba
-        if self.view.abstain_below is not None:
-            self.is_low = (indices != UNLABELLED) & (proba.max(axis=1) < self.view.abstain_below)
+        if self.view.limits_confidence:
+            self.is_low = self.view.is_unsure(indices, proba)
         self.predicted = np.where(self.is_low, UNLABELLED, indices)
+
+    def _low_confidences(self) -> list[LowConfidence | None]:
+        """Return why each sample has too low a confidence: `abstain_below`, else `max_error`."""
+        least, limits, levels = self.view.abstain_below, self.view.confidence_limits, self.view.max_error
+        found: list[LowConfidence | None] = [None] * len(self.indices)
+        for row in np.flatnonzero(self.is_low).tolist():
+            index, highest = self.indices.item(row), float(self.proba[row].max())
+            if least is not None and highest < least:
+                found[row] = LowConfidence(highest, least, None)
+            elif limits is not None and levels is not None:
+                limit = limits.item(index)
+                found[row] = LowConfidence(
+                    self.proba.item(row, index), limit if limit <= 1 else None, levels.of_class(index)
+                )
+        return found
 
     def _shown_members(self, ballot: Ballot) -> IntArray:
         """Return the member to show for each sample: that adds most to the prediction, the first on ties.
@@ -217,7 +232,7 @@ class _Explainer:
         return indices, batch.nodes(self.depth)[0] if alone else np.full(len(table), NO_NODE)
 
     def _counterfactuals(self) -> CounterfactualTable:
-        by_one_box = self.view.decides_by_one_box and self.view.abstain_below is None
+        by_one_box = self.view.decides_by_one_box and not self.view.limits_confidence
         network, names = self.parts[0][1].member.network, self.view.feature_names
         decimals = network.once(("decimals", len(names)), lambda: decimals_of(network, len(names)))
         search = Search(self.table, self.predicted, decimals, self._predict, by_one_box=by_one_box)
@@ -251,8 +266,7 @@ class _Explainer:
             view.params.vigilance,
             self.ballot,
             self.classes,
-            np.where(self.is_low, self.proba.max(axis=1), np.nan),
-            view.abstain_below,
+            self._low_confidences(),
             view.quorum,
             self.evidence,
             None if view.decision_costs is None else expected_costs(self.proba, view.decision_costs),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.ensemble_votes import Ballot
@@ -87,6 +87,23 @@ class Advice:
     support: int
 
 
+class LowConfidence(NamedTuple):
+    """A confidence too low for a prediction.
+
+    Attributes
+    ----------
+    confidence : float
+    limit : float or None
+        None where no confidence is high enough.
+    max_error : float or None
+        What the limit follows from; None: it is `abstain_below`.
+    """
+
+    confidence: float
+    limit: float | None
+    max_error: float | None
+
+
 @dataclass(frozen=True)
 class MemberFindings:
     """What one network contributes to the explanation of several samples.
@@ -146,9 +163,8 @@ class ModelFindings:
     ballot : Ballot or None
         The votes of an ensemble.
     classes : list
-    low_probability : array of length n_samples
-        The highest probability, where the model abstains because it is too low; NaN for other samples.
-    abstain_below : float or None
+    low_confidence : list of LowConfidence or None of length n_samples
+        Why the model abstains, where its confidence is too low.
     quorum : int
         How many members of an ensemble must vote.
     evidence : EvidenceTable or None
@@ -161,8 +177,7 @@ class ModelFindings:
     vigilance: float
     ballot: Ballot | None
     classes: list[Any]
-    low_probability: FloatArray
-    abstain_below: float | None
+    low_confidence: list[LowConfidence | None]
     quorum: int
     evidence: EvidenceTable | None
     expected_costs: FloatArray | None = None
@@ -180,7 +195,8 @@ class Explanation:
     prediction : class, or -1 or None
         What `predict` returns; -1 or None, as there, where the model abstains.
     abstained : bool
-        Whether it abstains: none of the T best boxes has a label, or no probability reaches `abstain_below`.
+        Whether it abstains: none of the T best boxes has a label, or the confidence is too low
+        for `abstain_below` or `max_error`.
     confidence : float or None
         What `predict_proba` returns for the prediction; None where the model abstains.
     expected_costs : dict from class to float, or None
@@ -203,6 +219,10 @@ class Explanation:
         those of the member that adds most to the prediction.
     low_confidence : (float, float) or None
         The highest probability and `abstain_below`, where the model abstains because the first is below the second.
+        With `max_error`, the probability of the class and the limit that follows from `max_error`; None in place of the
+        limit where no confidence is high enough.
+    max_error : float or None
+        The error that the limit in `low_confidence` follows from; None where that is `abstain_below`.
     counterfactual : Counterfactual or None
         The smallest change found that leads to another prediction, checked by predicting it; None where none was found.
     advice : Advice or None
@@ -258,10 +278,16 @@ class Explanation:
         return self._member.paths.steps(self._member_row)
 
     @property
-    def low_confidence(self) -> tuple[float, float] | None:
+    def low_confidence(self) -> tuple[float, float | None] | None:
         """The highest probability and the limit it does not reach, where the model abstains because of that."""
-        highest, limit = self._model.low_probability.item(self._row), self._model.abstain_below
-        return None if limit is None or highest != highest else (highest, limit)
+        low = self._model.low_confidence[self._row]
+        return None if low is None else (low.confidence, low.limit)
+
+    @property
+    def max_error(self) -> float | None:
+        """The error that the limit in `low_confidence` follows from; None where that is `abstain_below`."""
+        low = self._model.low_confidence[self._row]
+        return None if low is None else low.max_error
 
     @property
     def quorum(self) -> int:

@@ -221,7 +221,7 @@ def sample_lines(
                 novelty.familiarity if novelty else None,
                 novelty.features if novelty else (),
                 why.advice.support if why.advice else None,
-                low_probability_text(*why.low_confidence) if why.low_confidence else None,
+                low_probability_text(*why.low_confidence, why.max_error) if why.low_confidence else None,
                 evidence_headline(evidence) if evidence else None,
                 _waterfall(evidence) if evidence else (),
                 sum_text(evidence) if evidence else None,

@@ -24,15 +24,23 @@ def headline(explanation: Explanation) -> str:
     return f"Prediction: {explanation.prediction} (confidence {explanation.confidence:.2f})"
 
 
-def low_probability_text(highest: float, limit: float) -> str:
+def low_probability_text(highest: float, limit: float | None, max_error: float | None = None) -> str:
     """Return why a probability is too low, in as many digits as show it."""
+    if limit is None:
+        return f"no probability is high enough for at most {100 * (max_error or 0):g} % wrong predictions (max_error)"
     digits = next((digits for digits in range(2, 17) if float(f"{highest:.{digits}f}") < limit), 17)
-    return f"the highest probability, {highest:.{digits}f}, is below {limit:g}"
+    if max_error is None:
+        return f"the highest probability, {highest:.{digits}f}, is below {limit:g}"
+    digits = next((n for n in range(digits, 17) if float(f"{highest:.{n}f}") < float(f"{limit:.{n}f}")), 17)
+    return (
+        f"the probability of the class, {highest:.{digits}f}, is below {limit:.{digits}f}, from which on at most "
+        f"{100 * max_error:g} % of the predictions are wrong (max_error)"
+    )
 
 
 def _why_abstained(explanation: Explanation) -> str:
     if explanation.low_confidence is not None:
-        return low_probability_text(*explanation.low_confidence)
+        return low_probability_text(*explanation.low_confidence, explanation.max_error)
     n_votes = sum(vote.vote is not None for vote in explanation.votes or ())
     if n_votes:
         n_members = len(explanation.votes or ())
@@ -177,6 +185,7 @@ def as_dict(explanation: Explanation) -> dict[str, Any]:
         if explanation.expected_costs is None
         else [{"class": name, "cost": cost} for name, cost in explanation.expected_costs.items()],
         "low_confidence": None if low is None else list(low),
+        "max_error": explanation.max_error,
         "search_path": [step._asdict() for step in explanation.search_path],
         "box": _box_dict(explanation.box),
         "opposing_box": None if opposing is None else _box_dict(opposing),

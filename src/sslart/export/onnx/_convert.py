@@ -119,12 +119,14 @@ def _declare_outputs(graph: Graph, view: ModelView, found: Predicted) -> None:
     decided = found.has_value if found.within_depth is None else found.has_value & found.within_depth
     if view.abstain_below is not None:
         decided = decided & ~(found.proba.max(axis=1) < view.abstain_below)
-    classes = view.classes
+    costs, limits, classes = view.decision_costs, view.confidence_limits, view.classes
+    indices = found.indices if costs is None else cheapest(found.proba, costs)
+    if limits is not None:
+        is_own = indices.reshape(-1, 1).equals(np.arange(len(classes))[None]).cast(DOUBLE)
+        decided = decided & ~((found.proba * is_own).sum(axis=1) < graph.take(limits, indices))
     as_text = classes.dtype.kind == "U"
     no_class: Any = "" if as_text else NO_INTEGER if view.class_table.has_minus_one() else UNLABELLED
     names = np.array([*classes.tolist(), no_class], dtype=object if as_text else np.int64)
-    costs = view.decision_costs
-    indices = found.indices if costs is None else cheapest(found.proba, costs)
     label = graph.take(names, graph.where(decided, indices, np.array(len(classes))))
     proba = graph.where(found.has_value.reshape(-1, 1), found.proba, np.nan)
     graph.output(label, LABEL, STRING if as_text else INT64)

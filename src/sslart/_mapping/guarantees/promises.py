@@ -1,0 +1,173 @@
+"""What a model can promise with the labels it has: limits of confidence and sets of classes, or why it cannot."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._mapping.decision_costs import cheapest
+from sslart._mapping.guarantees.errors import NEVER, ErrorCurve, ErrorLevels, error_curve
+from sslart._mapping.guarantees.sets import EXACT, class_sets
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.text import list_text, plural
+
+if TYPE_CHECKING:
+    from sslart._mapping.left_out import LeftOut
+
+SHOWN_CLASSES = 10
+
+
+def labels_needed(error: float) -> int:
+    """Return the fewest labels with which an error can be promised: those of 1 / (1 + labels) ≤ error."""
+    return math.ceil(1.0 / error - 1.0 - EXACT)
+
+
+def smallest_error(n_labels: float) -> float:
+    """Return the smallest error that can be promised with so many labels, all of them predicted rightly."""
+    return 1.0 / (1.0 + n_labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Promises:
+    """What follows from left-out predictions for new ones.
+
+    Attributes
+    ----------
+    left_out : LeftOut
+    classes : array
+        Sorted.
+    abstain_below : float or None
+    decision_costs : array of shape (n_classes, n_classes), or None
+    """
+
+    left_out: LeftOut
+    classes: NDArray[Any]
+    abstain_below: float | None = None
+    decision_costs: FloatArray | None = None
+
+    @cached_property
+    def n_labels(self) -> float:
+        """How many labels there are; samples that belong together count one."""
+        return float(self.left_out.weights.sum())
+
+    @cached_property
+    def predicted(self) -> IntArray:
+        """Class index that the model decides for each left-out label, if it answers."""
+        proba = self.left_out.proba
+        return np.asarray(proba.argmax(axis=1)) if self.decision_costs is None else cheapest(proba, self.decision_costs)
+
+    @cached_property
+    def _may_answer(self) -> BoolArray:
+        """Whether `abstain_below` lets the model answer."""
+        highest = self.left_out.proba.max(axis=1)
+        return np.asarray(highest >= (0.0 if self.abstain_below is None else self.abstain_below))
+
+    def curve(self, index: int | None = None) -> ErrorCurve:
+        """Return errors and answers by the least confidence: of all predictions, or those of one class."""
+        rows = np.flatnonzero(self._may_answer if index is None else self._may_answer & (self.predicted == index))
+        predicted = self.predicted[rows]
+        confidence = self.left_out.proba[rows, predicted]
+        return error_curve(confidence, predicted != self.left_out.truth[rows], self.left_out.weights[rows])
+
+    def confidence_limits(self, levels: ErrorLevels) -> FloatArray:
+        """Return from which confidence on each class is predicted: 0 for always, `NEVER` for never.
+
+        Raises
+        ------
+        ValueError
+            If a level is lower than can be promised with the labels there are.
+        """
+        limits = np.zeros(len(self.classes))
+        if levels.overall is not None:
+            self._check_error(levels.overall, self.n_labels, f"with {self._counted()}")
+            limits[:] = self._limit(levels.overall, self.curve(), "no class", "every sample")
+        for index, level in levels.by_class:
+            name = repr(self.classes[index].item())
+            n = float(self.left_out.weights[self.predicted == index].sum())
+            counted = plural(math.floor(n + EXACT), "left-out label")
+            self._check_error(level, n, f"for class {name}, which is predicted for {counted}", "of that class")
+            limits[index] = self._limit(level, self.curve(index), f"class {name}", "the samples of that class")
+        return limits
+
+    def _counted(self) -> str:
+        """Return the number of labels in words."""
+        n_labels, n_groups = len(self.left_out.truth), math.floor(self.n_labels + EXACT)
+        if n_groups == n_labels:
+            return plural(n_labels, "label")
+        return f"{plural(n_labels, 'label')} of {plural(n_groups, 'group')} (copies and groups count once)"
+
+    def _check_error(self, level: float, n: float, with_labels: str, which: str = "") -> None:
+        least = smallest_error(n)
+        if least > level + EXACT:
+            raise ValueError(
+                f"max_error={level:g} cannot be promised {with_labels}: the smallest error that can be promised is "
+                f"{_percent_up(least)}, and {100 * level:g} % needs at least "
+                f"{plural(labels_needed(level), 'label')}{' ' if which else ''}{which}. Label more samples, or raise "
+                "max_error."
+            )
+
+    def _limit(self, level: float, curve: ErrorCurve, never: str, where: str) -> float:
+        limit = curve.least_confidence(level)
+        if limit == NEVER:
+            least = float(curve.error.min()) if len(curve.error) else 1.0
+            warnings.warn(
+                f"max_error={level:g} is less than this model can keep at any confidence, so that it predicts {never} "
+                f"and abstains for {where}. The smallest error that can be promised is {_percent_up(least)}: raise "
+                "max_error, or label more samples.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return limit
+
+    def sets(self, proba: FloatArray, coverage: float, *, per_class: bool) -> BoolArray:
+        """Return which classes are in the set of each sample.
+
+        Raises
+        ------
+        ValueError
+            If the coverage is higher than can be promised with the labels there are.
+        """
+        self._check_coverage(coverage, per_class)
+        own = self.left_out
+        return class_sets(proba, own.proba, own.truth, own.weights, coverage, per_class=per_class)
+
+    def _check_coverage(self, coverage: float, per_class: bool) -> None:
+        n_labels, with_labels, of_class, held = self.n_labels, f"with {self._counted()}", "", "all classes"
+        if per_class:
+            by_class = self.left_out.by_class()
+            n_labels = float(by_class.min())
+            few = np.flatnonzero(1.0 / (1.0 + by_class) > 1.0 - coverage + EXACT)
+            names = [f"{self.classes[index].item()!r}: {math.floor(by_class[index] + EXACT)}" for index in few]
+            with_labels = f"for each class with so few labels (class {list_text(names, SHOWN_CLASSES)})"
+            of_class, held = " of each class", "these classes" if len(few) > 1 else "this class"
+        if smallest_error(n_labels) > 1.0 - coverage + EXACT:
+            cure = ", lower coverage, or leave per_class out" if per_class else ", or lower coverage"
+            raise ValueError(
+                f"coverage={coverage:g} cannot be promised {with_labels}: every set would hold {held}. The highest "
+                f"coverage that can be promised is {_percent_down(1.0 - smallest_error(n_labels))}, and "
+                f"{100 * coverage:g} % needs at least {plural(labels_needed(1.0 - coverage), 'label')}{of_class}. "
+                f"Label more samples{cure}."
+            )
+
+
+def no_promise(owner: str) -> str:
+    """Return why a model without evidence mapping cannot promise anything."""
+    return (
+        f"This {owner} keeps no labelled samples, so that nothing can be promised for new ones: max_error and "
+        "predict_set need evidence mapping. Fit AutoSSLART, or set mapping='evidence' and fit again; abstain_below "
+        "works without it."
+    )
+
+
+def _percent_up(share: float) -> str:
+    return f"{math.ceil(1000 * share - EXACT) / 10:g} %"
+
+
+def _percent_down(share: float) -> str:
+    return f"{math.floor(1000 * share + EXACT) / 10:g} %"
