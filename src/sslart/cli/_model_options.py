@@ -118,6 +118,8 @@ def in_words(model: Any) -> dict[str, str]:
     """Return what a fitted model is and how it predicts, by topic."""
     view, mapping = view_of(model), Mapping(model.mapping)
     how = {"mapping": f"{mapping}: {HOW_CLASSES_FOLLOW[mapping]}"}
+    if view.decision_costs is not None:
+        how["decision"] = "the class of the lowest expected cost, by the costs in the settings"
     if not view.is_ensemble:
         chosen = "; leave-one-out chooses its settings" if isinstance(model, AutoSSLART) else ""
         return {"model": f"one SSL-ART model{chosen}", **how}

@@ -11,7 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from sslart._data.labels import UNLABELLED
+from sslart._mapping.decision_costs import cost_matrix
 from sslart._mapping.model_view import view_of
+from sslart._mapping.predictions import Prediction
+from sslart._utils.arrays import FloatArray
 from sslart.cli._output import STANDARD
 from sslart.cli.input.files import arrow, pandas
 from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
@@ -25,6 +29,8 @@ class RowPredictor:
     model : fitted FuzzyARTMAP, SSLART or WESSLART
     abstain_below, search_depth, quorum : numbers or None
         Take the place of the model's parameters where they are not None.
+    decision_costs : dict or None
+        The same.
     """
 
     def __init__(
@@ -33,11 +39,12 @@ class RowPredictor:
         abstain_below: float | None = None,
         search_depth: int | None = None,
         quorum: int | None = None,
+        decision_costs: dict[tuple[Any, Any], float] | None = None,
     ) -> None:
         given: dict[str, Any] = {"abstain_below": abstain_below, "search_depth": search_depth, "quorum": quorum}
-        self._view = dataclasses.replace(
-            view_of(model), **{name: value for name, value in given.items() if value is not None}
-        )
+        view = view_of(model)
+        given["decision_costs"] = cost_matrix(view.name, decision_costs, view.classes)
+        self._view = dataclasses.replace(view, **{name: value for name, value in given.items() if value is not None})
         self._rule_numbers = RuleNumbers(model)
 
     def __call__(self, samples: Any) -> Any:
@@ -45,20 +52,26 @@ class RowPredictor:
         pd, view = pandas(), self._view
         table = view.read(samples)
         prediction = view.predict(table, want_proba=True)
-        assert prediction.proba is not None
         labels = view.labels_or_none(prediction.indices)
         familiarity = view.score_samples(table)
         rules = self._rule_numbers(samples, labels)
         return pd.DataFrame(
             {
                 "class": pd.Series(labels, dtype=object),
-                "probability": prediction.proba.max(axis=1).round(6),
+                "probability": _probabilities(prediction).round(6),
                 "abstained": [label is None for label in labels],
                 "box": pd.Series(rules, dtype="Int64").mask(rules == NO_RULE),
                 "novelty": (1 - familiarity).round(6),
                 "novel": familiarity < view.novelty_threshold,
             }
         )
+
+
+def _probabilities(prediction: Prediction) -> FloatArray:
+    """Return the probability of each prediction; where the model abstains, the highest."""
+    assert prediction.proba is not None
+    shown = np.where(prediction.indices == UNLABELLED, prediction.proba.argmax(axis=1), prediction.indices)
+    return np.asarray(prediction.proba[np.arange(len(shown)), shown])
 
 
 def with_blank_rows(predictions: Any, predicted: Any) -> Any:

@@ -12,6 +12,7 @@ import typer
 from sslart import save
 from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate
+from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
 from sslart.cli._evaluate import Measured, measured
 from sslart.cli._model_options import Mapping, ModelOptions, Voting, in_words, validation_share
 from sslart.cli._output import (
@@ -66,6 +67,7 @@ def run(
     quorum: Annotated[
         int | None, typer.Option(min=1, help="how many members must vote; matters with predict --search-depth")
     ] = None,
+    cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
     most_rows: Annotated[
         int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
@@ -106,7 +108,8 @@ def run(
     columns = understood(samples)
     if len({one for one in labels if one is not None}) == 1:
         note(f"column {label!r} has one class, which the model will predict for every row: label a row of another.")
-    model = options.estimator()
+    costs = read_costs(cost, sorted({one for one in labels if one is not None}))
+    model = options.estimator().set_params(decision_costs=costs)
     start = time.perf_counter()
     model.fit(samples, labels)
     seconds = time.perf_counter() - start
@@ -137,7 +140,11 @@ def _summary(
         "samples": n_samples,
         "unlabelled": n_samples - sum(counts.values()),
         "labels": dict(sorted(counts.items())),
-        "settings": {name: value for name, value in model.get_params().items() if value is not None},
+        "settings": {
+            name: as_options(value) if name == "decision_costs" else value
+            for name, value in model.get_params().items()
+            if value is not None
+        },
         "evidence": _evidence(model),
         "quality": quality.how,
         "accuracy": None if quality.accuracy is None else vars(quality.accuracy),

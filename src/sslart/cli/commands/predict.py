@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart._mapping.model_view import view_of
+from sslart.cli._costs import COST_HELP, COST_METAVAR, read_costs
 from sslart.cli._model_file import read_model
 from sslart.cli._output import (
     DATA_HELP,
@@ -44,6 +45,7 @@ def run(
         int | None,
         typer.Option(min=1, help="of an ensemble: leave it blank where fewer members vote", metavar="MEMBERS"),
     ] = None,
+    cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
@@ -53,14 +55,16 @@ def run(
     contribute, the nearest box of that class. A row is novel if it fits the model worse than all but a twentieth of
     the learnt samples. The file is read piece by piece and may be larger than memory.
 
-    --abstain-below, --search-depth and --quorum take the place of the model's own settings.
+    --abstain-below, --search-depth, --quorum and --cost take the place of the model's own settings. With costs, the
+    class is that of the lowest expected cost; the probability is that of this class.
     """
     check_target(out, model_file, data)
     check_kind(out)
     model = read_model(model_file)
     if quorum is not None:
         _check_quorum(model, model_file, quorum)
-    predict = RowPredictor(model, abstain_below, search_depth, quorum)
+    costs = read_costs(cost, model.classes_.tolist())
+    predict = RowPredictor(model, abstain_below, search_depth, quorum, costs)
     total = {"rows": 0, "abstained": 0, "novel": 0}
     kind = ".json" if as_json else Path(out).suffix.lower()
     pieces = _pieces(model, predict, data, id_column, total, progress=out != STANDARD and not quiet)
