@@ -17,8 +17,7 @@ MAX_EQUAL = 0.15  # share of the pairs that agree in a feature which is measured
 FACTORS = {2: 6.0, 3: 4.0}  # by number of measured features: in few dimensions, gaps come by chance
 FACTOR = 2.5  # with more of them
 MIN_FOUND = 0.3  # share of the labels; more of few labels, by 1 / sqrt(n) - 0.1
-LOOSER = 1.5  # once there are repeated measurements, the factor by which the rest of them must lie apart
-REACH = 0.9  # quantile of the distances within items that further items keep to
+REACH = 0.95  # quantile of the distances within items: what is as close belongs together too
 
 
 class Cluster(NamedTuple):
@@ -52,15 +51,12 @@ def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) ->
     if n < MIN_LABELS or factor is None:
         return alone
     clusters = [one for one in _clusters(_distances(distinct)) if len(one.rows) <= min(MAX_SIZE, MAX_SHARE * n)]
-    far_apart = [one for one in clusters if one.apart >= factor * one.within]
-    items = _items(far_apart, classes[first])
-    is_found = items != np.arange(n)
-    is_found[items[is_found]] = True
-    if is_found.mean() < MIN_FOUND + max(n**-0.5 - 0.1, 0.0):
+    sure = [one for one in clusters if one.apart >= factor * one.within]
+    items = _items(sure, n)
+    if _share_of_items(items, classes[first]) < MIN_FOUND + max(n**-0.5 - 0.1, 0.0):
         return alone
-    reach = np.quantile([one.within for one in far_apart if is_found[one.rows[0]]], REACH)
-    apart = [one for one in clusters if one.apart >= (LOOSER if one.within <= reach else factor) * one.within]
-    items = _items(apart, classes[first])
+    reach = np.quantile([one.within for one in sure], REACH)
+    items = _items([one for one in clusters if one.within <= reach or one.apart >= factor * one.within], n)
     return np.asarray(first[items][of_label])
 
 
@@ -122,16 +118,22 @@ def _spanning_tree(apart: FloatArray) -> Iterator[tuple[float, int, int]]:
         nearest[closer], source[closer] = apart[row][closer], row
 
 
-def _items(clusters: list[Cluster], classes: IntArray) -> IntArray:
-    """Return the first row of the item of each sample, where clusters are items, later clusters rather than earlier.
-
-    A class that would have very few items keeps its samples apart: it is a compact class.
-    """
-    items = np.arange(len(classes))
+def _items(clusters: list[Cluster], n: int) -> IntArray:
+    """Return the first row of the item of each sample: that of the largest cluster which holds it."""
+    items = np.arange(n)
     for one in clusters:
         items[one.rows] = min(one.rows)
-    for label in np.unique(classes):
-        if len(np.unique(items[classes == label])) < MIN_ITEMS:
-            own = np.isin(items, items[classes == label])
-            items[own] = np.flatnonzero(own)
     return items
+
+
+def _share_of_items(items: IntArray, classes: IntArray) -> float:
+    """Return the share of the samples that are not alone in their item, without those of compact classes.
+
+    A class of very few items is a compact class, whose samples are no copies of each other.
+    """
+    is_shared = np.bincount(items, minlength=len(items))[items] > 1
+    for label in np.unique(classes):
+        own = classes == label
+        if len(np.unique(items[own])) < MIN_ITEMS:
+            is_shared &= ~own
+    return float(is_shared.mean())
