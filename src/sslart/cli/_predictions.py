@@ -13,6 +13,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.decision_costs import cost_matrix
+from sslart._mapping.guarantees.errors import error_levels
 from sslart._mapping.model_view import view_of
 from sslart._mapping.predictions import Prediction
 from sslart._utils.arrays import FloatArray
@@ -27,7 +28,7 @@ class RowPredictor:
     Parameters
     ----------
     model : fitted FuzzyARTMAP, SSLART or WESSLART
-    abstain_below, search_depth, quorum : numbers or None
+    abstain_below, search_depth, quorum, max_error : numbers or None
         Take the place of the model's parameters where they are not None.
     decision_costs : dict or None
         The same.
@@ -40,10 +41,12 @@ class RowPredictor:
         search_depth: int | None = None,
         quorum: int | None = None,
         decision_costs: dict[tuple[Any, Any], float] | None = None,
+        max_error: float | None = None,
     ) -> None:
         given: dict[str, Any] = {"abstain_below": abstain_below, "search_depth": search_depth, "quorum": quorum}
         view = view_of(model)
         given["decision_costs"] = cost_matrix(view.name, decision_costs, view.classes)
+        given["max_error"] = error_levels(view.name, max_error, view.classes)
         self._view = dataclasses.replace(view, **{name: value for name, value in given.items() if value is not None})
         self._rule_numbers = RuleNumbers(model)
 

@@ -1,5 +1,6 @@
-"""Scores for models that may abstain: coverage and correctness, their curve, and comparisons over data sets."""
+"""Scores for models that may abstain, what such models can promise, and comparisons over data sets."""
 
+from sslart._mapping.guarantees.levels import Guarantee, Guarantees
 from sslart.metrics._abstention import (
     CoverageCorrectness,
     correctness_score,
@@ -11,9 +12,12 @@ from sslart.metrics._abstention import (
     specificity_score,
 )
 from sslart.metrics._comparison import Interval, WinTieLoss, bootstrap_interval, win_tie_loss
+from sslart.metrics._guarantees import guarantees
 
 __all__ = [
     "CoverageCorrectness",
+    "Guarantee",
+    "Guarantees",
     "Interval",
     "WinTieLoss",
     "bootstrap_interval",
@@ -22,6 +26,7 @@ __all__ = [
     "coverage_correctness_curve",
     "coverage_score",
     "coverage_scorer",
+    "guarantees",
     "sensitivity_score",
     "specificity_score",
     "win_tie_loss",

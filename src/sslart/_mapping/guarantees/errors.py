@@ -95,6 +95,11 @@ class ErrorCurve:
     answered: FloatArray
     error: FloatArray
 
+    @property
+    def smallest_error(self) -> float:
+        """The smallest error that any confidence can promise."""
+        return float(self.error.min()) if len(self.error) else 1.0
+
     def place(self, level: float) -> int | None:
         """Return where the lowest confidence stands whose error is at most the level; None where none is."""
         suffices = np.flatnonzero(self.error <= level + EXACT)

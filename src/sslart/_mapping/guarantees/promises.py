@@ -85,14 +85,15 @@ class Promises:
         """
         limits = np.zeros(len(self.classes))
         if levels.overall is not None:
-            self._check_error(levels.overall, self.n_labels, f"with {self._counted()}")
-            limits[:] = self._limit(levels.overall, self.curve(), "no class", "every sample")
+            curve = self.curve()
+            _check_error(levels.overall, self.n_labels, curve, f"with {self._counted()}")
+            limits[:] = _limit(levels.overall, curve, "nothing", "everywhere")
         for index, level in levels.by_class:
             name = repr(self.classes[index].item())
-            n = float(self.left_out.weights[self.predicted == index].sum())
+            n, curve = float(self.left_out.weights[self.predicted == index].sum()), self.curve(index)
             counted = plural(math.floor(n + EXACT), "left-out label")
-            self._check_error(level, n, f"for class {name}, which is predicted for {counted}", "of that class")
-            limits[index] = self._limit(level, self.curve(index), f"class {name}", "the samples of that class")
+            _check_error(level, n, curve, f"for class {name}, which is predicted for {counted}", " of that class")
+            limits[index] = _limit(level, curve, f"class {name} never", "where it is the most probable")
         return limits
 
     def _counted(self) -> str:
@@ -101,29 +102,6 @@ class Promises:
         if n_groups == n_labels:
             return plural(n_labels, "label")
         return f"{plural(n_labels, 'label')} of {plural(n_groups, 'group')} (copies and groups count once)"
-
-    def _check_error(self, level: float, n: float, with_labels: str, which: str = "") -> None:
-        least = smallest_error(n)
-        if least > level + EXACT:
-            raise ValueError(
-                f"max_error={level:g} cannot be promised {with_labels}: the smallest error that can be promised is "
-                f"{_percent_up(least)}, and {100 * level:g} % needs at least "
-                f"{plural(labels_needed(level), 'label')}{' ' if which else ''}{which}. Label more samples, or raise "
-                "max_error."
-            )
-
-    def _limit(self, level: float, curve: ErrorCurve, never: str, where: str) -> float:
-        limit = curve.least_confidence(level)
-        if limit == NEVER:
-            least = float(curve.error.min()) if len(curve.error) else 1.0
-            warnings.warn(
-                f"max_error={level:g} is less than this model can keep at any confidence, so that it predicts {never} "
-                f"and abstains for {where}. The smallest error that can be promised is {_percent_up(least)}: raise "
-                "max_error, or label more samples.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return limit
 
     def sets(self, proba: FloatArray, coverage: float, *, per_class: bool) -> BoolArray:
         """Return which classes are in the set of each sample.
@@ -156,6 +134,30 @@ class Promises:
             )
 
 
+def _check_error(level: float, n_labels: float, curve: ErrorCurve, with_labels: str, which: str = "") -> None:
+    """Raise a ValueError where a level is too low for the number of labels, were all of them predicted rightly."""
+    if smallest_error(n_labels) > level + EXACT:
+        raise ValueError(
+            f"max_error={level:g} cannot be promised {with_labels}: the smallest error that can be promised is "
+            f"{percent_up(curve.smallest_error)}, and {100 * level:g} % needs at least "
+            f"{plural(labels_needed(level), 'label')}{which}. Label more samples, or raise max_error."
+        )
+
+
+def _limit(level: float, curve: ErrorCurve, never: str, where: str) -> float:
+    """Return from which confidence on a level is kept; with a warning where there is none."""
+    limit = curve.least_confidence(level)
+    if limit == NEVER:
+        warnings.warn(
+            f"max_error={level:g} is less than this model can promise at any confidence, so that it predicts {never} "
+            f"and abstains {where}. The smallest error that can be promised is {percent_up(curve.smallest_error)}: "
+            "raise max_error, or label more samples.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return limit
+
+
 def no_promise(owner: str) -> str:
     """Return why a model without evidence mapping cannot promise anything."""
     return (
@@ -165,7 +167,8 @@ def no_promise(owner: str) -> str:
     )
 
 
-def _percent_up(share: float) -> str:
+def percent_up(share: float) -> str:
+    """Return a share in percent, rounded up to a tenth."""
     return f"{math.ceil(1000 * share - EXACT) / 10:g} %"
 
 

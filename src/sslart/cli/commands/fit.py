@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart import save
+from sslart._mapping.guarantees.levels import guarantees_of
 from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate
 from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
@@ -32,6 +34,7 @@ from sslart.cli.input.sampling import sample_rows
 from sslart.explain._text.importances import rows
 
 N_IMPORTANT = 5
+SHOWN_ERROR = 0.05  # of the guarantees, that in the table
 
 
 def run(
@@ -148,6 +151,7 @@ def _summary(
         "evidence": _evidence(model),
         "quality": quality.how,
         "accuracy": None if quality.accuracy is None else vars(quality.accuracy),
+        "guarantees": _guarantees(model),
         "important_features": _most_important(model),
         "boxes": int(model.n_nodes_),
         "seconds": round(seconds, 3),
@@ -161,6 +165,15 @@ def _evidence(model: Any) -> dict[str, float] | None:
     for member in members:
         weights.update({name: weight / len(members) for name, weight in member.mapping.family_weights.items()})
     return {name: round(weight, 4) for name, weight in weights.most_common()} or None
+
+
+def _guarantees(model: Any) -> list[dict[str, Any]] | None:
+    """Return what can be promised, at several levels of error; None where no labels are kept, or too few."""
+    view = view_of(model)
+    if view.left_out is None or view.left_out.accuracy() is None:
+        return None
+    found = guarantees_of(view.promises).levels
+    return [{**dataclasses.asdict(one), "sentence": one.sentence("rows")} for one in found]
 
 
 def _most_important(model: Any) -> list[dict[str, str]] | None:
@@ -193,6 +206,7 @@ def _print(summary: dict[str, Any], columns: list[Column], label: str, left_out:
     value = "not measured: a class has too few labels" if accuracy is None else percent(Estimate(**accuracy))
     lines += [
         (f"accuracy ({summary['quality']})", value),
+        *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),
         ("boxes", str(summary["boxes"])),
         ("time", f"{summary['seconds']:.2f} s"),
         ("written", summary["model"]),

@@ -37,6 +37,15 @@ def run(
     abstain_below: Annotated[
         float | None, typer.Option(min=0, max=1, help="leave the class blank where it is less probable", metavar="P")
     ] = None,
+    max_error: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="leave the class blank so that at most this share of the others are wrong",
+            metavar="SHARE",
+        ),
+    ] = None,
     search_depth: Annotated[
         int | None,
         typer.Option(min=1, help="leave the class blank where none of the T best boxes has a label", metavar="T"),
@@ -55,8 +64,9 @@ def run(
     contribute, the nearest box of that class. A row is novel if it fits the model worse than all but a twentieth of
     the learnt samples. The file is read piece by piece and may be larger than memory.
 
-    --abstain-below, --search-depth, --quorum and --cost take the place of the model's own settings. With costs, the
-    class is that of the lowest expected cost; the probability is that of this class.
+    --abstain-below, --max-error, --search-depth, --quorum and --cost take the place of the model's own settings. With
+    costs, the class is that of the lowest expected cost; the probability is that of this class. --max-error holds on
+    average, for rows like the labelled ones, and needs enough of these.
     """
     check_target(out, model_file, data)
     check_kind(out)
@@ -64,7 +74,7 @@ def run(
     if quorum is not None:
         _check_quorum(model, model_file, quorum)
     costs = read_costs(cost, model.classes_.tolist())
-    predict = RowPredictor(model, abstain_below, search_depth, quorum, costs)
+    predict = RowPredictor(model, abstain_below, search_depth, quorum, costs, max_error)
     total = {"rows": 0, "abstained": 0, "novel": 0}
     kind = ".json" if as_json else Path(out).suffix.lower()
     pieces = _pieces(model, predict, data, id_column, total, progress=out != STANDARD and not quiet)

@@ -1,0 +1,45 @@
+"""What a fitted model can promise for new samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sslart._data.training import check_has_label
+from sslart._mapping.guarantees.levels import LEVELS, Guarantees, guarantees_of
+from sslart._mapping.model_view import view_of
+from sslart._utils.params import check_number
+
+
+def guarantees(model: Any, max_errors: Iterable[float] = LEVELS) -> Guarantees:
+    """Return which errors a model can promise with the labels that it has, and how many samples it answers then.
+
+    Nothing is learnt: each label is predicted by the others alone, as `max_error` does.
+
+    Parameters
+    ----------
+    model : AutoSSLART, or SSLART or WESSLART with evidence mapping
+        A fitted classifier. It is not changed.
+    max_errors : iterable of float, default=(0.01, 0.02, 0.05, 0.1, 0.2)
+        Values of `max_error`.
+
+    Returns
+    -------
+    Guarantees
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sslart import AutoSSLART
+    >>> from sslart.metrics import guarantees
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = guarantees(AutoSSLART(random_state=0).fit(X[::10], y[::10]), [0.01, 0.05])
+    >>> found.n_labels, found.levels[0].labels_needed, found.levels[0].is_possible
+    (57, 99, False)
+    >>> print(found.levels[0].sentence())
+    to be right 99 times in 100, it needs at least 99 labels, and there are 57
+    """
+    view = view_of(model, "a fitted AutoSSLART, SSLART or WESSLART")
+    check_has_label(view.class_table)
+    levels = [check_number("guarantees", "max_errors", level, 0, 1, open_low=True) for level in max_errors]
+    return guarantees_of(view.promises, levels)
