@@ -1,0 +1,124 @@
+"""What a fitted model promises, and what is found on samples that it has not seen."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from sslart import AutoSSLART
+from sslart.cli._evaluate import leave_one_out
+from trust.draws import Draw
+
+Figures = dict[str, Any]
+COVERAGES = (0.8, 0.9, 0.95)
+SETS = {**{f"{level:g}": (level, False) for level in COVERAGES}, "0.9 per class": (0.9, True)}
+MAX_ERRORS = (0.05, 0.1, 0.2)
+FEW_OF_A_CLASS = 20  # a class with fewer test samples is not judged by itself
+
+
+def fitted(given: Draw, updates: int = 0) -> AutoSSLART:
+    """Return a model of the training samples, updated so many times with the same samples."""
+    options = {} if given.groups is None else {"groups": given.groups}
+    model = AutoSSLART(random_state=0).fit(given.X, given.y, **options)
+    for _ in range(updates):
+        model.partial_fit(given.X, given.y, **options)
+    return model
+
+
+def measured(model: AutoSSLART, given: Draw) -> Figures:
+    """Return all that is promised, and all that is found."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {**claims(model, given), "sets": sets(model, given), "answers": answers(model, given)}
+
+
+def claims(model: AutoSSLART, given: Draw) -> Figures:
+    """Return the accuracy that `sslart fit` prints, with its interval, and the accuracy that is found."""
+    printed = leave_one_out(model)
+    predicted = model.predict(given.X_test)
+    found: Figures = {
+        "claim": None if printed is None else printed.value,
+        "low": None if printed is None else printed.low,
+        "high": None if printed is None else printed.high,
+        "accuracy": float(np.mean(predicted == given.truth)),
+        "confidence": float(model.predict_proba(given.X_test).max(axis=1).mean()),
+        "n_test": len(given.truth),
+    }
+    if given.noisy_truth is not None:
+        found["noisy"] = float(np.mean(predicted == given.noisy_truth))
+    return found
+
+
+def holds(found: Figures, truth: str = "accuracy", test_error: bool = True) -> bool:
+    """Return whether the printed interval holds what is found.
+
+    What is found is measured on a part of finite size and has an error of its own. With `test_error` the interval is
+    widened by it: by the root of the sum of the squares of the two distances.
+    """
+    share = found[truth]
+    error = 1.96 * np.sqrt(share * (1 - share) / found["n_test"]) if test_error else 0.0
+    low = found["claim"] - np.hypot(found["claim"] - found["low"], error)
+    high = found["claim"] + np.hypot(found["high"] - found["claim"], error)
+    return bool(low - 1e-9 <= share <= high + 1e-9)
+
+
+def sets(model: AutoSSLART, given: Draw) -> dict[str, Figures | None]:
+    """Return what `predict_set` holds at each level, for all together and for each class; None where it refuses."""
+    found: dict[str, Figures | None] = {}
+    for name, (level, per_class) in SETS.items():
+        try:
+            members = model.predict_set(given.X_test, coverage=level, per_class=per_class)
+        except ValueError:  # too few labels for the promise
+            found[name] = None
+            continue
+        found[name] = of_sets(members, model.classes_, given)
+    return found
+
+
+def of_sets(members: np.ndarray, classes: np.ndarray, given: Draw) -> Figures:
+    """Return how often sets hold the true class, their size, and what follows where a set of one class is an answer."""
+    place = {str(label): index for index, label in enumerate(classes)}
+    held = _held(members, place, given.truth)
+    single = members.sum(axis=1) == 1
+    by_class = [held[given.truth == label].mean() for label in place if np.sum(given.truth == label) >= FEW_OF_A_CLASS]
+    found = {
+        "held": float(held.mean()),
+        "size": float(members.sum(axis=1).mean()),
+        "empty": float(np.mean(~members.any(axis=1))),
+        "answered": float(single.mean()),
+        "wrong": float(np.mean(single & ~held)),
+        "mean of classes": float(np.mean(by_class)) if by_class else None,
+        "worst class": float(np.min(by_class)) if by_class else None,
+    }
+    if given.noisy_truth is not None:
+        found["noisy"] = float(_held(members, place, given.noisy_truth).mean())
+    return found
+
+
+def _held(members: np.ndarray, place: dict[str, int], truth: np.ndarray) -> np.ndarray:
+    """Return whether each set holds the true class; a class that the model does not know is in none."""
+    index = np.array([place.get(str(label), -1) for label in truth])
+    return np.where(index >= 0, members[np.arange(len(index)), index], False)
+
+
+def answers(model: AutoSSLART, given: Draw) -> dict[str, Figures | None]:
+    """Return how many samples are answered, and how many wrongly, with `max_error`; None where it refuses."""
+    found: dict[str, Figures | None] = {}
+    for level in MAX_ERRORS:
+        try:
+            predicted = model.set_params(max_error=level).predict(given.X_test)
+        except ValueError:  # too few labels for the promise
+            found[f"{level:g}"] = None
+            continue
+        finally:
+            model.set_params(max_error=None)
+        answered = np.array([label is not None for label in predicted])
+        found[f"{level:g}"] = {
+            "answered": float(answered.mean()),
+            "wrong": float(np.mean(answered & (predicted != given.truth))),
+        }
+        if given.noisy_truth is not None:
+            found[f"{level:g}"]["noisy"] = float(np.mean(answered & (predicted != given.noisy_truth)))
+    return found
