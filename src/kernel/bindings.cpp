@@ -22,7 +22,9 @@ void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> 
                  Array<const double, 2> samples, Array<const Index, 1> targets, Array<Index, 1> winners,
                  std::optional<Array<Index, 1>> predicted, Index search_depth,
                  std::optional<Array<double, 2>> journal_weights, std::optional<Array<Index, 1>> journal_support,
-                 std::optional<Array<Index, 2>> journal_counts, StopFlag stop) {
+                 std::optional<Array<Index, 2>> journal_counts, std::optional<Array<const std::uint8_t, 1>> fit_wanted,
+                 std::optional<Array<Index, 1>> fit_nodes, std::optional<Array<double, 1>> fit_matches,
+                 std::optional<Array<double, 1>> fit_extents, StopFlag stop) {
     const Index capacity = static_cast<Index>(weights.shape(0));
     const Index n_features = static_cast<Index>(weights.shape(1)) / 2;
     const Index n_classes = static_cast<Index>(counts.shape(1));
@@ -41,6 +43,10 @@ void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> 
                  journal_weights->shape(1) == weights.shape(1) && journal_support->shape(0) == samples.shape(0) &&
                  journal_counts->shape(0) == samples.shape(0) && journal_counts->shape(1) == counts.shape(1)),
             "a journal of the wrong size");
+    require(!fit_wanted || (fit_nodes && fit_matches && fit_extents && fit_wanted->shape(0) == samples.shape(0) &&
+                            fit_nodes->shape(0) == samples.shape(0) && fit_matches->shape(0) == samples.shape(0) &&
+                            fit_extents->shape(0) == samples.shape(0)),
+            "fits of the wrong size");
     for (Index i = *next; i < n_samples; ++i)
         require(targets.data()[i] >= kNone && targets.data()[i] < n_classes, "a target that is no class");
 
@@ -55,7 +61,9 @@ void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> 
         search_depth,
         n_samples,
         {journal_weights ? journal_weights->data() : nullptr, journal_support ? journal_support->data() : nullptr,
-         journal_counts ? journal_counts->data() : nullptr}};
+         journal_counts ? journal_counts->data() : nullptr},
+        {fit_wanted ? fit_wanted->data() : nullptr, fit_nodes ? fit_nodes->data() : nullptr,
+         fit_matches ? fit_matches->data() : nullptr, fit_extents ? fit_extents->data() : nullptr}};
     run_interruptible(stop, [&](Interrupt& interrupt) {
         std::unique_lock alone(cache.in_use);
         *next = learn(boxes, map, cache, params, batch, *next, interrupt);
@@ -118,7 +126,10 @@ NB_MODULE(_kernel, module) {
                nb::kw_only(), "vigilance"_a, "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a,
                "samples"_a.noconvert(), "targets"_a.noconvert(), "winners"_a.noconvert(),
                "predicted"_a.noconvert().none(), "search_depth"_a, "journal_weights"_a.noconvert().none(),
-               "journal_support"_a.noconvert().none(), "journal_counts"_a.noconvert().none(), "stop"_a.noconvert());
+               "journal_support"_a.noconvert().none(), "journal_counts"_a.noconvert().none(),
+               "fit_wanted"_a.noconvert().none() = nb::none(), "fit_nodes"_a.noconvert().none() = nb::none(),
+               "fit_matches"_a.noconvert().none() = nb::none(), "fit_extents"_a.noconvert().none() = nb::none(),
+               "stop"_a.noconvert());
     module.def("rank", &rank_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
                "n_nodes"_a, nb::kw_only(), "choice"_a, "labelled_only"_a, "samples"_a.noconvert(),
                "nodes"_a.noconvert(), "matches"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());

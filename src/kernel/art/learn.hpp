@@ -1,7 +1,9 @@
 // Learning: one pass over a batch, sample by sample.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "art/encode.hpp"
@@ -19,6 +21,14 @@ struct Journal {
     Index* counts;
 };
 
+// How well samples fitted the nodes before they were learnt.
+struct Fits {
+    const std::uint8_t* wanted;  // of which samples, or null for none
+    Index* nodes;                // out: the node of highest choice, kNone where there was no node
+    double* matches;             // out: its match
+    double* extents;             // out: the sum of the sides of its box
+};
+
 struct Batch {
     const double* samples;  // samples × features, coded to [0, 1]; NaN where missing
     const Index* targets;   // class codes, kNone where unlabelled
@@ -27,6 +37,7 @@ struct Batch {
     Index search_depth;     // T of that prediction, 0 for no limit
     Index n_samples;
     Journal journal;
+    Fits fits;
 };
 
 // W ← β(A ∧ W) + (1−β)W, in the features the sample has; a side that no sample has reached yet takes the sample's value
@@ -106,6 +117,18 @@ inline Index predict_class(Search& search, const ClassMap& map, Index search_dep
     return kNone;
 }
 
+// Records the node of highest choice for the sample that is to be learnt.
+inline void record_fit(Search& search, const Boxes& boxes, const Fits& fits, Index sample) {
+    const std::vector<Candidate>& found = search.find(Query{});
+    if (found.empty()) return;
+    const double* w = boxes.weight(found.front().node);
+    double extent = 0.0;  // a side that no sample has reached yet has weights that sum to more than 1
+    for (Index i = 0; i < boxes.n_features; ++i) extent += std::max(0.0, 1.0 - w[i] - w[i + boxes.n_features]);
+    fits.nodes[sample] = found.front().node;
+    fits.matches[sample] = found.front().match;
+    fits.extents[sample] = extent;
+}
+
 // Learns from sample `next` on; stops early when a new node does not fit in the arrays or when it is interrupted.
 // Returns the index of the first sample that was not learnt.
 inline Index learn(Boxes& boxes, ClassMap& map, SearchCache& cache, const LearningParams& params, const Batch& batch,
@@ -119,6 +142,7 @@ inline Index learn(Boxes& boxes, ClassMap& map, SearchCache& cache, const Learni
         const Index winner = resonance(search, map, target, params);
         if (winner == kNone && boxes.n_nodes == boxes.capacity) break;
         if (batch.predicted && target != kNone) batch.predicted[next] = predict_class(search, map, batch.search_depth);
+        if (batch.fits.wanted && batch.fits.wanted[next]) record_fit(search, boxes, batch.fits, next);
 
         const Index node = winner == kNone ? create_node(boxes, map) : winner;
         if (batch.journal.weights) {

@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend
+from sslart._art.learn_result import Fits, LearnResult
 from sslart._art.nodes import Journal, Nodes
 from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import Changing
 from sslart._utils.parallel import n_threads, stop_flag
 
@@ -37,21 +38,6 @@ class LearningParams:
     learning_rate: float
     match_tracking: float = 0.0
     one_to_one: bool = False
-
-
-@dataclass(frozen=True)
-class LearnResult:
-    """What happened to each sample: the node that learnt it, and the class predicted before, -1 where none was."""
-
-    nodes: IntArray
-    predicted: IntArray
-
-    @classmethod
-    def joined(cls, parts: Sequence[LearnResult]) -> LearnResult:
-        """Return what happened to the samples of several parts, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(np.concatenate([one.nodes for one in parts]), np.concatenate([one.predicted for one in parts]))
 
 
 class Network(Changing):
@@ -90,6 +76,7 @@ class Network(Changing):
         params: LearningParams,
         *,
         predict_depth: int | None = None,
+        measured: BoolArray | None = None,
         undo: Undo | None = None,
         stop: Any = None,
     ) -> LearnResult:
@@ -105,6 +92,8 @@ class Network(Changing):
         params : LearningParams
         predict_depth : int or None
             Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
+        measured : array of bool of length n_samples, or None
+            The samples whose fit is measured before they are learnt; None: of none.
         undo : list of callables, or None
             Gets a step that leaves the network as it was. None spares the journal where the network will be thrown
             away on failure.
@@ -121,6 +110,7 @@ class Network(Changing):
         encoder = self.encoder
         nodes = np.full(len(table), -1)
         predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
+        fits = Fits.none(len(table))
 
         def undo_learning() -> None:
             if journal is not None:
@@ -133,20 +123,40 @@ class Network(Changing):
         self._made = {}
         self.nodes.add_classes(n_classes)
         for rows, wider in segments:
+            beyond_range = None
             if wider is not self.encoder:
+                if measured is not None and measured[rows.start] and self.nodes.n_nodes:
+                    beyond_range = self._fit(table[rows.start : rows.start + 1], params.choice)
                 self.nodes.recode(self.encoder, wider)
                 self.encoder = wider
             self._learn_segment(
                 self._encode(table[rows])[0] if widens else coded,
                 targets[rows],
                 params,
-                LearnResult(nodes[rows], predicted[rows]),
+                LearnResult(nodes[rows], predicted[rows], fits.of(rows)),
                 predict_depth,
+                None if measured is None else np.ascontiguousarray(measured[rows]).view(np.uint8),
                 journal if journal is not None and journal.by_sample else None,
                 stop_flag() if stop is None else stop,
             )
+            if beyond_range is not None:
+                fits.boxes[rows.start], fits.familiarity[rows.start], fits.extents[rows.start] = beyond_range
         self._made = {}
-        return LearnResult(nodes, predicted)
+        return LearnResult(nodes, predicted, fits)
+
+    def _fit(self, sample: Table, choice: float) -> tuple[int, float, float]:
+        """Return the box of highest choice for one sample, the familiarity, and the sum of the sides of the box."""
+        samples = self.encode(sample)
+        if np.isnan(samples).all():
+            return 0, 0.0, float(self.extents(np.array([0]))[0])
+        boxes, matches = self.rank_coded(samples, choice)
+        familiarity = self._less_beyond(sample, matches[:, 0])
+        return int(boxes[0, 0]), float(familiarity[0]), float(self.extents(boxes[:, 0])[0])
+
+    def extents(self, boxes: IntArray) -> FloatArray:
+        """Return the sum of the sides of boxes in the unit cube; a side not reached yet counts nothing."""
+        weights, n_features = self.nodes.weights[boxes], self.nodes.n_features
+        return np.asarray(np.maximum(0.0, 1.0 - weights[:, :n_features] - weights[:, n_features:]).sum(axis=1))
 
     def encode(self, table: Table) -> FloatArray:
         """Return samples in the unit cube, NaN where missing, after checking that their columns are as learnt."""
@@ -166,6 +176,7 @@ class Network(Changing):
         params: LearningParams,
         learnt: LearnResult,
         predict_depth: int | None,
+        measured: Any,
         journal: Journal | None,
         stop: Any,
     ) -> None:
@@ -194,6 +205,10 @@ class Network(Changing):
                 journal_weights=None if journal is None else journal.weights,
                 journal_support=None if journal is None else journal.support,
                 journal_counts=None if journal is None else journal.counts,
+                fit_wanted=measured,
+                fit_nodes=learnt.fits.boxes,
+                fit_matches=learnt.fits.familiarity,
+                fit_extents=learnt.fits.extents,
                 stop=stop,
             )
             own.n_nodes = int(progress[1])
@@ -285,7 +300,9 @@ class Network(Changing):
         A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
         together. Beyond a constant feature, whose range has no width, a value counts as one range away.
         """
-        matches = self.rank(table, choice, n_jobs=n_jobs)[1][:, 0]
+        return self._less_beyond(table, self.rank(table, choice, n_jobs=n_jobs)[1][:, 0])
+
+    def _less_beyond(self, table: Table, matches: FloatArray) -> FloatArray:
         beyond, n_present = self.encoder.beyond(table)
         return np.clip(matches - beyond / n_present, 0.0, 1.0)
 

@@ -72,6 +72,12 @@ def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: f
     return np.where(present, np.where(reached, np.rint(blend * GRID) / GRID, A), W_J)
 
 
+def extents(W: FloatArray) -> FloatArray:
+    """Return the sum of the sides of each box; a side that no sample has reached yet counts nothing."""
+    D = W.shape[1] // 2
+    return np.asarray(np.maximum(0.0, 1.0 - W[:, :D] - W[:, D:]).sum(axis=1))
+
+
 def predicting_node(choices: FloatArray, labels: IntArray, search_depth: int) -> int:
     """Return the first node with a label among the T best (0: among all)."""
     for n_passed, J in enumerate(np.argsort(-choices, kind="stable")):
@@ -134,6 +140,10 @@ def learn(
     journal_weights: FloatArray | None,
     journal_support: IntArray | None,
     journal_counts: IntArray | None,
+    fit_wanted: Flags | None = None,
+    fit_nodes: IntArray | None = None,
+    fit_matches: FloatArray | None = None,
+    fit_extents: FloatArray | None = None,
     stop: Flags,
 ) -> None:
     """Learn a batch in one pass, from sample progress[0] on, with progress[1] nodes so far.
@@ -162,6 +172,10 @@ def learn(
         T of that prediction, 0 for no limit.
     journal_weights, journal_support, journal_counts : arrays with a row per sample, or None
         Filled with the winner's row as it was before the sample.
+    fit_wanted : array of length n_samples, or None
+        Not zero for samples whose fit is measured before they are learnt.
+    fit_nodes, fit_matches, fit_extents : arrays of length n_samples, or None
+        Filled with the node of highest choice of each such sample, its match, and the sum of the sides of its box.
     stop : array of length 1
         Not zero once another thread wants this one to stop.
     """
@@ -176,6 +190,10 @@ def learn(
         if predicted is not None and target != UNLABELLED:
             node = predicting_node(choices, labels, search_depth)
             predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
+        if fit_wanted is not None and fit_wanted[i] and n_nodes:
+            assert fit_nodes is not None and fit_matches is not None and fit_extents is not None
+            best = winner_among(np.ones(n_nodes, dtype=bool), choices)
+            fit_nodes[i], fit_matches[i], fit_extents[i] = best, matches[best], extents(weights[best : best + 1])[0]
 
         if J == NO_NODE:
             J = n_nodes

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from sslart._art.network import NO_LIMIT, LearnResult, Network, Undo
+from sslart._art.learn_result import LearnResult
+from sslart._art.network import NO_LIMIT, Network, Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples

@@ -1,0 +1,58 @@
+"""What learning returns for each sample: its box, what was predicted before, and how well it fitted before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._utils.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Fits:
+    """How well samples fitted a network that had not learnt them.
+
+    Attributes
+    ----------
+    boxes : array
+        The box of highest choice, -1 where the fit was not measured or there was no box.
+    familiarity : array
+        The match of that box, less what the sample lay beyond the learnt range.
+    extents : array
+        The sum of the sides of that box, in the unit cube.
+    """
+
+    boxes: IntArray
+    familiarity: FloatArray
+    extents: FloatArray
+
+    @classmethod
+    def none(cls, n_samples: int) -> Fits:
+        """Return the fits of samples of which none is measured yet."""
+        return cls(np.full(n_samples, -1), np.zeros(n_samples), np.zeros(n_samples))
+
+    def of(self, rows: slice | IntArray) -> Fits:
+        """Return the fits of some samples."""
+        return Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
+
+
+@dataclass(frozen=True)
+class LearnResult:
+    """What happened to each sample: the node that learnt it, the class predicted before (-1 for none), its fit then."""
+
+    nodes: IntArray
+    predicted: IntArray
+    fits: Fits
+
+    @classmethod
+    def joined(cls, parts: Sequence[LearnResult]) -> LearnResult:
+        """Return what happened to the samples of several parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        nodes, predicted = (np.concatenate([getattr(one, name) for one in parts]) for name in ("nodes", "predicted"))
+        fits = (
+            np.concatenate([getattr(one.fits, name) for one in parts]) for name in ("boxes", "familiarity", "extents")
+        )
+        return cls(nodes, predicted, Fits(*fits))
