@@ -1,4 +1,4 @@
-"""Displays: boxes, rules, importances, dependence, reasons, evidence, votes, coverage and growth as pictures.
+"""Displays: boxes, rules, importances, dependence, reasons, evidence, votes, coverage, promises and growth as pictures.
 
 Each display holds data, made by `from_estimator` or a similar method, and is drawn by `plot`, with the axis in `ax_`
 and its figure in `figure_`. matplotlib is imported only when something is drawn: ``pip install "sslart[plot]"``.
@@ -9,6 +9,7 @@ from sslart.plotting._boxes import BoxesDisplay
 from sslart.plotting._curves import CoverageCorrectnessDisplay, GrowthDisplay
 from sslart.plotting._dependence import DependenceDisplay
 from sslart.plotting._evidence import EvidenceDisplay
+from sslart.plotting._guarantees import GuaranteeDisplay
 from sslart.plotting._importances import ImportanceDisplay
 from sslart.plotting._reason import ReasonDisplay
 from sslart.plotting._rules import RuleHeatmapDisplay, RuleParallelDisplay
@@ -20,6 +21,7 @@ __all__ = [
     "DependenceDisplay",
     "EvidenceDisplay",
     "GrowthDisplay",
+    "GuaranteeDisplay",
     "ImportanceDisplay",
     "ReasonDisplay",
     "RuleHeatmapDisplay",

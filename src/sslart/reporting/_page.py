@@ -18,6 +18,7 @@ from sslart._utils.params import check_whole
 from sslart._utils.text import number_text, plural
 from sslart.plotting._style import style
 from sslart.reporting._confidence import confidence_of, left_out_summary
+from sslart.reporting._guarantees import guarantee_table, max_error_text
 from sslart.reporting._importances import importance_lines
 from sslart.reporting._model_rules import model_rules
 from sslart.reporting._pictures import pictures_of
@@ -108,6 +109,7 @@ def report(
     summary = summarise(observed)
     left_out = observed.view.left_out
     confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
+    promised = guarantee_table(observed)
     rows = chosen_rows(states, n_samples)
     samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))
     few_rules = model_rules(observed, X)
@@ -127,6 +129,7 @@ def report(
             summary=summary,
             confidence=confidence,
             left_out=of_labels,
+            guarantees=promised,
             few_rules=few_rules,
             important=important,
             n_less_important=n_less_important,
@@ -134,6 +137,7 @@ def report(
                 **dataclasses.asdict(summary),
                 "confidence": dataclasses.asdict(confidence),
                 "left_out": of_labels and dataclasses.asdict(of_labels),
+                "guarantees": promised and dataclasses.asdict(promised),
                 "few_rules": few_rules and dataclasses.asdict(few_rules),
             },
             rules=rule_lines(shown, n_rules),
@@ -194,6 +198,7 @@ def _described(observed: Observed) -> dict[str, Any]:
         "kind": view.name,
         "uses_evidence": view.uses_evidence,
         "abstain_below": view.abstain_below,
+        "max_error": max_error_text(view.max_error, view.classes.tolist()),
         "n_members": n_members,
         "n_learnt": int(sum(member.support.sum() for member in view.members)) // n_members,
         "n_labels": int(sum(member.counts.sum() for member in view.members)) // n_members,

@@ -14,9 +14,16 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from sslart._data.labels import UNLABELLED
+from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._utils.optional import optional
 from sslart.explain import FeatureContributions, contributions_of, importances_of
-from sslart.plotting import BoxesDisplay, CoverageCorrectnessDisplay, DependenceDisplay, RuleHeatmapDisplay
+from sslart.plotting import (
+    BoxesDisplay,
+    CoverageCorrectnessDisplay,
+    DependenceDisplay,
+    GuaranteeDisplay,
+    RuleHeatmapDisplay,
+)
 from sslart.reporting._summary import Observed
 from sslart.rules import RuleSet
 
@@ -52,6 +59,8 @@ def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any) -> list[Pict
     pictures = [_of_rules(rules), *_of_dependence(observed, X)]
     if len(observed.view.feature_names) - len(observed.view.members[0].encoder.categorical) >= 2:
         pictures.append(_of_boxes(observed, X, y))
+    if measured_guarantees(observed.view) is not None:
+        pictures.append(_of_guarantees(observed))
     depth_matters = observed.has_search_depth and any((one.labels == UNLABELLED).any() for one in observed.view.members)
     if depth_matters and any(label is not None for label in observed.truth):
         pictures.append(_of_coverage(observed, X, y))
@@ -112,6 +121,18 @@ def _of_boxes(observed: Observed, X: Any, y: Any) -> Picture:
         "The two features in which the boxes of different classes lie furthest apart. Each rectangle is a box around "
         "similar samples that the model has learnt. Markers are the samples of this report. Dotted grey boxes have no "
         "label. Boxes that overlap here may be separate in other features.",
+    )
+
+
+def _of_guarantees(observed: Observed) -> Picture:
+    display, images = _drawn(lambda ax: GuaranteeDisplay.from_estimator(observed.model, ax=ax))
+    return Picture(
+        "What can be promised",
+        *images,
+        f"{display.guarantees}",
+        "How many samples get a prediction (upwards) if at most so many of the predictions may be wrong (to the "
+        "right). Measured on the labels that the model has learnt, each predicted from all other labels. Where the "
+        "picture is hatched, nothing can be promised with these labels.",
     )
 
 

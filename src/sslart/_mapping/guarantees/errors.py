@@ -105,6 +105,13 @@ class ErrorCurve:
         suffices = np.flatnonzero(self.error <= level + EXACT)
         return int(suffices[-1]) if suffices.size else None
 
+    def steps(self) -> tuple[FloatArray, FloatArray]:
+        """Return the levels, rising, from which on more is answered, and how many then are."""
+        order = np.argsort(self.error, kind="stable")
+        places = np.maximum.accumulate(order) if len(order) else order
+        new = np.diff(places, prepend=-1) > 0
+        return self.error[order][new], self.answered[places[new]]
+
     def least_confidence(self, level: float) -> float:
         """Return from which confidence on samples are answered, so that the error is at most the level.
 

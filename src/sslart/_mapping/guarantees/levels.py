@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sslart._mapping.guarantees.errors import NEVER
 from sslart._mapping.guarantees.promises import Promises, labels_needed, percent_up
 from sslart._utils.tables import html_table
 from sslart._utils.text import plural
+
+if TYPE_CHECKING:
+    from sslart._mapping.model_view import ModelView
 
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
 
@@ -111,3 +115,9 @@ def guarantees_of(promises: Promises, max_errors: Iterable[float] = LEVELS) -> G
         n_needed = labels_needed(level)
         found.append(Guarantee(level, answered, None if limit == NEVER else limit, round(n), n_needed))
     return Guarantees(round(n), curve.smallest_error, tuple(found))
+
+
+def measured_guarantees(view: ModelView) -> Guarantees | None:
+    """Return what a model can promise; None where it keeps no labels, or too few to measure how good it is."""
+    left_out = view.left_out
+    return None if left_out is None or left_out.accuracy() is None else guarantees_of(view.promises)

@@ -56,21 +56,23 @@ class Promises:
         """How many labels there are; samples that belong together count one."""
         return float(self.left_out.weights.sum())
 
+    def decided(self, proba: FloatArray) -> IntArray:
+        """Return the class index that the model decides for, if it answers."""
+        return np.asarray(proba.argmax(axis=1)) if self.decision_costs is None else cheapest(proba, self.decision_costs)
+
+    def may_answer(self, proba: FloatArray) -> BoolArray:
+        """Return whether `abstain_below` lets the model answer."""
+        return np.asarray(proba.max(axis=1) >= (0.0 if self.abstain_below is None else self.abstain_below))
+
     @cached_property
     def predicted(self) -> IntArray:
         """Class index that the model decides for each left-out label, if it answers."""
-        proba = self.left_out.proba
-        return np.asarray(proba.argmax(axis=1)) if self.decision_costs is None else cheapest(proba, self.decision_costs)
-
-    @cached_property
-    def _may_answer(self) -> BoolArray:
-        """Whether `abstain_below` lets the model answer."""
-        highest = self.left_out.proba.max(axis=1)
-        return np.asarray(highest >= (0.0 if self.abstain_below is None else self.abstain_below))
+        return self.decided(self.left_out.proba)
 
     def curve(self, index: int | None = None) -> ErrorCurve:
         """Return errors and answers by the least confidence: of all predictions, or those of one class."""
-        rows = np.flatnonzero(self._may_answer if index is None else self._may_answer & (self.predicted == index))
+        may_answer = self.may_answer(self.left_out.proba)
+        rows = np.flatnonzero(may_answer if index is None else may_answer & (self.predicted == index))
         predicted = self.predicted[rows]
         confidence = self.left_out.proba[rows, predicted]
         return error_curve(confidence, predicted != self.left_out.truth[rows], self.left_out.weights[rows])

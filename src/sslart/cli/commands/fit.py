@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart import save
-from sslart._mapping.guarantees.levels import guarantees_of
+from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate
 from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
@@ -169,11 +169,10 @@ def _evidence(model: Any) -> dict[str, float] | None:
 
 def _guarantees(model: Any) -> list[dict[str, Any]] | None:
     """Return what can be promised, at several levels of error; None where no labels are kept, or too few."""
-    view = view_of(model)
-    if view.left_out is None or view.left_out.accuracy() is None:
+    found = measured_guarantees(view_of(model))
+    if found is None:
         return None
-    found = guarantees_of(view.promises).levels
-    return [{**dataclasses.asdict(one), "sentence": one.sentence("rows")} for one in found]
+    return [{**dataclasses.asdict(one), "sentence": one.sentence("rows")} for one in found.levels]
 
 
 def _most_important(model: Any) -> list[dict[str, str]] | None:
