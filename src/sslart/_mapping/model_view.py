@@ -297,9 +297,11 @@ class ModelView:
     @cached_property
     def left_out(self) -> LeftOut | None:
         """What is predicted for each label kept, by the other labels alone; None where no labels are kept."""
+        if not self.class_table.seen:
+            return None
         found = [(member.mapping.left_out, member.mapping.kept_labels) for member in self.members]
         known = [(one, kept[0]) for one, kept in found if one is not None and kept is not None]
-        if not self.class_table.seen or not known:
+        if not known:
             return None
         if not self.is_ensemble:
             return known[0][0]
