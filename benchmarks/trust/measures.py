@@ -15,6 +15,7 @@ Figures = dict[str, Any]
 COVERAGES = (0.8, 0.9, 0.95)
 SETS = {**{f"{level:g}": (level, False) for level in COVERAGES}, "0.9 per class": (0.9, True)}
 MAX_ERRORS = (0.05, 0.1, 0.2)
+FALSE_ALARMS = 0.05
 FEW_OF_A_CLASS = 20  # a class with fewer test samples is not judged by itself
 
 
@@ -31,7 +32,12 @@ def measured(model: AutoSSLART, given: Draw) -> Figures:
     """Return all that is promised, and all that is found."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {**claims(model, given), "sets": sets(model, given), "answers": answers(model, given)}
+        return {
+            **claims(model, given),
+            "sets": sets(model, given),
+            "answers": answers(model, given),
+            "alarms": alarms(model, given),
+        }
 
 
 def claims(model: AutoSSLART, given: Draw) -> Figures:
@@ -122,3 +128,9 @@ def answers(model: AutoSSLART, given: Draw) -> dict[str, Figures | None]:
         if given.noisy_truth is not None:
             found[f"{level:g}"]["noisy"] = float(np.mean(answered & (predicted != given.noisy_truth)))
     return found
+
+
+def alarms(model: AutoSSLART, given: Draw) -> dict[str, float]:
+    """Return the share of the test samples that are taken for novel, by the stated share of false alarms."""
+    familiarity = model.score_samples(given.X_test)
+    return {f"{FALSE_ALARMS:g}": float(np.mean(familiarity < model.novelty_threshold_))}

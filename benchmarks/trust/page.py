@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from machine import description
 from sslart._utils.tables import markdown_table
-from trust import draws, guarantees, sections
+from trust import draws, guarantees, novelty, sections
 from trust.figures import LIMIT, Result, at, by_set
 from trust.sections import Findings, Row
 from trust.simulations import N_LABELS, N_REPEATS, PLAIN
@@ -16,6 +16,7 @@ PARTS: dict[str, tuple[Callable[[Findings], str], Callable[[Findings], list[Row]
     "noise": (sections.noise, sections.noise_rows),
     "copies": (sections.copies, sections.copies_rows),
     "guarantees": (guarantees.guarantees, guarantees.guarantees_rows),
+    "novelty": (novelty.novelty, novelty.novelty_rows),
     "changes": (sections.changes, sections.changes_rows),
 }
 
@@ -35,7 +36,7 @@ def page(results: Sequence[Result], names: Sequence[str], label: str) -> str:
         "# What models promise, and what is found\n\n"
         "Models print their own accuracy, sets of classes, limits of errors and thresholds. This page compares all of "
         f"it with samples that the models have not seen. Written by `make trust`; `AutoSSLART`, version `{label}`. "
-        f"{description('mapie')}.\n\n"
+        f"{description(*(['mapie'] if 'guarantees' in names else []))}.\n\n"
     )
     if kept:
         text += table(kept) + "\n\n"

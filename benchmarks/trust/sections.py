@@ -28,7 +28,7 @@ from trust.simulations import (
 
 INTERVAL_TARGET = 0.93
 BIAS_TARGET = 0.01
-COVERAGE, MAX_ERROR = "0.9", "0.05"
+COVERAGE, MAX_ERROR, ALARMS = "0.9", "0.05", "0.05"
 Row = tuple[str, str, bool]
 
 
@@ -228,6 +228,7 @@ def _change_row(title: str, results: Sequence[Result], truth: str, held: str, wr
         mean(results, at("sets", COVERAGE, held)).percent(),
         error.percent(),
         percent(mean(results, at("answers", MAX_ERROR, "answered")).value),
+        percent(mean(results, at("alarms", ALARMS)).value),
     ]
 
 
@@ -235,7 +236,7 @@ def changes(findings: Findings) -> str:
     cases = list(_change_cases(findings))
     head = ["what is changed", "splits", "printed accuracy, %", "found, %", "interval holds, %"]
     head += [f"sets of coverage {COVERAGE} hold the class, %", f"wrong among the answered, max_error={MAX_ERROR}, %"]
-    head += ["answered, %"]
+    head += ["answered, %", "taken for novel, %"]
     return (
         f"## Where promises fail\n\nBy {command('changes')}. Every promise is for samples like the labelled ones: "
         "drawn in the same way, with labels that are right. Where that does not hold, no promise does. Here it is "
