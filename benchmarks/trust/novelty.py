@@ -19,14 +19,14 @@ def novelty(findings: Findings) -> str:
     found = by_set(plain, at("alarms", LEVEL))
     names = sorted(found, key=lambda name: -found[name])
     rows = [[name, percent(found[name])] for name in names]
+    many = share(plain, lambda one: one["alarms"][LEVEL] > FALSE_ALARMS + MARGIN)
     return (
         f"## False alarms of novelty\n\nBy {command('novelty')}. All test samples are of the same kind as the training "
-        f"samples. At most {100 * FALSE_ALARMS:g} % of them may have a `score_samples` below `novelty_threshold_`: the "
+        f"samples. At most {100 * FALSE_ALARMS:g} % of them may have a `score_samples` below `novelty_threshold_`. The "
         f"mean over the sets is {mean(plain, at('alarms', LEVEL)).percent()} %, the median "
-        f"{percent(np.median(list(found.values())))} %; in "
-        f"{percent(share(plain, lambda one: one['alarms'][LEVEL] > FALSE_ALARMS + MARGIN))} % of the splits it is more "
-        f"than {100 * (FALSE_ALARMS + MARGIN):g} %. The section on changes has how many alarms there are where samples are not of the same kind.\n\n"
-        + markdown_table(["set", "found, %"], rows)
+        f"{percent(float(np.median(list(found.values()))))} %; in {percent(many)} % of the splits it is more than "
+        f"{100 * (FALSE_ALARMS + MARGIN):g} %. The next section has how many samples are taken for novel where they "
+        "are of another kind.\n\n" + markdown_table(["set", "found, %"], rows)
     )
 
 
