@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sslart._data.samples import Table
+from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.intervals import Estimate, share
@@ -32,26 +33,34 @@ class LeftOut:
         What each label counts: the labels of a group count one together.
     rows : array of int of length n_labels
         Which of the labelled samples that the model keeps.
+    costs : array of shape (n_classes, n_classes), or None
+        What predictions cost, where the model decides by that.
     """
 
     proba: FloatArray
     truth: IntArray
     weights: FloatArray
     rows: IntArray
+    costs: FloatArray | None = None
 
     @cached_property
     def predicted(self) -> IntArray:
-        """Class index of the highest probability."""
-        return np.asarray(self.proba.argmax(axis=1))
+        """Class index of the highest probability or, with costs, of the lowest expected cost."""
+        return np.asarray(self.proba.argmax(axis=1)) if self.costs is None else cheapest(self.proba, self.costs)
 
     @property
     def confidence(self) -> FloatArray:
+        """The probability of the predicted class."""
+        return np.asarray(self.proba[np.arange(len(self.proba)), self.predicted])
+
+    @property
+    def highest(self) -> FloatArray:
         """The highest probability."""
         return np.asarray(self.proba.max(axis=1))
 
     @property
     def right(self) -> BoolArray:
-        """Whether the class of the highest probability is that of the label."""
+        """Whether the predicted class is that of the label."""
         return np.asarray(self.predicted == self.truth)
 
     @property

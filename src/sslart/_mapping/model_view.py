@@ -7,7 +7,7 @@ an estimator. Classes are always given by their index in the sorted `classes`, -
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -303,11 +303,12 @@ class ModelView:
         known = [(one, kept[0]) for one, kept in found if one is not None and kept is not None]
         if not known:
             return None
-        if not self.is_ensemble:
-            return known[0][0]
-        assert self.vote_weights is not None
-        weighted = bool((self.vote_weights != 1).any())
-        return left_out_by_vote([one for one, _ in known], [kept for _, kept in known], weighted=weighted)
+        found_by_all = known[0][0]
+        if self.is_ensemble:
+            assert self.vote_weights is not None
+            weighted = bool((self.vote_weights != 1).any())
+            found_by_all = left_out_by_vote([one for one, _ in known], [kept for _, kept in known], weighted=weighted)
+        return replace(found_by_all, costs=self.decision_costs)
 
     def read(self, X: Any) -> Table:
         """Return samples as a table after checking them."""

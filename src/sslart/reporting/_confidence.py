@@ -111,18 +111,15 @@ def left_out_summary(observed: Observed, left_out: LeftOut | None) -> LeftOutSum
 def confidence_of(observed: Observed, left_out: LeftOut | None) -> Confidence:
     """Return calibration and abstention: of the samples whose class is known, else of left-out labels."""
     highest: FloatArray = observed.proba.max(axis=1)
-    known = np.array([label is not None for label in observed.truth])
-    measured, right, of_left_out = highest[known], _right(observed, known), False
-    if not known.any() and left_out is not None:
-        measured, right, of_left_out = left_out.confidence, left_out.right, True
+    known = np.flatnonzero([label is not None for label in observed.truth])
+    decided = observed.view.class_by(observed.proba)
+    measured, confidence, of_left_out = highest[known], observed.proba[known, decided[known]], False
+    names, truth = observed.view.classes[decided].tolist(), observed.truth
+    right = np.array([names[row] == truth[row] for row in known], dtype=bool)
+    if not known.size and left_out is not None:
+        measured, confidence, right, of_left_out = left_out.highest, left_out.confidence, left_out.right, True
     lines = [_line(None, highest, measured, right), *(_line(limit, highest, measured, right) for limit in LIMITS)]
-    return Confidence(of_left_out, len(measured), calibration(measured, right), _without_repeats(lines))
-
-
-def _right(observed: Observed, known: BoolArray) -> BoolArray:
-    """Return whether the class of the highest probability is the true one, of the samples whose class is known."""
-    likely = observed.view.classes[observed.proba.argmax(axis=1)].tolist()
-    return np.array([likely[row] == observed.truth[row] for row in np.flatnonzero(known)], dtype=bool)
+    return Confidence(of_left_out, len(measured), calibration(confidence, right), _without_repeats(lines))
 
 
 def calibration(confidence: FloatArray, right: BoolArray) -> tuple[ConfidenceBin, ...]:
