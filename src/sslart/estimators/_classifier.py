@@ -45,6 +45,11 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         """Return the view of a model that is known to be fitted."""
 
     @property
+    @abstractmethod
+    def counts_(self) -> NDArray[np.int64]:
+        """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`."""
+
+    @property
     def classes_(self) -> NDArray[Any]:
         """The classes, sorted."""
         check_is_fitted(self)
@@ -56,7 +61,9 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         return check_number(self._name, "abstain_below", self.abstain_below, 0, 1)
 
     def _cost_matrix(self) -> FloatArray | None:
-        return cost_matrix(self._name, self.decision_costs, self._class_table.classes)
+        return cost_matrix(
+            self._name, self.decision_costs, self._class_table.classes, lambda: self.counts_.sum(axis=0)
+        )
 
     def _check_max_error(self, classes: NDArray[Any] | None = None) -> None:
         """Raise a ValueError where `max_error` cannot be one; of classes that are known, also where it names others."""
