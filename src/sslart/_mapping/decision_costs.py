@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -13,12 +13,13 @@ from sslart._data.samples import plain_value
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import list_text
 
+BALANCED = "balanced"
 SHOWN_CLASSES = 10
 
 
 def check_costs(owner: str, given: Any) -> None:
     """Raise a ValueError where `decision_costs` cannot be costs, whatever the classes are."""
-    if given is None:
+    if given is None or (isinstance(given, str) and given == BALANCED):
         return
     if isinstance(given, Mapping):
         for pair, cost in given.items():
@@ -36,21 +37,29 @@ def check_costs(owner: str, given: Any) -> None:
     _matrix(owner, given)
 
 
-def cost_matrix(owner: str, given: Any, classes: NDArray[Any]) -> FloatArray | None:
+def cost_matrix(
+    owner: str, given: Any, classes: NDArray[Any], counts: Callable[[], NDArray[Any]] | None = None
+) -> FloatArray | None:
     """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
 
     Parameters
     ----------
     owner : str
         Name of the estimator, for errors.
-    given : array-like of shape (n_classes, n_classes), dict from (true, predicted) to cost, or None
-        In a dict, wrong predictions that it does not name cost 1, and right ones 0.
+    given : array-like of shape (n_classes, n_classes), dict from (true, predicted) to cost, "balanced" or None
+        In a dict, wrong predictions that it does not name cost 1, and right ones 0. With "balanced", the wrong
+        predictions of all samples of a class cost the same in sum for every class.
     classes : array
         Sorted.
+    counts : callable or None
+        Returns how many labelled samples of each class were learnt. None: one of each, where costs are only checked.
     """
     check_costs(owner, given)
     if given is None:
         return None
+    if isinstance(given, str):
+        n = np.maximum(np.ones(len(classes)) if counts is None else counts(), 1)
+        return np.asarray((n.sum() / (len(n) * n))[:, None] * (1.0 - np.eye(len(n))))
     if not isinstance(given, Mapping):
         matrix = _matrix(owner, given)
         if len(matrix) != len(classes):
@@ -99,7 +108,8 @@ def _matrix(owner: str, given: Any) -> FloatArray:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix) or not np.isfinite(matrix).all():
         raise ValueError(
             f"decision_costs of {owner} must be a square matrix of numbers, one row for each true class and one column "
-            f"for each predicted class, or a dict from (true, predicted) to the cost, or None; got {given!r}."
+            "for each predicted class, or a dict from (true, predicted) to the cost, or 'balanced', or None; got "
+            f"{given!r}."
         )
     return matrix
 

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from sslart._mapping.decision_costs import BALANCED
 from sslart._utils.text import list_text
 
-COST_HELP = "what it costs to predict a sample of class TRUE as PREDICTED, such as ill:healthy=10; else 1. Repeatable"
+COST_HELP = "what it costs to predict a sample of class TRUE as PREDICTED, such as ill:healthy=10; else 1. Or balanced"
 COST_METAVAR = "TRUE:PREDICTED=COST"
 
+Costs = dict[tuple[Any, Any], float] | str
 
-def read_costs(options: Sequence[str] | None, classes: Sequence[Any]) -> dict[tuple[Any, Any], float] | None:
-    """Return the costs by pairs of classes, as the estimators take them; None where no option is given.
+
+def read_costs(options: Sequence[str] | None, classes: Sequence[Any]) -> Costs | None:
+    """Return the costs by pairs of classes, or "balanced", as the estimators take them; None without an option.
 
     Parameters
     ----------
@@ -25,6 +28,10 @@ def read_costs(options: Sequence[str] | None, classes: Sequence[Any]) -> dict[tu
     """
     if not options:
         return None
+    if BALANCED in options:
+        if len(options) > 1:
+            raise ValueError("--cost balanced sets all costs: leave the other --cost options out, or this one.")
+        return BALANCED
     costs: dict[tuple[Any, Any], float] = {}
     for option in options:
         pair, cost = _read(option, list(classes))
@@ -41,7 +48,9 @@ def _read(option: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
     except ValueError:
         cost = np.nan
     if not names or not np.isfinite(cost):
-        raise ValueError(f"--cost {option} does not end with = and a number: give it as --cost {COST_METAVAR}.")
+        raise ValueError(
+            f"--cost {option} does not end with = and a number: give it as --cost {COST_METAVAR}, or --cost balanced."
+        )
     by_name = {str(label): label for label in classes}
     cuts = [place for place, character in enumerate(names) if character == ":"]
     pairs = [(names[:cut], names[cut + 1 :]) for cut in cuts]
@@ -58,6 +67,8 @@ def _read(option: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
 
 def as_options(decision_costs: Any) -> Any:
     """Return costs as they are given to the command line; those of a model that was made in Python may be a matrix."""
+    if isinstance(decision_costs, str):
+        return decision_costs
     if not isinstance(decision_costs, dict):
         return np.asarray(decision_costs).tolist()
     return [f"{true}:{predicted}={cost:g}" for (true, predicted), cost in decision_costs.items()]

@@ -17,6 +17,7 @@ from sslart._mapping.guarantees.errors import error_levels
 from sslart._mapping.model_view import view_of
 from sslart._mapping.predictions import Prediction
 from sslart._utils.arrays import FloatArray
+from sslart.cli._costs import Costs
 from sslart.cli._output import STANDARD
 from sslart.cli.input.files import arrow, pandas
 from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
@@ -30,7 +31,7 @@ class RowPredictor:
     model : fitted FuzzyARTMAP, SSLART or WESSLART
     abstain_below, search_depth, quorum, max_error : numbers or None
         Take the place of the model's parameters where they are not None.
-    decision_costs : dict or None
+    decision_costs : dict, "balanced" or None
         The same.
     """
 
@@ -40,12 +41,12 @@ class RowPredictor:
         abstain_below: float | None = None,
         search_depth: int | None = None,
         quorum: int | None = None,
-        decision_costs: dict[tuple[Any, Any], float] | None = None,
+        decision_costs: Costs | None = None,
         max_error: float | None = None,
     ) -> None:
         given: dict[str, Any] = {"abstain_below": abstain_below, "search_depth": search_depth, "quorum": quorum}
         view = view_of(model)
-        given["decision_costs"] = cost_matrix(view.name, decision_costs, view.classes)
+        given["decision_costs"] = cost_matrix(view.name, decision_costs, view.classes, lambda: model.counts_.sum(axis=0))
         given["max_error"] = error_levels(view.name, max_error, view.classes)
         self._view = dataclasses.replace(view, **{name: value for name, value in given.items() if value is not None})
         self._rule_numbers = RuleNumbers(model)

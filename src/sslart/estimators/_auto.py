@@ -26,11 +26,11 @@ class AutoSSLART(SSLART):
         In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, on
         average over training sets and new samples like the labelled ones; from a dict, of those predicted as a class,
         and it does not abstain from other classes. It needs enough labels.
-    decision_costs : array-like of shape (n_classes, n_classes), or dict, default=None
-        What predictions cost: rows are true classes and columns predicted ones, in the order of `classes_`; or a dict
-        from (true, predicted) to the cost, where wrong predictions not named cost 1 and right ones 0. `predict` returns
-        the class of the lowest expected cost by `predict_proba`. None: the most probable class. Abstention does not
-        depend on costs.
+    decision_costs : array-like of shape (n_classes, n_classes), dict, "balanced" or None, default=None
+        What predictions cost: `predict` returns the class of the lowest expected cost by `predict_proba`. Rows are true
+        classes and columns predicted ones, in the order of `classes_`. In a dict from (true, predicted) to the cost,
+        wrong predictions not named cost 1 and right ones 0. "balanced": a wrong prediction costs the more, the rarer
+        its true class is among the labels, for a high balanced accuracy. None: the most probable class is predicted.
     max_labels : int, default=50000
         How many labelled samples are kept; of more, a fair sample.
     bounds : (lower, upper), default=None

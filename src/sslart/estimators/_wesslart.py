@@ -10,18 +10,20 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sslart._art.calibration import Measured, NoveltyCalibration
 from sslart._art.network import Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, read_training
-from sslart._mapping.decision_costs import check_costs
+from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
 from sslart.estimators._base import restore, unchanged_on_failure
 from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
+from sslart.estimators._novelty import calibration_of, state_of
 from sslart.estimators._sslart import SSLART, stage_order
 
 
@@ -54,11 +56,11 @@ class WESSLART(Ensemble):
         In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, on
         average over training sets and new samples like the labelled ones; from a dict, of those predicted as a class,
         and it does not abstain from other classes. It needs evidence mapping, and enough labels.
-    decision_costs : array-like of shape (n_classes, n_classes), or dict, default=None
-        What predictions cost: rows are true classes and columns predicted ones, in the order of `classes_`; or a dict
-        from (true, predicted) to the cost, where wrong predictions not named cost 1 and right ones 0. `predict` returns
-        the class of the lowest expected cost by `predict_proba`. None: the most probable class. Abstention does not
-        depend on costs.
+    decision_costs : array-like of shape (n_classes, n_classes), dict, "balanced" or None, default=None
+        What predictions cost: `predict` returns the class of the lowest expected cost by `predict_proba`. Rows are true
+        classes and columns predicted ones, in the order of `classes_`. In a dict from (true, predicted) to the cost,
+        wrong predictions not named cost 1 and right ones 0. "balanced": a wrong prediction costs the more, the rarer
+        its true class is among the labels, for a high balanced accuracy. None: the most probable class is predicted.
     families, bandwidth, ridge, rank_weight, max_labels
         Evidence mapping of every member: see `SSLART`.
     random_state : int, RandomState instance or None, default=None
@@ -195,7 +197,7 @@ class WESSLART(Ensemble):
             training, training_labels = table[~apart], labels[~apart]
             self._class_table = ClassTable().learning(training_labels)
             self._check_max_error(self._class_table.classes)
-            self._cost_matrix()
+            cost_matrix(self._name, self.decision_costs, self._class_table.classes)
             validation, validation_labels = table[labels.known], labels[labels.known]
             if validation_set is not None:
                 validation, validation_labels = self._read_validation_set(validation_set, frozenset(table.categories))
@@ -203,7 +205,7 @@ class WESSLART(Ensemble):
                 validation, validation_labels = table[apart], labels[apart]
 
             members = self._new_members(random)
-            run_parallel(
+            measured = run_parallel(
                 lambda member, stop: member._fit_table(
                     training,
                     training_labels,
@@ -214,6 +216,7 @@ class WESSLART(Ensemble):
                 self.n_jobs,
             )
             self._take_members(members)
+            self._calibration = NoveltyCalibration.after(None, measured)
             if self._uses_evidence():
                 self._record = VotingRecord.none(len(members), self._class_table)
             else:
@@ -250,7 +253,9 @@ class WESSLART(Ensemble):
             }
             known = ClassTable() if first else self._class_table
             self._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
-            right = self._learn_together(members, table, labels, declared, orders, undo)
+            right, measured = self._learn_together(members, table, labels, declared, orders, undo)
+            before = NoveltyCalibration.of_stream(len(members)) if first else self._calibration
+            self._calibration = NoveltyCalibration.after(before, measured)
             record = VotingRecord.none(len(members), self._class_table)
             if not self._uses_evidence():
                 record = VotingRecord.of_right(right, self._class_table, labels)
@@ -266,19 +271,22 @@ class WESSLART(Ensemble):
         declared: Labels | None,
         orders: dict[int, IntArray],
         undo: Undo,
-    ) -> BoolArray:
-        """Let all members learn samples of a stream; return which samples each had predicted rightly before."""
+    ) -> tuple[BoolArray, list[Measured | None]]:
+        """Let all members learn samples of a stream; return which each had predicted rightly before, and their fits."""
 
-        def learn(member: SSLART, stop: Any) -> BoolArray:
+        def learn(member: SSLART, stop: Any) -> tuple[BoolArray, Measured | None]:
             order = orders[id(member)]
-            learnt = member._partial_fit_table(table, labels, declared, undo, order, predict_first=True, stop=stop)
+            learnt, measured = member._partial_fit_table(
+                table, labels, declared, undo, order, predict_first=True, stop=stop
+            )
             codes = member._class_table.codes(labels[order])
             right = np.empty(len(order), dtype=bool)
             right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
-            return right
+            return right, measured
 
         undo.extend(partial(restore, member, dict(vars(member))) for member in members)
-        return np.array(run_parallel(learn, members, self.n_jobs))
+        right, measured = zip(*run_parallel(learn, members, self.n_jobs), strict=True)
+        return np.array(right), list(measured)
 
     def _votes(self, table: Table) -> IntArray:
         """Return the class index that each member votes for, without a limit of the search."""
@@ -349,6 +357,7 @@ class WESSLART(Ensemble):
             "members": [{"seed": member.random_state, **member.__sslart_state__()} for member in self.estimators_],
             "successes": self._record.successes,
             "trials": self._record.trials,
+            **state_of(self._calibration),
             **self._class_table.to_state(),
         }
 
@@ -366,4 +375,5 @@ class WESSLART(Ensemble):
                 or member.n_features_in_ != self.n_features_in_
             ):
                 raise ValueError("the members of the model do not fit together")
+        self._calibration = calibration_of(state, [member._network for member in members])
         self.estimators_ = members
