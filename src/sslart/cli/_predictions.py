@@ -46,7 +46,9 @@ class RowPredictor:
     ) -> None:
         given: dict[str, Any] = {"abstain_below": abstain_below, "search_depth": search_depth, "quorum": quorum}
         view = view_of(model)
-        given["decision_costs"] = cost_matrix(view.name, decision_costs, view.classes, lambda: model.counts_.sum(axis=0))
+        given["decision_costs"] = cost_matrix(
+            view.name, decision_costs, view.classes, lambda: model.counts_.sum(axis=0)
+        )
         given["max_error"] = error_levels(view.name, max_error, view.classes)
         self._view = dataclasses.replace(view, **{name: value for name, value in given.items() if value is not None})
         self._rule_numbers = RuleNumbers(model)
