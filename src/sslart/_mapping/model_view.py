@@ -7,7 +7,7 @@ an estimator. Classes are always given by their index in the sorted `classes`, -
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import NO_LIMIT, LearningParams, Network
-from sslart._art.novelty import usual_familiarity
+from sslart._art.novelty import NoveltyTest
 from sslart._data.classes import ClassTable, Label
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, Labels, read_labels
@@ -27,7 +28,6 @@ from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import Ballot
 from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.guarantees.promises import Promises, no_promise
-from sslart._mapping.left_out import LeftOut, left_out_by_vote
 from sslart._mapping.predictions import Prediction, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -198,6 +198,8 @@ class ModelView:
         probable class is.
     max_error : ErrorLevels or None
         How many of the answered samples may be wrong.
+    calibration : NoveltyCalibration or None
+        How well samples fitted before they were learnt.
     """
 
     name: str
@@ -210,6 +212,7 @@ class ModelView:
     quorum: int = 1
     decision_costs: FloatArray | None = None
     max_error: ErrorLevels | None = None
+    calibration: NoveltyCalibration | None = None
 
     @property
     def is_ensemble(self) -> bool:
@@ -252,7 +255,7 @@ class ModelView:
         left_out = self.left_out
         if left_out is None:
             raise ValueError(no_promise(self.name))
-        return Promises(left_out, self.classes, self.abstain_below, self.decision_costs)
+        return Promises(left_out, self.classes, self.abstain_below)
 
     @property
     def confidence_limits(self) -> FloatArray | None:
@@ -290,25 +293,14 @@ class ModelView:
         return self.members[0].params
 
     @cached_property
-    def novelty_threshold(self) -> float:
-        """A sample whose familiarity is lower is novel; mean over the members."""
-        return float(np.mean([usual_familiarity(m.network, m.params.choice, m.params.vigilance) for m in self.members]))
+    def novelty(self) -> NoveltyTest:
+        """The test by which novel samples are flagged."""
+        return NoveltyTest(self.calibration, [member.network for member in self.members], self.params)
 
-    @cached_property
-    def left_out(self) -> LeftOut | None:
-        """What is predicted for each label kept, by the other labels alone; None where no labels are kept."""
-        if not self.class_table.seen:
-            return None
-        found = [(member.mapping.left_out, member.mapping.kept_labels) for member in self.members]
-        known = [(one, kept[0]) for one, kept in found if one is not None and kept is not None]
-        if not known:
-            return None
-        found_by_all = known[0][0]
-        if self.is_ensemble:
-            assert self.vote_weights is not None
-            weighted = bool((self.vote_weights != 1).any())
-            found_by_all = left_out_by_vote([one for one, _ in known], [kept for _, kept in known], weighted=weighted)
-        return replace(found_by_all, costs=self.decision_costs)
+    @property
+    def novelty_threshold(self) -> float:
+        """A sample whose familiarity is lower is novel, with the default share of false alarms."""
+        return self.novelty.threshold()
 
     def read(self, X: Any) -> Table:
         """Return samples as a table after checking them."""

@@ -58,7 +58,7 @@ def guarantee_table(observed: Observed) -> GuaranteeTable | None:
     found = measured_guarantees(view)
     if found is None:
         return None
-    indices, proba = view.promises.decided(observed.proba), observed.proba
+    indices, proba = view.class_by(observed.proba), observed.proba
     confidence, labels = proba[np.arange(len(proba)), indices], view.classes.tolist()
     may_answer = view.promises.may_answer(proba)
     known = np.array([label is not None for label in observed.truth], dtype=bool)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.guarantees.errors import NEVER, ErrorCurve, ErrorLevels, error_curve
 from sslart._mapping.guarantees.sets import EXACT, class_sets
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.text import list_text, plural
 
 if TYPE_CHECKING:
@@ -43,39 +42,27 @@ class Promises:
     classes : array
         Sorted.
     abstain_below : float or None
-    decision_costs : array of shape (n_classes, n_classes), or None
     """
 
     left_out: LeftOut
     classes: NDArray[Any]
     abstain_below: float | None = None
-    decision_costs: FloatArray | None = None
 
     @cached_property
     def n_labels(self) -> float:
         """How many labels there are; samples that belong together count one."""
         return float(self.left_out.weights.sum())
 
-    def decided(self, proba: FloatArray) -> IntArray:
-        """Return the class index that the model decides for, if it answers."""
-        return np.asarray(proba.argmax(axis=1)) if self.decision_costs is None else cheapest(proba, self.decision_costs)
-
     def may_answer(self, proba: FloatArray) -> BoolArray:
         """Return whether `abstain_below` lets the model answer."""
         return np.asarray(proba.max(axis=1) >= (0.0 if self.abstain_below is None else self.abstain_below))
 
-    @cached_property
-    def predicted(self) -> IntArray:
-        """Class index that the model decides for each left-out label, if it answers."""
-        return self.decided(self.left_out.proba)
-
     def curve(self, index: int | None = None) -> ErrorCurve:
         """Return errors and answers by the least confidence: of all predictions, or those of one class."""
-        may_answer = self.may_answer(self.left_out.proba)
-        rows = np.flatnonzero(may_answer if index is None else may_answer & (self.predicted == index))
-        predicted = self.predicted[rows]
-        confidence = self.left_out.proba[rows, predicted]
-        return error_curve(confidence, predicted != self.left_out.truth[rows], self.left_out.weights[rows])
+        found = self.left_out
+        answered = self.may_answer(found.proba)
+        rows = answered if index is None else answered & (found.predicted == index)
+        return error_curve(found.confidence[rows], ~found.right[rows], found.weights[rows])
 
     def confidence_limits(self, levels: ErrorLevels) -> FloatArray:
         """Return from which confidence on each class is predicted: 0 for always, `NEVER` for never.
@@ -92,7 +79,7 @@ class Promises:
             limits[:] = _limit(levels.overall, curve, "nothing", "everywhere")
         for index, level in levels.by_class:
             name = repr(self.classes[index].item())
-            n, curve = float(self.left_out.weights[self.predicted == index].sum()), self.curve(index)
+            n, curve = float(self.left_out.weights[self.left_out.predicted == index].sum()), self.curve(index)
             counted = plural(math.floor(n + EXACT), "left-out label")
             _check_error(level, n, curve, f"for class {name}, which is predicted for {counted}", " of that class")
             limits[index] = _limit(level, curve, f"class {name} never", "where it is the most probable")

@@ -1,0 +1,168 @@
+"""Conformal p-values, sets of classes and limits of confidence: what is promised holds by counting, for all scores."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sslart._mapping.guarantees.errors import NEVER, error_curve, error_levels
+from sslart._mapping.guarantees.promises import labels_needed, smallest_error
+from sslart._mapping.guarantees.sets import class_sets, conformal_p_values
+
+LEVELS = st.sampled_from([0.01, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.9])
+SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1), min_size=1, max_size=30)
+
+
+def groups_of(n: int) -> Any:
+    return st.lists(st.integers(0, 6), min_size=n, max_size=n)
+
+
+def weights_of(groups: np.ndarray) -> np.ndarray:
+    return 1.0 / np.bincount(groups)[groups]
+
+
+@given(scores=SCORES, left_out=SCORES)
+def test_a_p_value_is_the_share_of_scores_as_high_with_the_new_one_among_them(
+    scores: list[float], left_out: list[float]
+) -> None:
+    found = conformal_p_values(np.array(scores), np.array(left_out), np.ones(len(left_out)))
+    expected = [(1 + sum(other >= score for other in left_out)) / (1 + len(left_out)) for score in scores]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@given(data=st.data(), level=LEVELS)
+def test_among_any_samples_few_have_a_low_p_value_by_the_others(data: Any, level: float) -> None:
+    """The guarantee itself, as a count: each sample in turn is the new one; samples of a group count one together."""
+    scores = np.array(data.draw(SCORES))
+    groups = np.array(data.draw(groups_of(len(scores))))
+    weights, n_groups = weights_of(groups), len(set(groups.tolist()))
+    missed = 0.0
+    for new in range(len(scores)):
+        others = groups != groups[new]
+        p_value = conformal_p_values(scores[new : new + 1], scores[others], weights[others])[0]
+        missed += weights[new] * (p_value <= level)
+    assert missed <= level * n_groups + 1e-9
+
+
+@given(data=st.data(), level=LEVELS)
+def test_among_any_samples_few_of_the_answered_are_wrong_by_the_others(data: Any, level: float) -> None:
+    """The guarantee of `max_error`, as a count: wrong answers are at most this share of what all samples allow."""
+    confidence = np.array(data.draw(SCORES))
+    n = len(confidence)
+    wrong = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    groups = np.array(data.draw(groups_of(n)))
+    weights = weights_of(groups)
+    n_wrong = 0.0
+    for new in range(n):
+        others = groups != groups[new]
+        limit = error_curve(confidence[others], wrong[others], weights[others]).least_confidence(level)
+        n_wrong += weights[new] * (wrong[new] and confidence[new] >= limit)
+    allowed = [0.0]
+    for limit in confidence:
+        answered = confidence >= limit
+        if weights[wrong & answered].sum() <= level * weights[answered].sum() + 1e-9:
+            allowed.append(weights[answered].sum())
+    assert n_wrong <= level * max(allowed) + 1e-8
+
+
+@given(data=st.data(), level=LEVELS)
+def test_the_limit_is_the_lowest_confidence_that_keeps_the_error(data: Any, level: float) -> None:
+    confidence = np.array(data.draw(SCORES))
+    n = len(confidence)
+    wrong = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    weights = weights_of(np.array(data.draw(groups_of(n))))
+    limit = error_curve(confidence, wrong, weights).least_confidence(level)
+    suffices = [
+        one
+        for one in confidence
+        if 1 + weights[wrong & (confidence >= one)].sum() <= level * (1 + weights[confidence >= one].sum()) + 1e-9
+    ]
+    lowest = min(suffices, default=NEVER)
+    assert limit == (0.0 if lowest == confidence.min() else lowest)
+
+
+@given(data=st.data())
+def test_a_higher_error_answers_no_less(data: Any) -> None:
+    confidence = np.array(data.draw(SCORES))
+    n = len(confidence)
+    wrong = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    curve = error_curve(confidence, wrong, np.ones(n))
+    limits = [curve.least_confidence(level) for level in np.linspace(0.01, 1, 34)]
+    assert limits == sorted(limits, reverse=True)
+    levels, answered = curve.steps()
+    assert (np.diff(levels) >= 0).all()
+    assert (np.diff(answered) > 0).all()
+    for level, n_answered in zip(levels, answered, strict=True):
+        place = curve.place(level)
+        assert place is not None
+        assert curve.answered[place] >= n_answered
+
+
+def test_without_left_out_labels_nothing_is_promised() -> None:
+    curve = error_curve(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
+    assert curve.least_confidence(0.5) == NEVER
+    assert curve.smallest_error == 1.0
+    assert [len(one) for one in curve.steps()] == [0, 0]
+
+
+@st.composite
+def probabilities(draw: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Probabilities of new samples and of left-out labels, the classes of the latter, and their weights."""
+    random = np.random.RandomState(draw(st.integers(0, 10_000)))
+    n_classes, n_labels = draw(st.integers(2, 4)), draw(st.integers(1, 25))
+    proba, left_out = (random.dirichlet(np.ones(n_classes), size=n).round(1) for n in (6, n_labels))
+    groups = random.randint(5, size=n_labels)
+    return proba, left_out, random.randint(n_classes, size=n_labels), weights_of(groups)
+
+
+@given(drawn=probabilities(), coverage=st.sampled_from([0.5, 0.8, 0.9, 0.95]), per_class=st.booleans())
+def test_a_set_has_the_classes_of_high_p_value_and_the_most_probable_one(
+    drawn: Any, coverage: float, per_class: bool
+) -> None:
+    proba, left_out, truth, weights = drawn
+    found = class_sets(proba, left_out, truth, weights, coverage, per_class=per_class)
+    for row, column in np.ndindex(proba.shape):
+        compared = truth == column if per_class else np.ones(len(truth), dtype=bool)
+        own = left_out[np.arange(len(truth)), truth]
+        as_strange = weights[compared & (1 - own >= 1 - proba[row, column])].sum()
+        p_value = (1 + as_strange) / (1 + weights[compared].sum())
+        assert found[row, column] == (p_value > 1 - coverage + 1e-9 or column == proba[row].argmax())
+
+
+@given(drawn=probabilities(), per_class=st.booleans())
+def test_sets_grow_with_the_coverage(drawn: Any, per_class: bool) -> None:
+    proba, left_out, truth, weights = drawn
+    sets = [class_sets(proba, left_out, truth, weights, c, per_class=per_class) for c in (0.3, 0.6, 0.9, 0.99)]
+    for smaller, larger in itertools.pairwise(sets):
+        assert (smaller <= larger).all()
+
+
+@given(level=st.floats(1e-4, 1))
+def test_the_labels_needed_are_the_fewest_that_suffice(level: float) -> None:
+    n = labels_needed(level)
+    assert smallest_error(n) <= level + 1e-8
+    assert n == 0 or smallest_error(n - 1) > level - 1e-8
+
+
+@pytest.mark.parametrize(("error", "n"), [(0.05, 19), (0.1, 9), (0.01, 99), (0.2, 4), (1.0, 0), (1 / 3, 2)])
+def test_labels_needed_for_usual_errors(error: float, n: int) -> None:
+    assert labels_needed(error) == n
+
+
+@pytest.mark.parametrize("given", [0, -0.1, 1.5, "5 %", True, np.nan, {}, {1: 0}, {1: None}, [0.1]])
+def test_errors_that_are_none_are_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="max_error"):
+        error_levels("M", given, np.array([0, 1]))
+
+
+def test_errors_by_class_are_found_by_the_class_as_it_is() -> None:
+    assert error_levels("M", {np.int64(3): 0.1, 1: 1}, np.array([1, 3])).by_class == ((1, 0.1), (0, 1.0))  # type: ignore[union-attr]
+    assert error_levels("M", {True: 0.1}, np.array([False, True])).by_class == ((1, 0.1),)  # type: ignore[union-attr]
+    for wrong in ({True: 0.1}, {"1": 0.1}, {2: 0.1}):
+        with pytest.raises(ValueError, match=r"names the class .*, which the model does not have"):
+            error_levels("M", wrong, np.array([1, 3]))

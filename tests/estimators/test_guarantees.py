@@ -1,0 +1,346 @@
+"""`predict_set` and `max_error`: what is promised for new samples, and what is refused."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+
+import sslart
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._mapping.model_view import view_of
+from sslart.metrics import guarantees
+
+MODELS = [
+    AutoSSLART(random_state=0),
+    SSLART(mapping="evidence", families=["box", "linear"], random_state=0),
+    WESSLART(3, mapping="evidence", families=["box"], random_state=0),
+]
+
+
+def overlapping(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Samples of three classes that overlap: the best accuracy is about 0.9."""
+    random = np.random.RandomState(seed)
+    y = random.randint(3, size=n)
+    centres = np.array([[0.0, 0.0], [2.5, 0.0], [1.2, 2.2]])
+    return centres[y] + random.normal(size=(n, 2)), y
+
+
+@pytest.fixture(scope="module", params=MODELS, ids=lambda model: type(model).__name__)
+def fitted(request: Any) -> Any:
+    return clone(request.param).fit(*overlapping(80, 1))
+
+
+def brute_force_limit(model: Any, level: float, rows: Any = None) -> float:
+    """The lowest confidence from which on the left-out labels keep an error, with the new sample as a wrong one."""
+    left_out = view_of(model).left_out
+    assert left_out is not None
+    rows = np.arange(len(left_out.truth)) if rows is None else rows
+    confidence, right = left_out.proba.max(axis=1)[rows], (left_out.proba.argmax(axis=1) == left_out.truth)[rows]
+    kept = [c for c in confidence if (1 + (~right[confidence >= c]).sum()) <= level * (1 + (confidence >= c).sum())]
+    lowest = min(kept, default=np.inf)
+    return 0.0 if lowest == confidence.min() else float(lowest)
+
+
+def test_a_set_has_a_column_for_each_class_and_holds_the_most_probable_one(fitted: Any) -> None:
+    X, _ = overlapping(50, 2)
+    sets = fitted.predict_set(X, coverage=0.8)
+    assert sets.dtype == bool
+    assert sets.shape == (50, len(fitted.classes_))
+    assert sets[np.arange(50), fitted.predict_proba(X).argmax(axis=1)].all()
+    assert 1 <= sets.sum(axis=1).mean() < 2
+
+
+def test_sets_follow_from_the_left_out_probabilities(fitted: Any) -> None:
+    X, _ = overlapping(50, 2)
+    left_out, proba = view_of(fitted).left_out, fitted.predict_proba(X)
+    assert left_out is not None
+    own = left_out.proba[np.arange(len(left_out.truth)), left_out.truth]
+    for per_class in (False, True):
+        expected = np.zeros(proba.shape, dtype=bool)
+        for column in range(3):
+            compared = own[left_out.truth == column] if per_class else own
+            p_values = (1 + (compared <= proba[:, column, None]).sum(axis=1)) / (1 + len(compared))
+            expected[:, column] = p_values > 0.1 + 1e-9
+        expected[np.arange(len(X)), proba.argmax(axis=1)] = True
+        np.testing.assert_array_equal(fitted.predict_set(X, 0.9, per_class), expected)
+
+
+def test_sets_are_those_of_mapie_on_the_same_probabilities(fitted: Any) -> None:
+    mapie = pytest.importorskip("mapie.classification")
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class AsGiven(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        """A classifier whose samples are probabilities."""
+
+        classes_ = fitted.classes_
+
+        def fit(self, X: Any, y: Any) -> Any:
+            return self
+
+        def predict_proba(self, X: Any) -> Any:
+            return X
+
+        def predict(self, X: Any) -> Any:
+            return self.classes_[X.argmax(axis=1)]
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+    X, _ = overlapping(200, 2)
+    left_out, proba = view_of(fitted).left_out, fitted.predict_proba(X)
+    assert left_out is not None
+    for coverage in (0.8, 0.9, 0.95):
+        theirs = mapie.SplitConformalClassifier(AsGiven(), confidence_level=coverage, conformity_score="lac")
+        theirs.conformalize(left_out.proba, fitted.classes_[left_out.truth])
+        sets = theirs.predict_set(proba)[1][:, :, 0]
+        sets[np.arange(len(X)), proba.argmax(axis=1)] = True
+        np.testing.assert_array_equal(fitted.predict_set(X, coverage), sets)
+
+
+@pytest.mark.parametrize("level", [0.05, 0.1, 0.2])
+def test_it_abstains_below_the_confidence_that_keeps_the_error(fitted: Any, level: float) -> None:
+    X, _ = overlapping(300, 3)
+    highest, limit = fitted.predict_proba(X).max(axis=1), brute_force_limit(fitted, level)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        predicted = clone_with(fitted, max_error=level).predict(X)
+    np.testing.assert_array_equal(predicted == -1, highest < limit)
+    np.testing.assert_array_equal(predicted[predicted != -1], fitted.predict(X)[predicted != -1])
+
+
+def clone_with(model: Any, **params: Any) -> Any:
+    """The same fitted model with other parameters, so that the one that tests share stays as it is."""
+    import copy
+
+    return copy.deepcopy(model).set_params(**params)
+
+
+def test_by_class_only_the_predictions_of_that_class_are_limited(fitted: Any) -> None:
+    X, _ = overlapping(300, 3)
+    free, highest = fitted.predict(X), fitted.predict_proba(X).max(axis=1)
+    left_out = view_of(fitted).left_out
+    assert left_out is not None
+    limit = brute_force_limit(fitted, 0.1, np.flatnonzero(left_out.predicted == 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        predicted = clone_with(fitted, max_error={1: 0.1}).predict(X)
+    np.testing.assert_array_equal(predicted == -1, (free == 1) & (highest < limit))
+
+
+def test_whichever_limit_abstains() -> None:
+    X, y = overlapping(150, 1)
+    model = AutoSSLART(random_state=0).fit(X, np.where(np.arange(150) < 80, y, -1))
+    new, _ = overlapping(200, 3)
+    highest = model.predict_proba(new).max(axis=1)
+    by_error = model.set_params(max_error=0.1).predict(new) == -1
+    by_depth = model.set_params(max_error=None, search_depth=1).predict(new) == -1
+    assert by_error.any()
+    assert by_depth.any()
+    np.testing.assert_array_equal(model.set_params(max_error=0.1).predict(new) == -1, by_error | by_depth)
+    for least in (0.3, 0.9, 0.95):
+        model.set_params(search_depth=None, max_error=0.1, abstain_below=least)
+        left_out = view_of(model).left_out
+        assert left_out is not None
+        limit = brute_force_limit(model, 0.1, np.flatnonzero(left_out.confidence >= least))
+        np.testing.assert_array_equal(model.predict(new) == -1, (highest < least) | (highest < limit))
+
+
+def test_with_costs_the_error_is_that_of_the_decisions() -> None:
+    X, y = overlapping(80, 1)
+    costs = {(0, 1): 4.0, (2, 1): 3.0}
+    model = AutoSSLART(random_state=0, decision_costs=costs, max_error=0.2).fit(X, y)
+    new, _ = overlapping(300, 3)
+    left_out = view_of(model).left_out
+    assert left_out is not None
+    matrix = np.array([[0, 4, 1], [1, 0, 1], [1, 3, 0.0]])
+    decided, found = (left_out.proba @ matrix).argmin(axis=1), (model.predict_proba(new) @ matrix).argmin(axis=1)
+    assert (decided != left_out.proba.argmax(axis=1)).any()
+    confidence, wrong = left_out.proba[np.arange(80), decided], decided != left_out.truth
+    kept = [c for c in confidence if 1 + wrong[confidence >= c].sum() <= 0.2 * (1 + (confidence >= c).sum())]
+    own = model.predict_proba(new)[np.arange(300), found]
+    limit = 0.0 if min(kept) == confidence.min() else min(kept)
+    np.testing.assert_array_equal(model.predict(new), np.where(own < limit, -1, found))
+
+
+def test_strings_are_none_where_it_abstains_and_every_row_is_predicted_by_itself() -> None:
+    X, y = overlapping(80, 1)
+    model = AutoSSLART(random_state=0, max_error=0.1).fit(X, np.array(["a", "b", "c"])[y])
+    new, _ = overlapping(60, 4)
+    predicted = model.predict(new)
+    assert {None, "a", "b", "c"} == set(predicted)
+    assert predicted.tolist() == [model.predict(row[None])[0] for row in new]
+
+
+def test_with_few_labels_it_is_refused_with_what_can_be_promised() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = AutoSSLART(random_state=0, max_error=0.05).fit(X[::11], y[::11])
+    with pytest.raises(
+        ValueError, match=r"max_error=0\.05 cannot be promised with 14 labels: the smallest .* is [\d.]+ %"
+    ):
+        model.predict(X)
+    with pytest.raises(ValueError, match=r"5 % needs at least 19 labels\. Label more samples, or raise max_error"):
+        model.explain(X)
+    assert model.predict_proba(X).shape == (150, 3)
+    with pytest.raises(
+        ValueError, match=r"coverage=0\.95 cannot .* 14 labels.* is 93\.3 %, and 95 % needs .* 19 labels"
+    ):
+        model.predict_set(X, 0.95)
+    with pytest.raises(ValueError, match=r"for each class with so few labels \(class 0: 5, 1: 5, 2: 4\).* is 80 %"):
+        model.predict_set(X, 0.9, per_class=True)
+    with pytest.raises(ValueError, match=r"for class 2, which is predicted for \d left-out labels"):
+        model.set_params(max_error={2: 0.05}).predict(X)
+    assert model.predict_set(X, 0.9).shape == (150, 3)
+
+
+def test_a_model_that_cannot_keep_the_error_abstains_everywhere_and_warns() -> None:
+    random = np.random.RandomState(0)
+    X, y = random.rand(60, 4), random.randint(2, size=60)
+    model = AutoSSLART(random_state=0, max_error=0.02).fit(X, y)
+    with pytest.warns(UserWarning, match=r"less than this model can promise at any confidence.* is [\d.]+ %"):
+        predicted = model.predict(random.rand(40, 4))
+    assert (predicted == -1).all()
+    explanation = model.explain(random.rand(1, 4))[0]
+    assert explanation.low_confidence is not None
+    assert explanation.low_confidence[1] is None
+    assert "no probability is high enough for at most 2 % wrong predictions (max_error)" in str(explanation)
+
+
+@pytest.mark.parametrize("model", [SSLART(), SSLART(mapping="one-to-one"), WESSLART(3)])
+def test_models_that_keep_no_labels_are_refused_with_the_cure(model: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = clone(model).fit(X, y)
+    for call in (lambda: model.predict_set(X), lambda: guarantees(model)):
+        with pytest.raises(ValueError, match=r"need evidence mapping\. Fit AutoSSLART, or set mapping='evidence'"):
+            call()
+    for call in (lambda: clone(model).fit(X, y), lambda: clone(model).partial_fit(X, y), lambda: model.predict(X)):
+        model.set_params(max_error=0.1)
+        with pytest.raises(ValueError, match="need evidence mapping"):
+            call()
+    assert not hasattr(FuzzyARTMAP(), "predict_set")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("wrong", [0, 1.5, "x", {}, {0: 2}, {"iris": 0.1}])
+def test_wrong_errors_are_refused_by_fit(model: Any, wrong: Any) -> None:
+    with pytest.raises(ValueError, match="max_error"):
+        clone(model).set_params(max_error=wrong).fit(*load_iris(return_X_y=True))
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 1.2, "x", None, True])
+def test_wrong_coverages_are_refused(wrong: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="coverage of predict_set must be"):
+        AutoSSLART(random_state=0).fit(X, y).predict_set(X, wrong)
+
+
+def test_the_limit_follows_what_is_learnt_and_set(tmp_path: Path) -> None:
+    X, y = overlapping(160, 1)
+    model = AutoSSLART(random_state=0, max_error={0: 0.2, 2: 0.5}, bounds=(-5, 8)).fit(X[:80], y[:80])
+    first = model.predict(X)
+    sslart.save(model, tmp_path / "model.sslart")
+    loaded = sslart.load(tmp_path / "model.sslart")
+    assert loaded.max_error == {0: 0.2, 2: 0.5}
+    np.testing.assert_array_equal(loaded.predict(X), first)
+    n_before = guarantees(model).n_labels
+    model.set_params(max_error=0.1).partial_fit(X[80:], y[80:])
+    assert guarantees(model).n_labels == n_before + 80
+    limit = brute_force_limit(model, 0.1)
+    np.testing.assert_array_equal(model.predict(X) == -1, model.predict_proba(X).max(axis=1) < limit)
+    assert limit != brute_force_limit(loaded, 0.1)
+
+
+def test_copies_promise_no_more_than_the_samples_they_are_copies_of() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[::15], y[::15]
+    once = guarantees(AutoSSLART(random_state=0).fit(X, y))
+    twice = guarantees(AutoSSLART(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)))
+    assert twice.n_labels == once.n_labels == len(y)
+    model = AutoSSLART(random_state=0, max_error=0.015).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    with pytest.raises(ValueError, match=r"max_error=0\.015 cannot be promised with .*38"):
+        model.predict(X)
+
+
+def test_explanations_name_the_error_where_it_abstains() -> None:
+    X, y = overlapping(80, 1)
+    model = AutoSSLART(random_state=0, max_error=0.1).fit(X, y)
+    new, _ = overlapping(60, 4)
+    explanations, limit = model.explain(new), brute_force_limit(model, 0.1)
+    assert [one.abstained for one in explanations] == (model.predict(new) == -1).tolist()
+    for one, proba in zip(explanations, model.predict_proba(new), strict=True):
+        if one.abstained:
+            assert one.low_confidence == (proba.max(), limit)
+            assert one.max_error == one.to_dict()["max_error"] == 0.1
+            assert "from which on at most 10 % of the predictions are wrong (max_error)" in str(one)
+        else:
+            assert one.low_confidence is one.max_error is None
+    both = clone_with(model, abstain_below=0.8).explain(new)
+    assert {one.max_error for one in both if one.abstained} <= {None, 0.1}
+    assert all(one.low_confidence[1] == 0.8 for one in both if one.abstained and one.max_error is None)  # type: ignore[index]
+
+
+def test_guarantees_are_what_max_error_gives() -> None:
+    X, y = overlapping(150, 1)
+    model = AutoSSLART(random_state=0).fit(X, y)
+    found = guarantees(model, [0.001, 0.1, 0.2])
+    left_out = view_of(model).left_out
+    assert left_out is not None
+    assert found.n_labels == 150
+    few, some, more = found.levels
+    assert few.least_confidence is None
+    assert few.answered == 0
+    assert few.labels_needed == 999
+    for one in (some, more):
+        assert one.least_confidence == brute_force_limit(model, one.max_error)
+        assert one.answered == pytest.approx((left_out.confidence >= one.least_confidence).mean())
+    assert some.answered < more.answered
+    assert few.sentence("rows") == "to be right 99.9 times in 100, it needs at least 999 labels, and there are 150"
+    assert some.sentence("rows") == f"to be right 90 times in 100, it answers {100 * some.answered:.0f} % of the rows"
+    assert str(found).splitlines()[0].startswith("150 labels: the smallest error that can be promised is ")
+    assert f"{some.answered:.0%}" in found._repr_html_()
+    assert "cannot be promised" in found._repr_html_()
+
+
+def test_promises_hold_over_many_training_sets() -> None:
+    """By simulation with fixed seeds: means over training sets, within three standard errors."""
+    covered: dict[Any, list[float]] = {}
+    wrong: dict[float, list[float]] = {}
+    for seed in range(40):
+        X, y = overlapping(40, 1000 + seed)
+        new, truth = overlapping(400, 2000 + seed)
+        model = SSLART(mapping="evidence", families=["box", "linear"], random_state=0).fit(X, y)
+        rows = np.arange(len(truth))
+        for coverage in (0.7, 0.9):
+            hit = model.predict_set(new, coverage)[rows, truth]
+            covered.setdefault((coverage, "all"), []).append(hit.mean())
+        for error in (0.1, 0.2):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                predicted = model.set_params(max_error=error).predict(new)
+            model.set_params(max_error=None)
+            answered = predicted != -1
+            wrong.setdefault(error, []).append((predicted != truth)[answered].sum() / max(answered.sum(), 1))
+    for (coverage, _), shares in covered.items():
+        assert np.mean(shares) > coverage - 3 * np.std(shares) / np.sqrt(len(shares))
+    assert np.mean(covered[0.9, "all"]) < 0.96  # and sets are not all classes
+    for error, shares in wrong.items():
+        assert np.mean(shares) < error + 3 * np.std(shares) / np.sqrt(len(shares))
+
+
+def test_per_class_the_coverage_holds_for_a_rare_class_too() -> None:
+    per_class, marginal = [], []
+    for seed in range(12):
+        X, y = make_classification(
+            700, 4, n_informative=3, n_redundant=0, weights=[0.85], class_sep=0.8, flip_y=0, random_state=seed
+        )
+        model = SSLART(mapping="evidence", families=["linear"], random_state=0).fit(X[:200], y[:200])
+        rare = y[200:] == 1
+        for apart, shares in ((True, per_class), (False, marginal)):
+            shares.append(model.predict_set(X[200:], 0.9, apart)[rare, 1].mean())
+    assert np.mean(marginal) < 0.85
+    assert np.mean(per_class) > 0.9 - 3 * np.std(per_class) / np.sqrt(len(per_class))
