@@ -7,7 +7,7 @@ an estimator. Classes are always given by their index in the sorted `classes`, -
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import Ballot
 from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.guarantees.promises import Promises, no_promise
+from sslart._mapping.left_out import LeftOut, left_out_by_vote
 from sslart._mapping.predictions import Prediction, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -301,6 +302,22 @@ class ModelView:
     def novelty_threshold(self) -> float:
         """A sample whose familiarity is lower is novel, with the default share of false alarms."""
         return self.novelty.threshold()
+
+    @cached_property
+    def left_out(self) -> LeftOut | None:
+        """What is predicted for each label kept, by the other labels alone; None where no labels are kept."""
+        if not self.class_table.seen:
+            return None
+        found = [(member.mapping.left_out, member.mapping.kept_labels) for member in self.members]
+        known = [(one, kept[0]) for one, kept in found if one is not None and kept is not None]
+        if not known:
+            return None
+        found_by_all = known[0][0]
+        if self.is_ensemble:
+            assert self.vote_weights is not None
+            weighted = bool((self.vote_weights != 1).any())
+            found_by_all = left_out_by_vote([one for one, _ in known], [kept for _, kept in known], weighted=weighted)
+        return replace(found_by_all, costs=self.decision_costs)
 
     def read(self, X: Any) -> Table:
         """Return samples as a table after checking them."""
