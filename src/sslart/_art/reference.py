@@ -72,10 +72,10 @@ def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: f
     return np.where(present, np.where(reached, np.rint(blend * GRID) / GRID, A), W_J)
 
 
-def extents(W: FloatArray) -> FloatArray:
-    """Return the sum of the sides of each box; a side that no sample has reached yet counts nothing."""
-    D = W.shape[1] // 2
-    return np.asarray(np.maximum(0.0, 1.0 - W[:, :D] - W[:, D:]).sum(axis=1))
+def extent(W_J: FloatArray) -> float:
+    """Return the sum of the sides of a box; a side that no sample has reached yet counts nothing."""
+    D = len(W_J) // 2
+    return float(np.maximum(0.0, 1.0 - W_J[:D] - W_J[D:]).sum())
 
 
 def predicting_node(choices: FloatArray, labels: IntArray, search_depth: int) -> int:
@@ -190,10 +190,10 @@ def learn(
         if predicted is not None and target != UNLABELLED:
             node = predicting_node(choices, labels, search_depth)
             predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
-        if fit_wanted is not None and fit_wanted[i] and n_nodes:
-            assert fit_nodes is not None and fit_matches is not None and fit_extents is not None
+        wanted = fit_wanted is not None and bool(fit_wanted[i]) and n_nodes > 0
+        if wanted and fit_nodes is not None and fit_matches is not None and fit_extents is not None:
             best = winner_among(np.ones(n_nodes, dtype=bool), choices)
-            fit_nodes[i], fit_matches[i], fit_extents[i] = best, matches[best], extents(weights[best : best + 1])[0]
+            fit_nodes[i], fit_matches[i], fit_extents[i] = best, matches[best], extent(weights[best])
 
         if J == NO_NODE:
             J = n_nodes

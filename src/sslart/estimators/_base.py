@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import LearningParams, Network, Undo
-from sslart._art.novelty import usual_familiarity
 from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
+from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
 
 
 @contextmanager
@@ -90,7 +91,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(names, dtype=object)
 
 
-class ARTEstimator(RawSamplesEstimator):
+class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
     """Base of the estimators that are one network each."""
 
     vigilance: float
@@ -100,6 +101,7 @@ class ARTEstimator(RawSamplesEstimator):
     shuffle: bool
     n_jobs: int | None
     _network: Network
+    _calibration: NoveltyCalibration | None
 
     def _learning_params(self) -> LearningParams:
         """Return the checked parameters of learning, after checking the others too."""
@@ -143,13 +145,6 @@ class ARTEstimator(RawSamplesEstimator):
         """
         table = self._read(X)
         return self._network.familiarity(table, self._learning_params().choice, n_jobs=self.n_jobs)
-
-    @property
-    def novelty_threshold_(self) -> float:
-        """A sample whose `score_samples` is lower is novel: few of the samples learnt fit the other boxes so badly."""
-        check_is_fitted(self)
-        params = self._learning_params()
-        return usual_familiarity(self._network, params.choice, params.vigilance)
 
     @property
     def n_nodes_(self) -> int:
@@ -202,8 +197,9 @@ class ARTEstimator(RawSamplesEstimator):
         return self._network.encoder.categorical
 
     def __sslart_state__(self) -> dict[str, Any]:
-        return {**super().__sslart_state__(), "network": self._network.to_state()}
+        return {**super().__sslart_state__(), "network": self._network.to_state(), **state_of(self._calibration)}
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         super().__sslart_restore__(state)
         self._network = Network.from_state(state["network"], self.n_features_in_)
+        self._calibration = calibration_of(state, [self._network])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from sslart._art.calibration import Measured, NoveltyCalibration
 from sslart._art.learn_result import LearnResult
 from sslart._art.network import NO_LIMIT, Network, Undo
 from sslart._data.classes import ClassTable
@@ -25,6 +26,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged_on_failure
 from sslart.estimators._explained import ExplainedMixin
+from sslart.estimators._novelty import FitMeter
 
 
 class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
@@ -61,9 +63,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         return check_number(self._name, "abstain_below", self.abstain_below, 0, 1)
 
     def _cost_matrix(self) -> FloatArray | None:
-        return cost_matrix(
-            self._name, self.decision_costs, self._class_table.classes, lambda: self.counts_.sum(axis=0)
-        )
+        return cost_matrix(self._name, self.decision_costs, self._class_table.classes, lambda: self.counts_.sum(axis=0))
 
     def _check_max_error(self, classes: NDArray[Any] | None = None) -> None:
         """Raise a ValueError where `max_error` cannot be one; of classes that are known, also where it names others."""
@@ -210,6 +210,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             self._min_probability(),
             decision_costs=self._cost_matrix(),
             max_error=self._error_levels(),
+            calibration=self._calibration,
         )
 
     def _check_prediction_params(self) -> None:
@@ -218,7 +219,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         check_costs(self._name, self.decision_costs)
         self._check_max_error()
 
-    def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> None:
+    def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> Measured | None:
         """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
         self._check_prediction_params()
         params, mapping = self._learning_params(), self._new_mapping()
@@ -227,10 +228,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         cost_matrix(self._name, self.decision_costs, class_table.classes)
         self._check_max_error(class_table.classes)
         codes = class_table.codes(labels)
-        network.learn(table[order], codes[order], len(class_table.seen), params, stop=stop)
+        in_order = table[order]
+        learnt = network.learn(in_order, codes[order], len(class_table.seen), params, stop=stop)
         network.nodes.trim()
+        measured = FitMeter(in_order, None, afresh=True).measured(network, learnt, params.choice)
         mapping = mapping.learned(network, class_table, table, codes, choose=True, is_last=True)
         self._network, self._class_table, self._mapping = network, class_table, mapping
+        self._calibration = NoveltyCalibration.after(None, [measured])
+        return measured
 
     def _partial_fit_table(
         self,
@@ -242,7 +247,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         *,
         predict_first: bool = False,
         stop: Any = None,
-    ) -> LearnResult:
+    ) -> tuple[LearnResult, Measured | None]:
         """Go on learning a table in the given order; on request each sample is predicted before it is learnt."""
         self._check_prediction_params()
         first = not self.__sklearn_is_fitted__()
@@ -252,6 +257,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         table, labels = table[order], labels[order]
         after = (class_table if declared is None else class_table.declaring(declared)).learning(labels)
         codes = after.codes(labels)
+        calibration = NoveltyCalibration.of_stream() if first else self._calibration
+        meter = FitMeter(table, calibration, afresh=first and self.bounds is None)
         results = []
         segments = mapping.segments(codes, len(class_table.seen))
         for rows, choose in segments:
@@ -263,6 +270,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
                 n_seen,
                 params,
                 predict_depth=NO_LIMIT if predict_first else None,
+                measured=meter.wanted(rows),
                 undo=None if first else undo,
                 stop=stop,
             )
@@ -270,7 +278,10 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             is_last = rows.stop == len(codes)
             mapping = mapping.learned(network, known, table[rows], codes[rows], choose=choose, is_last=is_last)
         self._network, self._class_table, self._mapping = network, after, mapping
-        return LearnResult.joined(results)
+        learnt = LearnResult.joined(results)
+        measured = meter.measured(network, learnt, params.choice)
+        self._calibration = NoveltyCalibration.after(calibration, [measured])
+        return learnt, measured
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         """Go on learning: labelled and unlabelled samples in the given order, one or many.

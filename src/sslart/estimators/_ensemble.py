@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sslart._art.calibration import NoveltyCalibration
 from sslart._data.training import check_has_label
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord
 from sslart._mapping.model_view import MemberView, ModelView
@@ -14,6 +15,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import check_option, check_whole
 from sslart.estimators._ensemble_nodes import PooledNodes
 from sslart.estimators._guaranteed import GuaranteedClassifier
+from sslart.estimators._novelty import NoveltyMixin
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
 MEMBER_PARAMETERS = (
@@ -34,7 +36,7 @@ MEMBER_PARAMETERS = (
 VOTINGS = ("weighted", "majority")
 
 
-class Ensemble(PooledNodes, GuaranteedClassifier):
+class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
     """Members that have learnt, and their vote."""
 
     n_members: int
@@ -43,6 +45,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier):
     mapping: str
     n_jobs: int | None
     _record: VotingRecord
+    _calibration: NoveltyCalibration | None
 
     def _uses_evidence(self) -> bool:
         return check_option(self._name, "mapping", self.mapping, MAPPINGS) == EVIDENCE
@@ -76,6 +79,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier):
             self._quorum(),
             self._cost_matrix(),
             self._error_levels(),
+            self._calibration,
         )
 
     def _quorum(self) -> int:

@@ -39,12 +39,6 @@ class PooledNodes(ABC):
         return sum(self._of_members("n_labelled_nodes_"))
 
     @property
-    def novelty_threshold_(self) -> float:
-        """A sample whose `score_samples` is lower is novel: the mean over the members."""
-        check_is_fitted(self)
-        return self._view().novelty_threshold
-
-    @property
     def lower_(self) -> FloatArray:
         """Lower corners of the boxes of all members in the user's units; NaN: not reached yet."""
         return np.concatenate(self._of_members("lower_"))

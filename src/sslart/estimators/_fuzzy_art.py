@@ -9,6 +9,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import Network, Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
@@ -17,6 +18,7 @@ from sslart._mapping.counts import CountsMapping
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
 from sslart.estimators._base import ARTEstimator, unchanged_on_failure
+from sslart.estimators._novelty import FitMeter
 
 
 class FuzzyART(ClusterMixin, ARTEstimator):
@@ -110,7 +112,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
                 order = check_random_state(self.random_state).permutation(len(table))
             network = Network(self._first_encoder(table, stream=False))
             self.labels_ = np.empty(len(table), dtype=np.int64)
-            self.labels_[order] = self._learn(network, table[order], None)
+            self.labels_[order] = self._learn(network, table[order], None, None, afresh=True)
             network.nodes.trim()
             self._network = network
         return self
@@ -128,13 +130,26 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             first = not self.__sklearn_is_fitted__()
             table = read_samples(self, X, reset=True) if first else self._read(X)
             network = Network(self._first_encoder(table, stream=True)) if first else self._network
-            self.labels_ = self._learn(network, table, None if first else undo)
+            calibration = NoveltyCalibration.of_stream() if first else self._calibration
+            afresh = first and self.bounds is None
+            self.labels_ = self._learn(network, table, None if first else undo, calibration, afresh=afresh)
             self._network = network
         return self
 
-    def _learn(self, network: Network, table: Table, undo: Undo | None) -> IntArray:
+    def _learn(
+        self,
+        network: Network,
+        table: Table,
+        undo: Undo | None,
+        calibration: NoveltyCalibration | None,
+        *,
+        afresh: bool,
+    ) -> IntArray:
+        params, meter = self._learning_params(), FitMeter(table, calibration, afresh=afresh)
         targets = np.full(len(table), UNLABELLED)
-        return network.learn(table, targets, 0, self._learning_params(), undo=undo).nodes
+        learnt = network.learn(table, targets, 0, params, measured=meter.wanted(), undo=undo)
+        self._calibration = NoveltyCalibration.after(calibration, [meter.measured(network, learnt, params.choice)])
+        return learnt.nodes
 
     def predict(self, X: Any) -> IntArray:
         """Name the node of highest choice for each sample. Learns nothing.
@@ -155,4 +170,4 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         check_is_fitted(self)
         table = ClassTable()
         member = MemberView(None, self._network, table, self._learning_params(), CountsMapping(), self.n_jobs)
-        return ModelView(self._name, (member,), None, table, self._reader())
+        return ModelView(self._name, (member,), None, table, self._reader(), calibration=self._calibration)

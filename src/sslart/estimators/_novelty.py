@@ -1,0 +1,135 @@
+"""Which samples are novel: p-values, and flags with a stated share of false alarms."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from sslart._art.calibration import MAX_SAMPLES, Measured, NoveltyCalibration
+from sslart._art.learn_result import LearnResult
+from sslart._art.left_out import left_out_fits
+from sslart._art.network import Network
+from sslart._art.novelty import FALSE_ALARMS
+from sslart._data.row_keys import row_keys
+from sslart._data.samples import Table
+from sslart._mapping.model_view import ModelView
+from sslart._utils.arrays import BoolArray, FloatArray
+from sslart._utils.params import check_number
+from sslart._utils.random_keys import KeyArray
+
+
+class NoveltyMixin(ABC):
+    """The methods by which an estimator flags novel samples."""
+
+    @abstractmethod
+    def __sslart_view__(self) -> ModelView:
+        """Return the fitted model as everything that only reads it sees it."""
+
+    @abstractmethod
+    def _read(self, X: Any) -> Table:
+        """Return X as a table for a fitted estimator."""
+
+    def novelty_pvalues(self, X: Any) -> FloatArray:
+        """Return the conformal p-value of each sample: low for samples that are unlike those learnt.
+
+        It is the share of samples like the learnt ones that fit the model as badly as this one or worse. It is
+        measured by the fits of samples that were left out of `fit`, or that a stream had not yet learnt.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            From 1 / (n + 1) to 1, where n samples are compared with. Of samples like the learnt ones, at most a share
+            p has a p-value of p or lower.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import FuzzyART
+        >>> X, _ = load_iris(return_X_y=True)
+        >>> model = FuzzyART(vigilance=0.9).fit(X[::2])
+        >>> model.novelty_pvalues([X[1], [5, 9, 1, 2]]).round(2)
+        array([1.  , 0.01])
+        """
+        table, view = self._read(X), self.__sslart_view__()
+        return view.novelty.pvalues(view.score_samples(table))
+
+    def is_novel(self, X: Any, false_alarms: float = FALSE_ALARMS) -> BoolArray:
+        """Return whether each sample is novel, with a stated share of false alarms.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        false_alarms : float, default=0.05
+            Of samples like the learnt ones, at most this share is flagged, on average over samples to learn from. Where
+            fewer than 1 / false_alarms - 1 samples can be compared with, none is ever flagged.
+
+        Returns
+        -------
+        array of bool of shape (n_samples,)
+            True where `novelty_pvalues` is at most `false_alarms`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import FuzzyART
+        >>> X, _ = load_iris(return_X_y=True)
+        >>> model = FuzzyART(vigilance=0.9).fit(X[::2])
+        >>> model.is_novel([X[1], [5, 9, 1, 2]])
+        array([False,  True])
+        """
+        share = check_number(f"{type(self).__name__}.is_novel", "false_alarms", false_alarms, 0, 1, open_low=True)
+        table, view = self._read(X), self.__sslart_view__()
+        return view.novelty.is_novel(view.score_samples(table), share)
+
+    @property
+    def novelty_threshold_(self) -> float:
+        """A sample whose `score_samples` is lower is novel, with at most 5 % false alarms; 0 for too few samples."""
+        return self.__sslart_view__().novelty_threshold
+
+
+class FitMeter:
+    """Measures how well the samples of one call fit before they are learnt.
+
+    Parameters
+    ----------
+    table : Table
+        The samples, in the order in which they are learnt.
+    calibration : NoveltyCalibration or None
+        Decides which samples are measured; None: none is.
+    afresh : bool
+        Whether nothing was learnt before and the range is that of these samples: then they are left out in turn, after
+        all of them have been learnt.
+    """
+
+    def __init__(self, table: Table, calibration: NoveltyCalibration | None, *, afresh: bool) -> None:
+        self._table, self._afresh = table, afresh
+        self._keys: KeyArray | None = None
+        self._wanted: BoolArray | None = None
+        if calibration is not None and not afresh:
+            self._keys = row_keys(table)
+            self._wanted = calibration.wanted(self._keys)
+
+    def wanted(self, rows: slice = slice(None)) -> BoolArray | None:
+        """Return which of some samples are measured before they are learnt; None: none is."""
+        return None if self._wanted is None else self._wanted[rows]
+
+    def measured(self, network: Network, learnt: LearnResult, choice: float) -> Measured | None:
+        """Return what was measured, after the samples have been learnt."""
+        if self._afresh:
+            keys, fits = left_out_fits(network, self._table, learnt.nodes, choice, MAX_SAMPLES)
+            return Measured(keys, fits, len(self._table))
+        return None if self._keys is None else Measured(self._keys, learnt.fits)
+
+
+def calibration_of(state: dict[str, Any], networks: list[Network]) -> NoveltyCalibration | None:
+    """Return the calibration in the state of an estimator; None in that of an earlier version."""
+    return NoveltyCalibration.from_state(state["novelty"], networks) if "novelty" in state else None
+
+
+def state_of(calibration: NoveltyCalibration | None) -> dict[str, Any]:
+    """Return the calibration as part of the state of an estimator."""
+    return {} if calibration is None else {"novelty": calibration.to_state()}
