@@ -33,6 +33,10 @@ class LeftOut:
         What each label counts: the labels of a group count one together.
     rows : array of int of length n_labels
         Which of the labelled samples that the model keeps.
+    groups : array of int of length n_labels
+        The number of the group of each label.
+    kind : {"single", "copies", "near copies", "given"}
+        What makes labels a group; given: by the user.
     costs : array of shape (n_classes, n_classes), or None
         What predictions cost, where the model decides by that.
     """
@@ -41,6 +45,8 @@ class LeftOut:
     truth: IntArray
     weights: FloatArray
     rows: IntArray
+    groups: IntArray
+    kind: str
     costs: FloatArray | None = None
 
     @cached_property
@@ -109,7 +115,8 @@ def left_out_by_vote(found: Sequence[LeftOut], tables: Sequence[Table], *, weigh
         right = np.array([one.right[own] for one, own in zip(found, rows, strict=True)])
         scores = proba * np.maximum(_success_without(right, truth, weights, proba.shape[2]), MIN_CLASS_WEIGHT)
     total = scores.sum(axis=0)
-    return LeftOut(total / total.sum(axis=1, keepdims=True), truth, weights, first.rows[rows[0]])
+    proba_of_vote = total / total.sum(axis=1, keepdims=True)
+    return LeftOut(proba_of_vote, truth, weights, first.rows[rows[0]], first.groups[rows[0]], first.kind)
 
 
 def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:

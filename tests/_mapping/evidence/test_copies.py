@@ -18,11 +18,21 @@ from sslart._mapping.model_view import view_of
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=20))
 def test_groups_are_the_labels_of_equal_number(numbers: list[int]) -> None:
     groups = LabelGroups(np.array(numbers))
-    found = sorted(rows.tolist() for rows in groups.every)
-    assert found == sorted(np.flatnonzero(np.array(numbers) == one).tolist() for one in set(numbers))
-    assert sorted(rows.tolist() for block in groups.several for rows in block) == [r for r in found if len(r) > 1]
-    assert groups.first.tolist() == sorted(numbers.index(one) for one in set(numbers))
+    expected = sorted(np.flatnonzero(np.array(numbers) == one).tolist() for one in set(numbers))
+    assert sorted(rows.tolist() for block in groups.several for rows in block) == [r for r in expected if len(r) > 1]
+    order = list(dict.fromkeys(numbers))
+    assert groups.numbers.tolist() == [order.index(one) for one in numbers]
     assert groups.weights.sum() == pytest.approx(len(set(numbers)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12))
+def test_joined_groups_hold_what_either_holds_together(pairs: list[tuple[int, int]]) -> None:
+    own, keys = np.array(pairs).T
+    found = LabelGroups(own).joined(keys).of_label
+    linked = (own[:, None] == own) | ((keys[:, None] == keys) & (keys != 0))
+    for _ in pairs:
+        linked = linked @ linked
+    assert ((found[:, None] == found) == linked).all()
 
 
 def test_rows_that_agree_in_every_value_are_a_group_missing_values_included() -> None:

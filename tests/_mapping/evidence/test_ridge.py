@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
 from sslart._mapping.evidence.copies import LabelGroups
-from sslart._mapping.evidence.ridge import dual, primal
+from sslart._mapping.evidence.ridge import DualRidge, primal
 
 EXACT = 1e-8
 
@@ -24,7 +24,7 @@ def problem(seed: int, n: int = 12, n_terms: int = 7, n_classes: int = 3) -> tup
 def test_left_out_is_what_the_others_alone_predict(seed: int, n: int, ridge: float) -> None:
     matrix, targets = problem(seed, n)
     gram = matrix @ matrix.T
-    (fit,) = dual(gram.copy(), targets, [ridge])
+    fit = DualRidge(gram.copy(), targets).fit(ridge)
     for one in range(n):
         others = np.delete(np.arange(n), one)
         without = KernelRidge(alpha=ridge, kernel="precomputed").fit(gram[np.ix_(others, others)], targets[others])
@@ -43,7 +43,7 @@ def test_a_group_is_left_out_as_a_whole(seed: int, n: int, n_groups: int, ridge:
     matrix[n // 2] = matrix[0]  # a copy
     group_of = np.random.RandomState(seed).randint(n_groups, size=n)
     gram = matrix @ matrix.T
-    (fit,) = dual(gram.copy(), targets, [ridge], LabelGroups(group_of).several)
+    fit = DualRidge(gram.copy(), targets, groups=LabelGroups(group_of).several).fit(ridge)
     for one in range(n):
         others = np.flatnonzero(group_of != group_of[one])
         expected = np.zeros(3)
@@ -58,7 +58,7 @@ def test_a_group_is_left_out_as_a_whole(seed: int, n: int, n_groups: int, ridge:
 def test_coefficients_solve_the_dual(seed: int, ridge: float) -> None:
     matrix, targets = problem(seed)
     gram = matrix @ matrix.T
-    (fit,) = dual(gram.copy(), targets, [ridge])
+    fit = DualRidge(gram.copy(), targets).fit(ridge)
     assert fit.ridge == ridge
     np.testing.assert_allclose((gram + ridge * np.eye(len(gram))) @ fit.coefficients, targets, atol=EXACT)
 
@@ -67,8 +67,9 @@ def test_many_ridges_cost_one_decomposition_and_give_what_each_gives_alone() -> 
     matrix, targets = problem(0)
     gram = matrix @ matrix.T
     ridges = [1e-3, 0.1, 10.0]
-    for fit, ridge in zip(dual(gram.copy(), targets, ridges), ridges, strict=True):
-        (alone,) = dual(gram.copy(), targets, [ridge])
+    once = DualRidge(gram.copy(), targets)
+    for ridge in ridges:
+        fit, alone = once.fit(ridge), DualRidge(gram.copy(), targets).fit(ridge)
         assert fit.ridge == ridge
         np.testing.assert_array_equal(fit.left_out, alone.left_out)
 
@@ -79,13 +80,57 @@ def test_primal_gives_the_weights_of_the_dual(n: int, n_terms: int, ridge: float
     matrix, targets = problem(n, n, n_terms)
     penalties = np.random.RandomState(0).uniform(0.2, 3.0, n_terms)
     scaled = matrix / penalties  # |w|² with penalties is that of weights times their root
-    (fit,) = dual(scaled @ matrix.T, targets, [ridge])
+    fit = DualRidge(scaled @ matrix.T, targets).fit(ridge)
     np.testing.assert_allclose(primal(matrix, penalties, targets, ridge), scaled.T @ fit.coefficients, atol=EXACT)
 
 
 def test_duplicates_and_samples_without_activation_do_no_harm() -> None:
     matrix, targets = problem(0)
     matrix[3], matrix[5:8] = 0.0, matrix[5]
-    (fit,) = dual(matrix @ matrix.T, targets, [1e-3])
+    fit = DualRidge(matrix @ matrix.T, targets).fit(1e-3)
     assert np.isfinite(fit.left_out).all()
     np.testing.assert_allclose(fit.left_out[3], 0.0, atol=EXACT)  # no other sample contributes to it
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 999),
+    n=st.integers(4, 14),
+    n_groups=st.integers(3, 14),
+    n_blocks=st.integers(2, 5),
+    ridge=st.sampled_from([1e-3, 0.1, 10.0]),
+    weighted=st.booleans(),
+)
+def test_without_a_block_is_what_the_others_outside_the_block_predict(
+    seed: int, n: int, n_groups: int, n_blocks: int, ridge: float, weighted: bool
+) -> None:
+    matrix, targets = problem(seed, n)
+    random = np.random.RandomState(seed)
+    group_of = random.randint(n_groups, size=n)
+    block_of = group_of % n_blocks
+    weights = random.uniform(0.2, 3.0, n) if weighted else None
+    gram = matrix @ matrix.T
+    regression = DualRidge(gram.copy(), targets, weights, LabelGroups(group_of).several)
+    blocks = [np.flatnonzero(block_of == block) for block in np.unique(block_of)]
+    found = regression.left_out_without(regression.fit(ridge), blocks)
+    for own, rows in zip(found, blocks, strict=True):
+        for one in np.setdiff1d(np.arange(n), rows):
+            others = np.flatnonzero((group_of != group_of[one]) & ~np.isin(np.arange(n), rows))
+            expected = np.zeros(3)
+            if others.size:
+                model = KernelRidge(alpha=ridge, kernel="precomputed")
+                model.fit(gram[np.ix_(others, others)], targets[others], None if weights is None else weights[others])
+                expected = model.predict(gram[[one]][:, others])[0]
+            np.testing.assert_allclose(own[one], expected, atol=1e-6)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 999), ridge=st.sampled_from([1e-3, 0.1, 10.0]))
+def test_a_weight_of_two_is_the_sample_twice(seed: int, ridge: float) -> None:
+    matrix, targets = problem(seed)
+    weights = np.random.RandomState(seed).randint(1, 4, len(matrix))
+    rows = np.repeat(np.arange(len(matrix)), weights)
+    once = DualRidge(matrix @ matrix.T, targets, weights.astype(float)).fit(ridge)
+    again = DualRidge(matrix[rows] @ matrix[rows].T, targets[rows], groups=LabelGroups(rows).several).fit(ridge)
+    np.testing.assert_allclose(matrix.T @ once.coefficients, matrix[rows].T @ again.coefficients, atol=1e-6)
+    np.testing.assert_allclose(once.left_out[rows], again.left_out, atol=1e-6)

@@ -88,7 +88,8 @@ def test_weights_of_the_chosen_sum_to_one_and_fall() -> None:
     weights = [one.weight for one in mixtures]
     assert sum(weights) == pytest.approx(1.0)
     assert weights == sorted(weights, reverse=True)
-    assert len(weights) <= MAX_MIXTURES
+    assert np.count_nonzero(weights) <= MAX_MIXTURES
+    np.testing.assert_allclose(np.sum([one.weights_without() for one in mixtures], axis=0), 1.0)
     assert {one.ridge for one in mixtures} <= {0.0, *RIDGES}
 
 

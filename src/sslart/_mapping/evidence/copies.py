@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse.csgraph
 
 from sslart._utils.arrays import FloatArray, IntArray
 
@@ -20,9 +21,12 @@ class LabelGroups:
     ----------
     of_label : array of int of length n_labels
         The group of each label.
+    kind : {"single", "copies", "near copies", "given"}
+        What makes labels a group; given: by the user, and copies of what the user gave.
     """
 
     of_label: IntArray
+    kind: str = "single"
 
     @classmethod
     def of_copies(cls, samples: FloatArray) -> LabelGroups:
@@ -36,18 +40,28 @@ class LabelGroups:
         groups = groups.reshape(-1)
         if len(groups) == groups.max(initial=-1) + 1 or _expected_by_chance(values) > MAX_BY_CHANCE:
             return cls(np.arange(len(samples)))
-        return cls(groups)
+        return cls(groups, "copies")
+
+    def joined(self, keys: IntArray) -> LabelGroups:
+        """Return groups in which labels of the same key are together too; 0 stands for no key."""
+        own = np.where(keys == 0, -1 - np.arange(len(keys)), keys)
+        _, of_key = np.unique(own, return_inverse=True)
+        _, of_group = np.unique(self.of_label, return_inverse=True)
+        n, n_groups = len(keys), int(of_group.max(initial=-1)) + 1
+        links = scipy.sparse.coo_array((np.ones(n), (of_group, n_groups + of_key)), shape=(n_groups + n, n_groups + n))
+        return LabelGroups(scipy.sparse.csgraph.connected_components(links, directed=False)[1][of_group], "given")
+
+    @cached_property
+    def numbers(self) -> IntArray:
+        """The number of the group of each label, in the order in which groups first come."""
+        _, first, inverse = np.unique(self.of_label, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[inverse]
 
     @cached_property
     def weights(self) -> FloatArray:
         """What each label counts in sums over labels: the members of a group count one together."""
         _, inverse, sizes = np.unique(self.of_label, return_inverse=True, return_counts=True)
         return np.asarray(1.0 / sizes[inverse])
-
-    @cached_property
-    def first(self) -> IntArray:
-        """The first label of each group, in the order of the labels."""
-        return np.sort(np.unique(self.of_label, return_index=True)[1])
 
     @cached_property
     def several(self) -> list[IntArray]:
@@ -58,12 +72,6 @@ class LabelGroups:
         return [
             order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes).tolist() if size > 1
         ]
-
-    @cached_property
-    def every(self) -> list[IntArray]:
-        """The labels of each group."""
-        alone = np.flatnonzero(self.weights == 1.0)
-        return [*alone[:, None], *(rows for block in self.several for rows in block)]
 
 
 def _expected_by_chance(values: FloatArray) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,10 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sslart._mapping.evidence.copies import LabelGroups
+from sslart._mapping.evidence.near_copies import near_copies
 from sslart._mapping.evidence.rank_scaler import RankScaler
+from sslart._mapping.evidence.settings import N_BLOCKS
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 Made = TypeVar("Made")
+
+MAX_SEARCHED = 1000  # labels among which near copies are looked for
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,16 @@ class LabelledSet:
     seed : int
     copies_together : bool
         Whether copies of a sample are left out together.
+    weights : array of length n_labels, or None
+        How much each sample counts in the regression; None: one each.
+    group_keys : array of int of length n_labels, or None
+        Samples of one key are left out together; 0 stands for no group.
+    class_weights : array of length n_classes, "balanced" or None
+        How much each class counts; balanced: in inverse proportion to the weights of its labels.
     rows : array of int of length n_labels, or None
         Which of the labels that are kept; None: all.
+    block_of : array of int of length n_labels, or None
+        The block of each label, where it is known from a larger set.
     """
 
     samples: FloatArray
@@ -57,14 +70,69 @@ class LabelledSet:
     indicator: BoolArray
     seed: int
     copies_together: bool = True
+    weights: FloatArray | None = None
+    group_keys: IntArray | None = None
+    class_weights: FloatArray | str | None = None
     rows: IntArray | None = None
+    block_of: IntArray | None = None
 
     @cached_property
     def groups(self) -> LabelGroups:
-        """Which labels are left out together."""
+        """Which labels are left out together: those that the user gave, and copies; else near copies."""
+        groups = LabelGroups(np.arange(len(self.classes)))
         if self.copies_together:
-            return LabelGroups.of_copies(self.samples)
-        return LabelGroups(np.arange(len(self.classes)))
+            groups = LabelGroups.of_copies(self.samples)
+        if self.group_keys is not None and self.group_keys.any():
+            return groups.joined(self.group_keys)
+        if self.copies_together and len(self.classes) <= MAX_SEARCHED:
+            items = near_copies(self.samples, self.classes, self.indicator)
+            if (items != np.arange(len(items))).any():
+                return LabelGroups(items, "near copies")
+        return groups
+
+    @cached_property
+    def blocks(self) -> IntArray:
+        """The block of each label: settings are chosen without a block to predict its labels.
+
+        Up to `N_BLOCKS` groups, each group is a block. A label that comes later changes no block.
+        """
+        if self.block_of is None:
+            return np.asarray(self.groups.numbers % N_BLOCKS)
+        first = np.unique(self.groups.numbers, return_index=True)[1]
+        return self.block_of[first][self.groups.numbers]
+
+    @cached_property
+    def row_weights(self) -> FloatArray:
+        """How much each label counts in the regression, its class included."""
+        weights = np.ones(len(self.classes)) if self.weights is None else self.weights
+        return weights * self._class_factors(weights)[self.classes]
+
+    @property
+    def ridge_weights(self) -> FloatArray | None:
+        """The same, None where each counts one."""
+        return None if self.weights is None and self.class_weights is None else self.row_weights
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How much each label counts in validation: a group counts one, and no sample more than once."""
+        counts = self.groups.weights
+        if self.weights is not None:
+            counts = counts * np.minimum(self.weights, 1.0)
+        if self.class_weights is None:
+            return counts
+        weighted = (
+            counts
+            * self._class_factors(np.ones(len(self.classes)) if self.weights is None else self.weights)[self.classes]
+        )
+        return np.asarray(weighted * counts.sum() / weighted.sum())
+
+    def _class_factors(self, weights: FloatArray) -> FloatArray:
+        if self.class_weights is None:
+            return np.ones(self.n_classes)
+        if not isinstance(self.class_weights, str):
+            return self.class_weights
+        totals = np.bincount(self.classes, weights, self.n_classes)
+        return np.asarray(totals.sum() / (max((totals > 0).sum(), 1) * np.where(totals > 0, totals, np.inf)))
 
     @property
     def targets(self) -> FloatArray:
@@ -82,7 +150,15 @@ class LabelledSet:
             own = order[self.classes[order] == index]
             rank[own] = (np.arange(len(own)) + 0.5 * (np.arange(len(own)) > 0)) / len(own)
         rows = np.sort(np.argsort(rank, kind="stable")[:size])
-        return replace(self, samples=self.samples[rows], classes=self.classes[rows], rows=rows)
+        return replace(
+            self,
+            samples=self.samples[rows],
+            classes=self.classes[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            group_keys=None if self.group_keys is None else self.group_keys[rows],
+            rows=rows,
+            block_of=self.blocks[rows],
+        )
 
 
 class DesignMatrices:
@@ -97,7 +173,15 @@ class DesignMatrices:
         self.labelled, self.boxes = labelled, labelled.boxes
         boxes = labelled.boxes
         self.scaler = RankScaler.of_boxes(boxes.lower, boxes.upper, boxes.support, labelled.indicator)
+        self.known_labels: BoolArray = np.ones(len(labelled.classes), dtype=bool)
         self._made: dict[Any, Any] = {}
+        self._on_scale: dict[float, tuple[FloatArray, FloatArray, FloatArray]] = {}
+
+    def hiding(self, hidden: BoolArray) -> DesignMatrices:
+        """Return the same samples and boxes where some labels are not known: no function may depend on them."""
+        other = copy.copy(self)
+        other.known_labels, other._made = ~hidden, {}
+        return other
 
     @property
     def n_features(self) -> int:
@@ -113,19 +197,28 @@ class DesignMatrices:
 
     def samples_on(self, rank_weight: float) -> FloatArray:
         """Return the labelled samples on a scale."""
-        return self.scaler.blend(self.labelled.samples, rank_weight)
+        return self._blended(rank_weight)[0]
 
     def boxes_on(self, rank_weight: float) -> tuple[FloatArray, FloatArray]:
         """Return the lower and upper corners of the boxes on a scale; sides not reached stay as they are."""
-        lower, upper = self.boxes.lower, self.boxes.upper
-        reached = lower <= upper
-        return (
-            np.where(reached, self.scaler.blend(lower, rank_weight), lower),
-            np.where(reached, self.scaler.blend(upper, rank_weight), upper),
-        )
+        return self._blended(rank_weight)[1:]
+
+    def _blended(self, rank_weight: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        if rank_weight not in self._on_scale:
+            lower, upper = self.boxes.lower, self.boxes.upper
+            reached = lower <= upper
+            self._on_scale[rank_weight] = (
+                self.scaler.blend(self.labelled.samples, rank_weight),
+                np.where(reached, self.scaler.blend(lower, rank_weight), lower),
+                np.where(reached, self.scaler.blend(upper, rank_weight), upper),
+            )
+        return self._on_scale[rank_weight]
 
 
-def feature_means(samples: FloatArray) -> FloatArray:
+def feature_means(samples: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Return the mean of each feature over the samples that have it; the middle of the range where none has."""
     known = ~np.isnan(samples)
-    return np.where(known.any(axis=0), np.nansum(samples, axis=0) / np.maximum(known.sum(axis=0), 1), 0.5)
+    if weights is None:
+        return np.where(known.any(axis=0), np.nansum(samples, axis=0) / np.maximum(known.sum(axis=0), 1), 0.5)
+    totals = weights @ known
+    return np.where(totals > 0, weights @ np.nan_to_num(samples) / np.where(totals > 0, totals, 1.0), 0.5)

@@ -22,6 +22,7 @@ from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,
     MAX_SETTING,
     MIN_SETTING,
+    N_BLOCKS,
     BasisSpec,
     EvidenceSettings,
     FixedSettings,
@@ -183,6 +184,8 @@ class EvidenceMapping:
             np.sort(self.class_table.sorted_codes())[solution.classes],
             solution.groups.weights,
             solution.rows,
+            solution.groups.numbers,
+            solution.groups.kind,
         )
 
     @property
@@ -210,7 +213,12 @@ class EvidenceMapping:
         return {
             "reservoir": self.reservoir.to_state() if len(self.reservoir) else None,
             "mixtures": [
-                {"specs": [list(spec) for spec in one.specs], "ridge": one.ridge, "weight": one.weight}
+                {
+                    "specs": [list(spec) for spec in one.specs],
+                    "ridge": one.ridge,
+                    "weight": one.weight,
+                    "without": list(one.without),
+                }
                 for one in self.mixtures
             ],
             "seed": self.settings.seed,
@@ -247,12 +255,16 @@ def _mixture(state: dict[str, Any]) -> Mixture:
     uses_ridge = all(families[spec.kind].uses_ridge for spec in specs)
     if not uses_ridge and len(specs) > 1:
         raise ValueError("the model mixes bases that cannot be mixed")
-    check_number("a mixture", "weight", state["weight"], 0, 1, open_low=True)
+    without = tuple(state.get("without", ()))
+    if len(without) not in (0, N_BLOCKS):
+        raise ValueError("the model has weights for another number of blocks")
+    for weight in (state["weight"], *without):
+        check_number("a mixture", "weight", weight, 0, 1)
     check_number("a mixture", "ridge", state["ridge"], MIN_SETTING if uses_ridge else 0, MAX_SETTING)
     for spec in specs:
         check_number("a basis", "rank_weight", spec.rank_weight, 0, 1)
         check_number("a basis", "bandwidth", spec.bandwidth, *families[spec.kind].bandwidth_range)
-    return Mixture(specs, state["ridge"], state["weight"])
+    return Mixture(specs, state["ridge"], state["weight"], without)
 
 
 def _is_time_to_choose(numbers: IntArray) -> BoolArray:

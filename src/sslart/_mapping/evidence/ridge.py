@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,10 +20,10 @@ class Fit:
     ridge : float
         λ.
     coefficients : array of shape (n_labels, n_classes)
-        c = (G + λI)⁻¹ Y.
+        c = (G + λW⁻¹)⁻¹ Y, where W has the weights of the samples on its diagonal.
     left_out : array of shape (n_labels, n_classes)
-        What is predicted for each sample by the others alone: Y − c_i / (G + λI)⁻¹_ii. Of a group of samples that are
-        left out together, Y − [(G + λI)⁻¹_gg]⁻¹ c_g.
+        What is predicted for each sample by the others alone: Y − c_i / (G + λW⁻¹)⁻¹_ii. Of a group of samples that are
+        left out together, Y − [(G + λW⁻¹)⁻¹_gg]⁻¹ c_g.
     """
 
     ridge: float
@@ -31,25 +31,100 @@ class Fit:
     left_out: FloatArray
 
 
-def dual(
-    gram: FloatArray, targets: FloatArray, ridges: Sequence[float], groups: Sequence[IntArray] = ()
-) -> Iterator[Fit]:
-    """Solve for each λ from one decomposition of the Gram matrix, which is used up.
+class DualRidge:
+    """The regression on one Gram matrix, which is decomposed once for all λ and used up.
 
-    `groups`: samples that are left out together, shape (n_groups, size), an array for each size.
+    Parameters
+    ----------
+    gram : array of shape (n_labels, n_labels)
+    targets : array of shape (n_labels, n_classes)
+    weights : array of length n_labels, or None
+        How much each sample counts in the sum of squared errors; None: one each.
+    groups : sequence of arrays of shape (n_groups, size)
+        Samples that are left out together, an array for each size above one.
     """
-    values, vectors = scipy.linalg.eigh(gram, overwrite_a=True, check_finite=False, driver="evd")
-    values = np.maximum(values, 0.0)
-    turned, squared = vectors.T @ targets, vectors**2
-    own = [vectors[rows] for rows in groups]
-    for ridge in ridges:
-        inverse = 1.0 / (values + ridge)
-        coefficients = vectors @ (inverse[:, None] * turned)
-        left_out = targets - coefficients / (squared @ inverse)[:, None]
-        for rows, of_group in zip(groups, own, strict=True):
+
+    def __init__(
+        self,
+        gram: FloatArray,
+        targets: FloatArray,
+        weights: FloatArray | None = None,
+        groups: Sequence[IntArray] = (),
+    ) -> None:
+        self._targets, self._groups = targets, groups
+        self._root = None if weights is None else np.sqrt(weights)[:, None]
+        if self._root is not None:
+            gram *= self._root
+            gram *= self._root.T
+        values, self._vectors = scipy.linalg.eigh(gram, overwrite_a=True, check_finite=False, driver="evd")
+        self._values = np.maximum(values, 0.0)
+        self._turned, self._squared = self._vectors.T @ self._weighted(targets), self._vectors**2
+        if self._root is not None:
+            self._squared *= self._root**2
+        self._of_groups = [self._weighted_rows(rows) for rows in groups]
+
+    def _weighted(self, values: FloatArray) -> FloatArray:
+        return values if self._root is None else values * self._root
+
+    def _weighted_rows(self, rows: IntArray) -> FloatArray:
+        vectors = self._vectors[rows]
+        return np.asarray(vectors if self._root is None else vectors * self._root[rows])
+
+    def fit(self, ridge: float) -> Fit:
+        """Return the solution for one λ."""
+        inverse = 1.0 / (self._values + ridge)
+        coefficients = self._weighted(self._vectors @ (inverse[:, None] * self._turned))
+        left_out = self._targets - coefficients / (self._squared @ inverse)[:, None]
+        for rows, of_group in zip(self._groups, self._of_groups, strict=True):
             inner = (of_group * inverse) @ of_group.transpose(0, 2, 1)
-            left_out[rows] = targets[rows] - np.linalg.solve(inner, coefficients[rows])
-        yield Fit(ridge, coefficients, left_out)
+            left_out[rows] = self._targets[rows] - np.linalg.solve(inner, coefficients[rows])
+        return Fit(ridge, coefficients, left_out)
+
+    def left_out_without(self, fit: Fit, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return what is predicted for each sample without its group and without a block of samples.
+
+        With B = (G + λW⁻¹)⁻¹, leaving out the block f turns B into B − B_:f B_ff⁻¹ B_f: and c into c − B_:f B_ff⁻¹ c_f.
+
+        Parameters
+        ----------
+        fit : Fit
+        blocks : sequence of arrays of int
+            Each of whole groups.
+
+        Returns
+        -------
+        array of shape (n_blocks, n_labels, n_classes)
+            Without meaning for the samples of the block itself.
+        """
+        inverse = 1.0 / (self._values + fit.ridge)
+        whole = (self._vectors * inverse) @ self._vectors.T
+        if self._root is not None:
+            whole *= self._root
+            whole *= self._root.T
+        found = np.empty((len(blocks), *self._targets.shape))
+        sizes = np.array([len(block) for block in blocks])
+        for size in np.unique(sizes).tolist():
+            own = np.flatnonzero(sizes == size)
+            found[own] = self._without(whole, fit.coefficients, np.array([blocks[one] for one in own.tolist()]))
+        return found
+
+    def _without(self, whole: FloatArray, coefficients: FloatArray, rows: IntArray) -> FloatArray:
+        """Return what `left_out_without` does for blocks of one size, shape (n_blocks, size)."""
+        n = len(whole)
+        of_block = whole[rows]
+        turned = np.linalg.solve(whole[rows[:, :, None], rows[:, None, :]], of_block)
+        diagonal = np.diagonal(whole) - np.einsum("mbn,mbn->mn", turned, of_block)
+        rest = coefficients - turned.transpose(0, 2, 1) @ coefficients[rows]
+        inside = np.zeros((len(rows), n), dtype=bool)
+        np.put_along_axis(inside, rows, True, axis=1)
+        diagonal[inside] = 1.0
+        found = self._targets - rest / diagonal[:, :, None]
+        for groups in self._groups:
+            change = np.einsum("mbgs,mbgt->mgst", turned[:, :, groups], of_block[:, :, groups])
+            inner = whole[groups[:, :, None], groups[:, None, :]] - change
+            inner[inside[:, groups[:, 0]]] = np.eye(groups.shape[1])
+            found[:, groups] = self._targets[groups] - np.linalg.solve(inner, rest[:, groups])
+        return np.asarray(found)
 
 
 def primal(matrix: FloatArray, penalties: FloatArray, targets: FloatArray, ridge: float) -> FloatArray:

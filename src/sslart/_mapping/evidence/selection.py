@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sslart._mapping.evidence.bases.base import Basis
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
-from sslart._mapping.evidence.ridge import Fit, dual, primal
-from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, BasisSpec, FixedSettings, Mixture
+from sslart._mapping.evidence.ridge import Fit, primal
+from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, BasisSpec, FixedSettings, Mixture
+from sslart._mapping.evidence.trial import Trial
 from sslart._utils.arrays import FloatArray, IntArray
 
 TEMPERATURE = 2.0
@@ -22,6 +22,7 @@ MAX_MIXTURES = 200
 MAX_MIXTURES_OF_MANY = 2
 MAX_BOXES_OF_MANY = 1000
 MIN_WEIGHT = 0.001
+MAX_LOG_WEIGHT = 9.0  # what is this far behind the best has no weight in the choice without any block either
 MAX_DROPPED = 0.25
 
 
@@ -39,6 +40,8 @@ class Solution:
         The classes of these labels, as indices into the classes learnt so far, sorted.
     groups : LabelGroups
         Which labels were left out together.
+    counts : array of length n_labels
+        What each counts in the choice and in calibration, weights of samples and classes included.
     rows : array of int of length n_labels
         Which of the labels that are kept.
     """
@@ -48,6 +51,7 @@ class Solution:
     left_out: FloatArray
     classes: IntArray
     groups: LabelGroups
+    counts: FloatArray
     rows: IntArray
 
 
@@ -86,37 +90,72 @@ def _pairs(alone: list[BasisSpec], fixed: FixedSettings) -> list[tuple[BasisSpec
 def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solution:
     """Try all candidates, weight them by their leave-one-out score, and learn with those that matter.
 
-    Of many labels a subset is used: `learn_all` goes on with all of them. `nodes` are those that the boxes stand for.
+    The same choice is made without each block of labels, so that what is predicted for a left-out label depends on it
+    in no way. Of many labels a subset is used: `learn_all` goes on with all of them. `nodes` are those that the boxes
+    stand for.
     """
     subset = labelled.subset(MAX_LABELS)
-    trial = _Trial(subset, nodes)
+    trial = Trial(subset)
+    boxes_only = fixed._replace(families=("box",))  # where none of the wanted families applies
     tried: list[Mixture] = []
     fits: list[Fit] = []
-    boxes_only = fixed._replace(families=("box",))  # where none of the wanted families applies
     for specs in candidates(trial.design, fixed) or candidates(trial.design, boxes_only):
         for fit in trial.fits(specs, fixed.ridges):
             tried.append(Mixture(specs, fit.ridge))
             fits.append(fit)
-    weights = _weights(np.array([fit.left_out for fit in fits]), subset)
+    scores = _losses(np.array([fit.left_out for fit in fits]), subset) @ subset.counts
+    near = np.flatnonzero(scores - scores.min() <= TEMPERATURE * MAX_LOG_WEIGHT + len(subset.classes) / N_BLOCKS)
+    tried, fits = [tried[one] for one in near], [fits[one] for one in near]
+    many = subset is not labelled
+    weights = _chosen(tried, scores[near], many)
+    without = np.array([_chosen(tried, own, many) for own in _scores_without_blocks(trial, tried, fits).T])
+    order = np.argsort(-weights, kind="stable")
+    kept = order[(weights[order] > 0) | (without[:, order] > 0).any(axis=0)]
+    by_block = np.repeat(weights[None], N_BLOCKS, axis=0)  # a block without labels keeps the weights of the choice
+    by_block[trial.block_numbers] = without
+    mixtures = [tried[one].weighing(weights[one], by_block[:, one]) for one in kept]
+    return _solution(trial, nodes, mixtures, [fits[one] for one in kept])
+
+
+def _scores_without_blocks(trial: Trial, tried: list[Mixture], fits: list[Fit]) -> FloatArray:
+    """Return the score of each candidate on the labels outside each block, predicted without the block."""
+    counts = np.repeat(trial.labelled.counts[None], len(trial.blocks), axis=0)
+    for rows, own in zip(trial.blocks, counts, strict=True):
+        own[rows] = 0.0
+    scores = np.empty((len(tried), len(trial.blocks)))
+    for specs in dict.fromkeys(one.specs for one in tried):
+        places = [place for place, one in enumerate(tried) if one.specs == specs]
+        found = trial.left_out_without_blocks(specs, [fits[place] for place in places])
+        for place, left_out in zip(places, found, strict=True):
+            scores[place] = np.einsum("bn,bn->b", _losses(left_out, trial.labelled), counts)
+    return scores
+
+
+def _chosen(tried: list[Mixture], scores: FloatArray, many: bool) -> FloatArray:
+    """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one.
+
+    `many`: whether there are more labels than the score was measured on.
+    """
+    weights = np.exp(-(scores - scores.min()) / TEMPERATURE)
     kept = np.argsort(-weights, kind="stable")[:MAX_MIXTURES]
     kept = kept[weights[kept] >= MIN_WEIGHT * weights[kept[0]]]
-    if subset is not labelled:
+    if many:
         able = [one for one in kept if _fits_many(tried[one])][:MAX_MIXTURES_OF_MANY]
         kept = np.array(able or kept[:1])
     kept = _without_minor([(tried[one].specs, weights[one]) for one in kept], kept)
-    weights = weights[kept] / weights[kept].sum()
-    mixtures = tuple(tried[one]._replace(weight=float(weight)) for one, weight in zip(kept, weights, strict=True))
-    return trial.solution(mixtures, [fits[one] for one in kept])
+    chosen = np.zeros(len(tried))
+    chosen[kept] = weights[kept] / weights[kept].sum()
+    return chosen
 
 
 def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
     """Learn with mixtures that were chosen before."""
-    trial = _Trial(labelled.subset(MAX_LABELS), nodes)
+    trial = Trial(labelled.subset(MAX_LABELS))
     ridges: dict[tuple[BasisSpec, ...], list[float]] = {}
     for mixture in mixtures:
         ridges.setdefault(mixture.specs, []).append(mixture.ridge)
     fits = {(specs, fit.ridge): fit for specs, those in ridges.items() for fit in trial.fits(specs, those)}
-    return learn_all(labelled, trial.solution(mixtures, [fits[one.specs, one.ridge] for one in mixtures]))
+    return learn_all(labelled, _solution(trial, nodes, mixtures, [fits[one.specs, one.ridge] for one in mixtures]))
 
 
 def learn_all(labelled: LabelledSet, few: Solution) -> Solution:
@@ -143,52 +182,29 @@ def _group(spec: BasisSpec) -> tuple[str, float]:
     return family_of(spec).name, spec.rank_weight
 
 
-class _Trial:
-    """Candidates fitted to labelled samples, each basis computed once."""
-
-    def __init__(self, labelled: LabelledSet, nodes: IntArray) -> None:
-        self.labelled, self.nodes = labelled, nodes
-        self.design = DesignMatrices(labelled)
-        self.bases: dict[BasisSpec, Basis] = {}
-
-    def _basis(self, spec: BasisSpec) -> Basis:
-        if spec not in self.bases:
-            self.bases[spec] = family_of(spec).basis(spec, self.design)
-        return self.bases[spec]
-
-    def fits(self, specs: tuple[BasisSpec, ...], ridges: Sequence[float]) -> Iterator[Fit]:
-        """Fit a mixture of bases, for each λ."""
-        targets = self.labelled.targets
-        own = self._basis(specs[0]).own_fit(targets, self.labelled.groups)
-        if own is not None:
-            yield own
-            return
-        grams = [self._basis(spec).gram for spec in specs]
-        gram = np.sum(grams, axis=0) / len(grams) + 1.0
-        yield from dual(gram, targets, ridges, self.labelled.groups.several)
-
-    def solution(self, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
-        """Return the weighted sum of the chosen mixtures."""
-        builder = ReadoutBuilder(self.labelled.n_classes)
-        coefficients: dict[BasisSpec, FloatArray] = {}
-        left_out = np.zeros(self.labelled.targets.shape)
-        for mixture, fit in zip(mixtures, fits, strict=True):
-            left_out += mixture.weight * fit.left_out
-            if not family_of(mixture.specs[0]).uses_ridge:
-                builder.add(self._basis(mixture.specs[0]).terms(mixture.weight * fit.coefficients))
-                continue
-            builder.bias += mixture.weight * fit.coefficients.sum(axis=0)
-            for spec in mixture.specs:
-                share = mixture.weight / len(mixture.specs) * fit.coefficients
-                coefficients[spec] = coefficients.get(spec, 0.0) + share
-        for spec, coefficient in coefficients.items():
-            basis = self._basis(spec)
-            builder.add(basis.terms(basis.weights(coefficient)))
-        classes = self.labelled.classes
-        groups = self.labelled.groups
-        readout = builder.readout(self.design.scaler, self.nodes, left_out, classes, groups.weights)
-        rows = np.arange(len(classes)) if self.labelled.rows is None else self.labelled.rows
-        return Solution(readout, tuple(mixtures), left_out, classes, groups, rows)
+def _solution(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
+    """Return the weighted sum of the mixtures; a left-out label is predicted with the weights without its block."""
+    labelled = trial.labelled
+    builder = ReadoutBuilder(labelled.n_classes)
+    coefficients: dict[BasisSpec, FloatArray] = {}
+    left_out = np.zeros(labelled.targets.shape)
+    for mixture, fit in zip(mixtures, fits, strict=True):
+        left_out += mixture.weights_without()[labelled.blocks, None] * fit.left_out
+        if not mixture.weight:
+            continue
+        if not family_of(mixture.specs[0]).uses_ridge:
+            builder.add(trial.basis(mixture.specs[0]).terms(mixture.weight * fit.coefficients))
+            continue
+        builder.bias += mixture.weight * fit.coefficients.sum(axis=0)
+        for spec in mixture.specs:
+            share = mixture.weight / len(mixture.specs) * fit.coefficients
+            coefficients[spec] = coefficients.get(spec, 0.0) + share
+    for spec, coefficient in coefficients.items():
+        basis = trial.basis(spec)
+        builder.add(basis.terms(basis.weights(coefficient)))
+    readout = builder.readout(trial.design.scaler, nodes, left_out, labelled.classes, labelled.counts)
+    rows = np.arange(len(labelled.classes)) if labelled.rows is None else labelled.rows
+    return Solution(readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, labelled.counts, rows)
 
 
 def _fits_many(mixture: Mixture) -> bool:
@@ -202,7 +218,7 @@ def _learn_many(labelled: LabelledSet, few: Solution) -> Solution:
     The scores are those that the dual would give. Probabilities follow from the subset.
     """
     design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(MAX_BOXES_OF_MANY)))
-    able = [one for one in few.mixtures if _fits_many(one)]
+    able = [one for one in few.mixtures if one.weight and _fits_many(one)]
     best = sorted(able or [DEFAULT_MIXTURE], key=lambda one: -one.weight)[:MAX_MIXTURES_OF_MANY]
     total = sum(one.weight for one in best)
     builder = ReadoutBuilder(labelled.n_classes)
@@ -214,21 +230,21 @@ def _learn_many(labelled: LabelledSet, few: Solution) -> Solution:
             builder.add(bases[0].terms(share * own))
             continue
         matrix = np.hstack([np.ones((len(labelled.classes), 1)), *(basis.matrix for basis in bases)])
+        targets = labelled.targets
+        if labelled.ridge_weights is not None:
+            root = np.sqrt(labelled.ridge_weights)[:, None]
+            matrix, targets = matrix * root, targets * root
         scales = np.repeat([len(bases) * basis.scale for basis in bases], [basis.matrix.shape[1] for basis in bases])
-        found = share * primal(matrix, np.append(1.0, scales), labelled.targets, mixture.ridge)
+        found = share * primal(matrix, np.append(1.0, scales), targets, mixture.ridge)
         builder.bias += found[0]
         ends = np.cumsum([basis.matrix.shape[1] for basis in bases])[:-1]
         for basis, weights in zip(bases, np.split(found[1:], ends), strict=True):
             builder.add(basis.terms(weights))
-    readout = builder.readout(design.scaler, few.readout.nodes, few.left_out, few.classes, few.groups.weights)
+    readout = builder.readout(design.scaler, few.readout.nodes, few.left_out, few.classes, few.counts)
     return replace(few, readout=readout)
 
 
-def _weights(left_out: FloatArray, labelled: LabelledSet) -> FloatArray:
-    """Return the weight of each candidate: it falls off with its errors and half its squared error, summed."""
-    counts = labelled.groups.weights
-    wrong = (left_out.argmax(axis=2) != labelled.classes) @ counts
-    squared = ((left_out - labelled.targets) ** 2).sum(axis=2) @ counts
-    score = wrong + 0.5 * squared
-    weights = np.exp(-(score - score.min()) / TEMPERATURE)
-    return np.asarray(weights / weights.sum())
+def _losses(left_out: FloatArray, labelled: LabelledSet) -> FloatArray:
+    """Return what each label adds to a score, given what is predicted for it: one if wrong, half the squared error."""
+    wrong = left_out.argmax(axis=-1) != labelled.classes
+    return np.asarray(wrong + 0.5 * ((left_out - labelled.targets) ** 2).sum(axis=-1))

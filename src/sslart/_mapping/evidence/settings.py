@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._mapping import evidence
+from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_number, check_whole
 
 BANDWIDTHS = tuple(2.0**-level for level in range(6))
 RANK_WEIGHTS = (0.0, 0.5, 1.0)
 RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
+N_BLOCKS = 40  # of labels; settings are chosen without a block to predict its labels
 MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distinguishes no more
 
 
@@ -83,11 +85,25 @@ class BasisSpec(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """One candidate: bases whose Gram matrices are averaged, their λ, and the weight among the chosen candidates."""
+    """One candidate: bases whose Gram matrices are averaged, and their λ.
+
+    `weight` is that among the chosen candidates; `without` has the weight in the choice without each block of labels,
+    and is empty where that is the same for all.
+    """
 
     specs: tuple[BasisSpec, ...]
     ridge: float
     weight: float = 1.0
+    without: tuple[float, ...] = ()
+
+    def weighing(self, weight: float, without: FloatArray) -> Mixture:
+        """Return the mixture with weights."""
+        same = bool((without == weight).all())
+        return self._replace(weight=float(weight), without=() if same else tuple(without.tolist()))
+
+    def weights_without(self) -> FloatArray:
+        """Return the weight in the choice without each block."""
+        return np.array(self.without) if self.without else np.full(N_BLOCKS, self.weight)
 
 
 DEFAULT_MIXTURE = Mixture((BasisSpec("box", 0.5, 0.25),), 0.01)  # until there is something to choose by

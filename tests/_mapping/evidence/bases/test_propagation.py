@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._mapping.evidence.bases.propagation import MIN_BOXES, N_NEIGHBOURS, LabelPropagation, similarity
+from sslart._mapping.evidence.bases.propagation import (
+    MIN_BOXES,
+    N_NEIGHBOURS,
+    LabelPropagation,
+    ReadBoxes,
+    similarity,
+)
 from sslart._mapping.evidence.copies import LabelGroups
 
 EXACT = 1e-9
@@ -34,6 +40,28 @@ def cases(seed: int, n_boxes: int, n_labels: int) -> tuple[np.ndarray, np.ndarra
     return S, starts, np.eye(3)[random.randint(3, size=n_labels)], activations / activations.sum(axis=1, keepdims=True)
 
 
+def everywhere(activations: np.ndarray) -> ReadBoxes:
+    """Predictions that are read at every box."""
+    return ReadBoxes(np.tile(np.arange(activations.shape[1]), (len(activations), 1)), activations)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 999), n_labels=st.integers(4, 12), reach=st.sampled_from([0.0, 0.2, 0.99]))
+def test_without_a_block_is_what_propagation_without_the_block_gives(seed: int, n_labels: int, reach: float) -> None:
+    S, starts, targets, activations = cases(seed, 15, n_labels)
+    targets = targets * np.random.RandomState(seed).uniform(0.5, 2.0, (n_labels, 1))
+    group_of = np.arange(n_labels) // 2
+    blocks = [np.flatnonzero(group_of % 2 == block) for block in range(2)]
+    read = everywhere(activations)
+    found = LabelPropagation(S, reach, starts, targets).left_out_without(read, LabelGroups(group_of), blocks)
+    for own, rows in zip(found, blocks, strict=True):
+        for one in np.setdiff1d(np.arange(n_labels), rows):
+            others = (group_of != group_of[one]) & ~np.isin(np.arange(n_labels), rows)
+            if others.any():
+                without = LabelPropagation(S, reach, starts[others], targets[others])
+                np.testing.assert_allclose(own[one], activations[one] @ without.shares(), atol=1e-6)
+
+
 @settings(max_examples=30)
 @given(
     seed=st.integers(0, 999),
@@ -47,8 +75,8 @@ def test_left_out_is_what_propagation_without_the_group_of_the_label_gives(
 ) -> None:
     S, starts, targets, activations = cases(seed, n_boxes, n_labels)
     group_of = np.arange(n_labels) % n_groups
-    groups = LabelGroups(group_of).every
-    found = LabelPropagation(S, reach, starts, targets).left_out(activations, groups)
+    groups, read = LabelGroups(group_of), everywhere(activations)
+    found = LabelPropagation(S, reach, starts, targets).left_out(read, groups)
     for one in range(n_labels):
         others = group_of != group_of[one]
         without = LabelPropagation(S, reach, starts[others], targets[others])
@@ -64,7 +92,7 @@ def test_shares_sum_to_one(seed: int, n_labels: int, reach: float) -> None:
     assert (propagated.shares() >= 0).all()
     if n_labels > 1:
         np.testing.assert_allclose(
-            propagated.left_out(activations, LabelGroups(np.arange(n_labels)).every).sum(axis=1), 1.0
+            propagated.left_out(everywhere(activations), LabelGroups(np.arange(n_labels))).sum(axis=1), 1.0
         )
 
 

@@ -6,6 +6,7 @@ A family is one file beside this one. It is registered in `families.py`; nothing
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -62,15 +63,20 @@ class Basis(ABC):
     spec : BasisSpec
     matrix : array of shape (n_labels, n_functions)
         Φ.
+    sample_weights : array of length n_labels, or None
+        None: one each.
     """
 
-    def __init__(self, spec: BasisSpec, matrix: FloatArray) -> None:
-        self.spec, self.matrix = spec, matrix
+    def __init__(self, spec: BasisSpec, matrix: FloatArray, sample_weights: FloatArray | None) -> None:
+        self.spec, self.matrix, self.sample_weights = spec, matrix, sample_weights
 
     @cached_property
     def scale(self) -> float:
         """The mean diagonal of ΦΦ', by which it is divided."""
-        return float(np.einsum("ij,ij->", self.matrix, self.matrix)) / len(self.matrix) or 1.0
+        return self._mean(np.einsum("ij,ij->i", self.matrix, self.matrix)) or 1.0
+
+    def _mean(self, values: FloatArray) -> float:
+        return float(np.average(values, weights=self.sample_weights))
 
     @cached_property
     def gram(self) -> FloatArray:
@@ -83,6 +89,12 @@ class Basis(ABC):
 
     def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit | None:
         """Return the solution of a basis that is no ridge regression and takes part in no mixture; None for others."""
+        return None
+
+    def own_left_out_without(
+        self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]
+    ) -> FloatArray | None:
+        """Return what that solution predicts for each label without its group and without a block of labels."""
         return None
 
     def own_weights(self, targets: FloatArray) -> FloatArray | None:
@@ -109,6 +121,8 @@ class Family(ABC):
         What `BasisSpec.bandwidth` may be.
     uses_ridge : bool
         Whether λ has a meaning for it.
+    uses_labels : bool
+        Whether its functions depend on the labels of the samples, so that leaving one out needs other functions.
     """
 
     kind: ClassVar[str]
@@ -116,6 +130,7 @@ class Family(ABC):
     fits_many: ClassVar[bool] = True
     bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)
     uses_ridge: ClassVar[bool] = True
+    uses_labels: ClassVar[bool] = False
 
     @abstractmethod
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:

@@ -137,12 +137,18 @@ class BoxTerm(Term):
 class BoxBasis(Basis):
     """Boxes of one or more groups."""
 
-    def __init__(self, spec: BasisSpec, groups: list[BoxGroup], distances: list[SingleArray]) -> None:
+    def __init__(
+        self,
+        spec: BasisSpec,
+        groups: list[BoxGroup],
+        distances: list[SingleArray],
+        sample_weights: FloatArray | None = None,
+    ) -> None:
         activations = [
             np.exp(-measured.astype(np.float64) / (spec.bandwidth * len(group.features)))
             for group, measured in zip(groups, distances, strict=True)
         ]
-        super().__init__(spec, np.hstack(activations))
+        super().__init__(spec, np.hstack(activations), sample_weights)
         self.groups = groups
 
     def terms(self, weights: FloatArray) -> list[Term]:
@@ -169,7 +175,7 @@ class BoxFamily(Family):
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> BoxBasis:
         """Return the activations of the boxes; distances are measured once per scale."""
         groups, distances = design.once((self.kind, spec.rank_weight), lambda: self._measured(spec, design))
-        return BoxBasis(spec, groups, distances)
+        return BoxBasis(spec, groups, distances, design.labelled.ridge_weights)
 
     def _measured(self, spec: BasisSpec, design: DesignMatrices) -> tuple[list[BoxGroup], list[SingleArray]]:
         groups = self.groups(spec.rank_weight, design)
@@ -197,6 +203,7 @@ class RelevantFamily(BoxFamily):
 
     kind: ClassVar[str] = "relevant"
     name: ClassVar[str] = "relevant"
+    uses_labels: ClassVar[bool] = True
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return every second bandwidth on the middle scale."""
@@ -205,14 +212,19 @@ class RelevantFamily(BoxFamily):
 
     def factors(self, rank_weight: float, design: DesignMatrices) -> FloatArray:
         """Return a factor per feature, mean one: the root of the variance that the classes explain, corrected."""
-        samples, classes = design.samples_on(rank_weight), design.labelled.classes
-        samples = np.where(np.isnan(samples), feature_means(samples), samples)
-        n, n_classes = len(samples), int(classes.max()) + 1
-        of_class = np.eye(n_classes)[classes]
-        sizes = of_class.sum(axis=0)
-        means = of_class.T @ samples / np.maximum(sizes, 1)[:, None]
-        between = sizes @ (means - samples.mean(axis=0)) ** 2
-        total = ((samples - samples.mean(axis=0)) ** 2).sum(axis=0) + 1e-9
+        known = design.known_labels
+        samples, classes, weights = (
+            design.samples_on(rank_weight)[known],
+            design.labelled.classes[known],
+            design.labelled.row_weights[known],
+        )
+        samples = np.where(np.isnan(samples), feature_means(samples, weights), samples)
+        n, n_classes = weights.sum(), int(classes.max(initial=0)) + 1
+        of_class = np.eye(n_classes)[classes] * weights[:, None]
+        sizes, mean = of_class.sum(axis=0), weights @ samples / max(n, 1e-9)
+        means = of_class.T @ samples / np.maximum(sizes, 1e-9)[:, None]
+        between = sizes @ (means - mean) ** 2
+        total = weights @ (samples - mean) ** 2 + 1e-9
         explained = 1.0 - (1.0 - between / total) * (n - 1) / max(n - n_classes, 1)
         root = np.sqrt(np.maximum(explained, 0.0))
         root += 0.1 * (root.max() + 0.01)

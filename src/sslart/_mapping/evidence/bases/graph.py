@@ -6,6 +6,7 @@ makes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -15,7 +16,7 @@ import scipy.linalg
 
 from sslart._art.backend import backend
 from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
-from sslart._mapping.evidence.bases.propagation import MIN_BOXES, LabelPropagation, similarity
+from sslart._mapping.evidence.bases.propagation import MIN_BOXES, LabelPropagation, ReadBoxes, similarity
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.ridge import Fit
@@ -99,6 +100,14 @@ class BoxGraph:
     nearest: IntArray
     S: FloatArray
 
+    @property
+    def read_boxes(self) -> ReadBoxes:
+        """The boxes that the prediction for each labelled sample is read at: the nearest, and its neighbours."""
+        others = self.term.neighbours[self.nearest]
+        shares = np.full((len(others), 1 + others.shape[1]), (1.0 - OWN_SHARE) / others.shape[1])
+        shares[:, 0] = OWN_SHARE
+        return ReadBoxes(np.column_stack([self.nearest, others]), shares)
+
     @classmethod
     def of(cls, rank_weight: float, design: DesignMatrices) -> BoxGraph:
         """Return the graph of the first boxes on a scale."""
@@ -113,21 +122,29 @@ class BoxGraph:
 class SpreadBasis(Basis):
     """Boxes that hold the shares of the classes which have reached them."""
 
-    def __init__(self, spec: BasisSpec, graph: BoxGraph) -> None:
-        super().__init__(spec, graph.term.activations(graph.nearest))
+    def __init__(self, spec: BasisSpec, graph: BoxGraph, sample_weights: FloatArray | None = None) -> None:
+        super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
         self.graph = graph
+        self._labels: LabelPropagation | None = None
 
     def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit:
         """Return the shares of the classes in every box, with exact leave-one-out."""
         labels = self._propagated(targets)
-        return Fit(0.0, labels.shares(), labels.left_out(self.matrix, groups.every))
+        return Fit(0.0, labels.shares(), labels.left_out(self.graph.read_boxes, groups))
+
+    def own_left_out_without(self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return what is predicted for each label without its group and without a block of labels."""
+        return self._propagated(targets).left_out_without(self.graph.read_boxes, groups, blocks)
 
     def own_weights(self, targets: FloatArray) -> FloatArray:
         """Return the shares of the classes in every box."""
         return self._propagated(targets).shares()
 
     def _propagated(self, targets: FloatArray) -> LabelPropagation:
-        return LabelPropagation(self.graph.S, self.spec.bandwidth, self.graph.nearest, targets)
+        if self._labels is None:
+            weighted = targets if self.sample_weights is None else targets * self.sample_weights[:, None]
+            self._labels = LabelPropagation(self.graph.S, self.spec.bandwidth, self.graph.nearest, weighted)
+        return self._labels
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the graph with the weights of its boxes."""
@@ -137,8 +154,8 @@ class SpreadBasis(Basis):
 class CarriedBasis(Basis):
     """Nearest boxes whose weights the graph carries on: Φ (I − aS)⁻¹ Φ' in the place of ΦΦ'."""
 
-    def __init__(self, spec: BasisSpec, graph: BoxGraph) -> None:
-        super().__init__(spec, graph.term.activations(graph.nearest))
+    def __init__(self, spec: BasisSpec, graph: BoxGraph, sample_weights: FloatArray | None = None) -> None:
+        super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
         self.graph = graph
         system = np.eye(len(graph.S)) - spec.bandwidth * graph.S
         self.carried = scipy.linalg.solve(system, self.matrix.T, assume_a="pos", overwrite_a=True, check_finite=False)
@@ -146,7 +163,7 @@ class CarriedBasis(Basis):
     @cached_property
     def scale(self) -> float:
         """The mean diagonal of Φ (I − aS)⁻¹ Φ'."""
-        return float(np.einsum("ij,ji->", self.matrix, self.carried)) / len(self.matrix) or 1.0
+        return self._mean(np.einsum("ij,ji->i", self.matrix, self.carried)) or 1.0
 
     @cached_property
     def gram(self) -> FloatArray:
@@ -181,7 +198,7 @@ class SpreadFamily(Family):
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
         """Return the boxes of the graph at the labelled samples."""
-        return SpreadBasis(spec, self._graph(spec, design))
+        return SpreadBasis(spec, self._graph(spec, design), design.labelled.ridge_weights)
 
     @staticmethod
     def _graph(spec: BasisSpec, design: DesignMatrices) -> BoxGraph:
@@ -198,4 +215,4 @@ class CarriedFamily(SpreadFamily):
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
         """Return the boxes of the graph at the labelled samples."""
-        return CarriedBasis(spec, self._graph(spec, design))
+        return CarriedBasis(spec, self._graph(spec, design), design.labelled.ridge_weights)

@@ -44,17 +44,23 @@ class LinearTerm(Term):
 class LinearBasis(Basis):
     """The features, centred; standardised where the spec wants it."""
 
-    def __init__(self, spec: BasisSpec, samples: FloatArray) -> None:
-        centre = feature_means(samples)
+    def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
+        centre = feature_means(samples, sample_weights)
         centred = np.nan_to_num(samples - centre)
-        standardise = bool(spec.bandwidth)
-        deviation = np.maximum(centred.std(axis=0), MIN_DEVIATION) if standardise else np.ones(samples.shape[1])
-        super().__init__(spec, centred / deviation)
+        deviation = np.ones(samples.shape[1])
+        if spec.bandwidth:
+            deviation = np.maximum(_deviations(centred, sample_weights), MIN_DEVIATION)
+        super().__init__(spec, centred / deviation, sample_weights)
         self.centre, self.deviation = centre, deviation
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the trend that weights make."""
         return [LinearTerm(self.spec.rank_weight, self.centre, weights / self.deviation[:, None])]
+
+
+def _deviations(values: FloatArray, weights: FloatArray | None) -> FloatArray:
+    mean = np.average(values, axis=0, weights=weights)
+    return np.asarray(np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights)))
 
 
 class LinearFamily(Family):
@@ -70,4 +76,4 @@ class LinearFamily(Family):
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> LinearBasis:
         """Return the centred features."""
-        return LinearBasis(spec, design.samples_on(spec.rank_weight))
+        return LinearBasis(spec, design.samples_on(spec.rank_weight), design.labelled.ridge_weights)

@@ -6,10 +6,12 @@ Unlabelled boxes carry labels on as labelled ones do.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
+from sslart._mapping.evidence.copies import LabelGroups
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import heavy
 
@@ -33,6 +35,13 @@ def similarity(centres: FloatArray) -> tuple[FloatArray, IntArray]:
     return np.asarray(S / root[:, None] / root), np.asarray(neighbours)
 
 
+class ReadBoxes(NamedTuple):
+    """The boxes that the prediction for each sample is read at, and the share of each in it: (n_samples, n_read)."""
+
+    boxes: IntArray
+    shares: FloatArray
+
+
 class LabelPropagation:
     """Labels propagated over the graph, and the share of each class that every box then holds.
 
@@ -44,6 +53,7 @@ class LabelPropagation:
     boxes : array of length n_labels
         The box that each label starts from.
     targets : array of shape (n_labels, n_classes)
+        Indicators of the classes, times the weights of the labels.
     """
 
     def __init__(self, S: FloatArray, reach: float, boxes: IntArray, targets: FloatArray) -> None:
@@ -59,27 +69,48 @@ class LabelPropagation:
 
     def shares(self) -> FloatArray:
         """Return the share of each class in each box, shape (n_boxes, n_classes)."""
-        return self._normalised(self.held, self.targets.mean(axis=0))
+        return _normalised(self.held, _shares_of(self.targets.sum(axis=0)))
 
-    def left_out(self, activations: FloatArray, groups: Sequence[IntArray]) -> FloatArray:
-        """Return what is predicted for each label without it and those of its group.
+    def left_out(self, read: ReadBoxes, groups: LabelGroups) -> FloatArray:
+        """Return what is predicted for each label without it and those of its group, read at boxes."""
+        held, otherwise = self._without_group(read, groups)
+        return np.asarray(np.einsum("na,nak->nk", read.shares, _normalised(held, _shares_of(otherwise)[:, None])))
 
-        `activations`: of each box by each labelled sample.
+    def left_out_without(self, read: ReadBoxes, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return what is predicted for each label without its group and without a block of labels.
+
+        The result has the shape (n_blocks, n_labels, n_classes), without meaning for the labels of the block itself.
         """
-        found = np.empty_like(self.targets)
-        total = self.targets.sum(axis=0)
-        for labels in groups:
-            held = self.held.copy()
-            for label in labels.tolist():
-                index = int(self.targets[label].argmax())
-                held[:, index] = np.maximum(held[:, index] - self.received[:, self.start_of[label]], 0.0)
-            others = (total - self.targets[labels].sum(axis=0)) / max(len(self.targets) - len(labels), 1)
-            found[labels] = activations[labels] @ self._normalised(held, others)
+        held, otherwise = self._without_group(read, groups)
+        found = np.empty((len(blocks), *self.targets.shape))
+        for block, own in zip(blocks, found, strict=True):
+            received = self.received[read.boxes[:, :, None], self.start_of[block]]
+            rest = np.maximum(held - received @ self.targets[block], 0.0)
+            others = np.maximum(otherwise - self.targets[block].sum(axis=0), 0.0)
+            own[:] = np.einsum("na,nak->nk", read.shares, _normalised(rest, _shares_of(others)[:, None]))
         return found
 
-    @staticmethod
-    def _normalised(held: FloatArray, otherwise: FloatArray) -> FloatArray:
-        """Return shares that sum to one; a box that no label has reached has the shares of all labels."""
-        sums = held.sum(axis=1, keepdims=True)
-        reached = sums > UNREACHED
-        return np.where(reached, held / np.where(reached, sums, 1.0), otherwise)
+    def _without_group(self, read: ReadBoxes, groups: LabelGroups) -> tuple[FloatArray, FloatArray]:
+        """Return what boxes hold without the group of each label, (n_labels, n_read, n_classes), and its targets."""
+        received = self.received[read.boxes, self.start_of[:, None]]
+        removed = received[:, :, None] * self.targets[:, None]
+        own = self.targets.copy()
+        for rows in groups.several:
+            received = self.received[read.boxes[rows][..., None], self.start_of[rows][:, None, None]]
+            removed[rows] = received @ self.targets[rows][:, None]
+            own[rows] = self.targets[rows].sum(axis=1, keepdims=True)
+        held = np.maximum(self.held[read.boxes] - removed, 0.0)
+        return held, np.maximum(self.targets.sum(axis=0) - own, 0.0)
+
+
+def _shares_of(totals: FloatArray) -> FloatArray:
+    """Return totals per class as shares; 0 throughout where there are none."""
+    sums = totals.sum(axis=-1, keepdims=True)
+    return np.asarray(totals / np.where(sums > UNREACHED, sums, 1.0))
+
+
+def _normalised(held: FloatArray, otherwise: FloatArray) -> FloatArray:
+    """Return shares that sum to one; a box that no label has reached has the shares of all labels."""
+    sums = held.sum(axis=-1, keepdims=True)
+    reached = sums > UNREACHED
+    return np.where(reached, held / np.where(reached, sums, 1.0), otherwise)

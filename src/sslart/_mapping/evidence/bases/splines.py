@@ -49,7 +49,7 @@ def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
 class SplineBasis(Basis):
     """Curves over each feature whose heights at two knots are the more alike the closer the knots are."""
 
-    def __init__(self, spec: BasisSpec, samples: FloatArray) -> None:
+    def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
         knots = np.linspace(0.0, 1.0, N_KNOTS)
         similarity = np.exp(-np.abs(knots[:, None] - knots) / spec.bandwidth)
         self.root = scipy.linalg.cholesky(similarity, lower=True)
@@ -58,7 +58,7 @@ class SplineBasis(Basis):
         np.put_along_axis(at, below[:, :, None], 1.0 - part[:, :, None], axis=2)
         np.put_along_axis(at, below[:, :, None] + 1, part[:, :, None], axis=2)
         at[np.isnan(samples)] = 0.0
-        super().__init__(spec, (at @ self.root).reshape(len(samples), -1))
+        super().__init__(spec, (at @ self.root).reshape(len(samples), -1), sample_weights)
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the curves that weights make."""
@@ -78,4 +78,4 @@ class SplineFamily(Family):
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> SplineBasis:
         """Return the curves at the labelled samples."""
-        return SplineBasis(spec, design.samples_on(spec.rank_weight))
+        return SplineBasis(spec, design.samples_on(spec.rank_weight), design.labelled.ridge_weights)
