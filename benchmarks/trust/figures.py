@@ -22,6 +22,8 @@ class Mean:
     n_sets: int
 
     def percent(self, sign: bool = False) -> str:
+        if np.isnan(self.value):
+            return ""
         error = "" if np.isnan(self.error) else f" ± {100 * self.error:.1f}"
         return f"{100 * self.value:{'+' if sign else ''}.1f}{error}"
 
@@ -30,7 +32,8 @@ class Mean:
         return self.value >= level - LIMIT * self.error
 
     def at_most(self, level: float) -> bool:
-        return self.value <= level + LIMIT * self.error
+        """Return whether the mean does not exceed a level, but for chance; a mean of nothing does not."""
+        return not self.value > level + LIMIT * self.error
 
 
 def by_set(results: Iterable[Result], value: Value) -> dict[str, float]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from sslart._utils.tables import markdown_table
 from trust.conformal import N_FOLDS, RIVALS
-from trust.figures import Result, at, by_set, mean, percent, ratio, share
-from trust.measures import COVERAGES, FEW_OF_A_CLASS, MAX_ERRORS, SETS
+from trust.figures import Mean, Result, at, by_set, mean, percent, ratio, share
+from trust.measures import COVERAGES, FEW_OF_A_CLASS, MAX_ERRORS, SETS, Figures
 from trust.sections import COVERAGE, MAX_ERROR, Findings, Row, command
 from trust.simulations import COPIES_LABELS, PLAIN
 
@@ -41,12 +41,18 @@ def _answers_row(level: str, results: Sequence[Result]) -> list[str]:
         f"{len(results) - len(promised):,}",
         percent(share(promised, lambda one: one["answers"][level]["answered"] == 0)),
         percent(mean(promised, at("answers", level, "answered")).value),
+        mean(promised, lambda one: share_wrong(one["answers"][level])).percent(),
         error.percent(),
         "" if worst is None else f"{percent(shares[worst])} ({worst})",
     ]
 
 
-def wrong_among_answered(results: Iterable[Result], level: str):
+def share_wrong(found: Figures) -> float:
+    """Return the share of wrong predictions among the answered of a split; 0 where nothing is answered."""
+    return found["wrong"] / found["answered"] if found["answered"] else 0.0
+
+
+def wrong_among_answered(results: Iterable[Result], level: str) -> Mean:
     return ratio(results, at("answers", level, "wrong"), at("answers", level, "answered"))
 
 
@@ -65,7 +71,7 @@ def guarantees(findings: Findings) -> str:
         for name, (level, per_class) in SETS.items()
     ]
     answer_head = ["`max_error`", "splits", "refused", "nothing answered, % of splits", "answered, %"]
-    answer_head += ["wrong among the answered, %", "worst set, %"]
+    answer_head += ["wrong, mean of the splits, %", "wrong, all answers together, %", "worst set, %"]
     return (
         f"## Sets of classes, and the error among the answered\n\nBy {command('guarantees')}. `predict_set` refuses a "
         "coverage that the number of labels cannot promise. A promise is for the mean over many tables with labels: "
@@ -73,8 +79,9 @@ def guarantees(findings: Findings) -> str:
         f"(fifth column). *Classes*: coverage among the samples of each class that has {FEW_OF_A_CLASS} test samples "
         "or more.\n\n"
         + markdown_table(["coverage", *head], rows)
-        + "\n\nWith `max_error` a model abstains where it is not sure. *Wrong among the answered*: of all splits "
-        "together, each with the same weight.\n\n"
+        + "\n\nWith `max_error` a model abstains where it is not sure. The share of wrong predictions among the "
+        "answered is shown twice: as the mean of the splits, where a split that answers nothing has none wrong, and "
+        "for the answers of all splits together.\n\n"
         + markdown_table(answer_head, [_answers_row(f"{level:g}", plain) for level in MAX_ERRORS])
         + "\n\n"
         + mapie(findings)

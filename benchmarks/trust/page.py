@@ -11,13 +11,20 @@ from trust.figures import LIMIT, Result, at, by_set
 from trust.sections import Findings, Row
 from trust.simulations import N_LABELS, N_REPEATS, PLAIN
 
-PARTS: dict[str, tuple[Callable[[Findings], str], Callable[[Findings], list[Row]]]] = {
-    "accuracy": (sections.accuracy, sections.accuracy_rows),
-    "noise": (sections.noise, sections.noise_rows),
-    "copies": (sections.copies, sections.copies_rows),
-    "guarantees": (guarantees.guarantees, guarantees.guarantees_rows),
-    "novelty": (novelty.novelty, novelty.novelty_rows),
-    "changes": (sections.changes, sections.changes_rows),
+TEXTS: dict[str, Callable[[Findings], str]] = {
+    "accuracy": sections.accuracy,
+    "noise": sections.noise,
+    "copies": sections.copies,
+    "guarantees": guarantees.guarantees,
+    "novelty": novelty.novelty,
+    "changes": sections.changes,
+}
+ROWS: dict[str, Callable[[Findings], list[Row]]] = {
+    "accuracy": sections.accuracy_rows,
+    "noise": sections.noise_rows,
+    "copies": sections.copies_rows,
+    "guarantees": guarantees.guarantees_rows,
+    "novelty": novelty.novelty_rows,
 }
 
 
@@ -29,21 +36,19 @@ def table(rows: Sequence[Row]) -> str:
 def page(results: Sequence[Result], names: Sequence[str], label: str) -> str:
     """Return the page, or these sections of it."""
     findings = Findings(results)
-    wanted = [name for name in PARTS if name in names]
-    kept = [row for name in wanted if name != "changes" for row in PARTS[name][1](findings)]
-    broken = PARTS["changes"][1](findings) if "changes" in wanted else []
+    rows = [row for name, rows_of in ROWS.items() if name in names for row in rows_of(findings)]
     text = (
         "# What models promise, and what is found\n\n"
         "Models print their own accuracy, sets of classes, limits of errors and thresholds. This page compares all of "
         f"it with samples that the models have not seen. Written by `make trust`; `AutoSSLART`, version `{label}`. "
         f"{description(*(['mapie'] if 'guarantees' in names else []))}.\n\n"
     )
-    if kept:
-        text += table(kept) + "\n\n"
-    if broken:
+    if rows:
+        text += table(rows) + "\n\n"
+    if "changes" in names:
         text += (
-            "Promises are for samples like the labelled ones. Where they are not, promises fail, and no figure that a "
-            "model prints shows it:\n\n" + table(broken) + "\n\n"
+            "Promises are for samples like the labelled ones. Where samples or labels are not as they were, promises "
+            "fail; in bold, what is not held:\n\n" + sections.changes_table(findings) + "\n\n"
         )
     n_sets = len(by_set(findings.of(PLAIN), at("accuracy")))
     text += (
@@ -55,4 +60,4 @@ def page(results: Sequence[Result], names: Sequence[str], label: str) -> str:
         "after ± the standard error over the sets. *Held*: what is found is as promised, or misses it by less than "
         f"{LIMIT:g} standard errors.\n\n"
     )
-    return text + "\n\n".join(PARTS[name][0](findings) for name in wanted) + "\n"
+    return text + "\n\n".join(text_of(findings) for name, text_of in TEXTS.items() if name in names) + "\n"

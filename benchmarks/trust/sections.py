@@ -267,18 +267,18 @@ def _change_cases(findings: Findings):
         yield title, found, "accuracy", "held", "wrong"
 
 
-def changes_rows(findings: Findings) -> list[Row]:
-    rows: list[Row] = []
-    for title, found, truth, held, wrong in list(_change_cases(findings))[1:]:
-        known = claimed(found)
-        interval = share(known, lambda one: holds(one, truth))
+def changes_table(findings: Findings) -> str:
+    """Return which promises hold after each change; in bold those that do not."""
+    rows = []
+    for title, found, truth, held, wrong in _change_cases(findings):
+        interval = share(claimed(found), lambda one: holds(one, truth))
         sets = mean(found, at("sets", COVERAGE, held))
         error = ratio(found, at("answers", MAX_ERROR, wrong), at("answers", MAX_ERROR, "answered"))
-        rows.append(
-            (
-                f"{title}: interval, coverage {COVERAGE}, error {MAX_ERROR}",
-                f"interval holds in {percent(interval)} %, coverage {sets.percent()} %, error {error.percent()} %",
-                interval >= INTERVAL_TARGET and sets.at_least(float(COVERAGE)) and error.at_most(float(MAX_ERROR)),
-            )
-        )
-    return rows
+        cells = [
+            (percent(interval), interval >= INTERVAL_TARGET),
+            (sets.percent(), sets.at_least(float(COVERAGE))),
+            (error.percent() or "none answered", error.at_most(float(MAX_ERROR))),
+        ]
+        rows.append([title, *(text if kept else f"**{text}**" for text, kept in cells)])
+    head = ["what is changed", f"interval holds, %: at least {100 * INTERVAL_TARGET:.0f}", "coverage, %: at least 90"]
+    return markdown_table([*head, "wrong among the answered, %: at most 5"], rows)
