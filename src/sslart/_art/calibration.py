@@ -226,7 +226,7 @@ class NoveltyCalibration:
 
 
 def n_lowest(share: float, n_samples: int) -> int:
-    """Return the rank k of a threshold: the p-value of what fits worse than the k-th lowest fit is at most the share."""
+    """Return the rank k of a threshold: what fits worse than the k-th lowest fit has a p-value of at most the share."""
     return int(np.floor(share * (n_samples + 1) + 1e-9))
 
 

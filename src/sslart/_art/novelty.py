@@ -50,7 +50,7 @@ class NoveltyTest:
         return 1.0 / (len(self.familiarity) + 1) if self.calibration is not None else FALSE_ALARMS
 
     def threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
-        """Return the familiarity below which samples are novel; 0, which is none, where there are too few to compare."""
+        """Return the familiarity below which samples are novel; 0 where too few samples are known to flag any."""
         if self.calibration is None and false_alarms == FALSE_ALARMS:
             choice, vigilance = self.params.choice, self.params.vigilance
             return float(np.mean([usual_familiarity(network, choice, vigilance) for network in self.networks]))
