@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 import sslart
 from sslart.cli import main
 from sslart.cli.input import files as _files
+from sslart.metrics import guarantees
 from tables import iris, mixed
 
 Captured = pytest.CaptureFixture[str]
@@ -47,6 +48,22 @@ def test_it_prints_how_it_read_the_columns(tmp_path: Path, capsys: Captured) -> 
     assert "AutoSSLART" in printed
     assert "accuracy (leave-one-out)" in printed
     assert "most important features" in printed
+
+
+def test_it_prints_how_many_rows_it_answers_at_95_right_in_100(tmp_path: Path, capsys: Captured) -> None:
+    out = str(tmp_path / "model.sslart")
+    arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--id", "flower", "--out", out]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    (sentence,) = (line for line in printed.splitlines() if line.startswith("guarantee"))
+    found = guarantees(sslart.load(out))
+    assert sentence.split(maxsplit=1)[1].strip() == found.levels[2].sentence("rows")
+    assert main([*arguments, "--json"]) == 0
+    levels = json.loads(capsys.readouterr().out)["guarantees"]
+    assert [one["max_error"] for one in levels] == [0.01, 0.02, 0.05, 0.1, 0.2]
+    assert [one["sentence"] for one in levels] == [one.sentence("rows") for one in found.levels]
+    assert main([*arguments, "--mapping", "one-to-many", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["guarantees"] is None
 
 
 @pytest.mark.parametrize("name", ["iris.tsv", "iris.parquet", "iris.arrow", "iris.feather", "iris.xlsx", "iris.csv.gz"])

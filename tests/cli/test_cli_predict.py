@@ -47,6 +47,27 @@ def test_abstention_leaves_the_class_blank(tmp_path: Path, capsys: Captured) -> 
     assert all(one["abstained"] and one["class"] is None for one in predictions)
 
 
+def test_a_largest_error_leaves_out_what_is_not_sure_enough(tmp_path: Path, capsys: Captured) -> None:
+    random = np.random.RandomState(0)
+    y = np.where(random.uniform(size=400) < 0.5, "yes", "no").astype(object)
+    frame = pd.DataFrame({"a": random.normal(size=400) + 1.5 * (y == "yes"), "b": random.normal(size=400)})
+    frame.assign(label=np.where(np.arange(400) < 150, y, None)).to_csv(tmp_path / "data.csv", index=False)
+    model, out = fitted(tmp_path / "data.csv", "--label", "label"), tmp_path / "out.csv"
+    arguments = ["predict", str(model), str(tmp_path / "data.csv"), "--out", str(out)]
+    for error in ("0.15", "0.3"):
+        assert main([*arguments, "--max-error", error]) == 0
+        expected = sslart.load(model).set_params(max_error=float(error)).predict(frame).tolist()
+        assert with_none(pd.read_csv(out)["class"]) == expected
+        assert list(pd.read_csv(out)) == COLUMNS
+    capsys.readouterr()
+    for error, message in (("0.001", "needs at least 999 labels"), ("0", r"must be a number in (0, 1]")):
+        assert main([*arguments, "--max-error", error]) == 1
+        assert message in capsys.readouterr().err
+    counts = fitted(tmp_path / "data.csv", "--label", "label", "--mapping", "one-to-many")
+    assert main(["predict", str(counts), str(tmp_path / "data.csv"), "--max-error", "0.1"]) == 1
+    assert "need evidence mapping" in capsys.readouterr().err
+
+
 def with_none(labels: pd.Series) -> list[str | None]:
     return [None if pd.isna(label) else label for label in labels]
 

@@ -130,6 +130,24 @@ def test_ten_thousand_predictions_are_the_same(model: Any, tolerance: float) -> 
     assert may_abstain == (n_abstained > 0)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        AutoSSLART(random_state=0, max_error=0.2),
+        AutoSSLART(random_state=0, max_error={0: 0.2, 2: 0.25}, decision_costs={(0, 2): 3.0}),
+        WESSLART(2, mapping="evidence", families="box", search_depth=2, max_error=0.2, random_state=0),
+        SSLART(mapping="evidence", families="linear", max_error=0.25, abstain_below=0.4, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_largest_error_is_the_same(model: Any) -> None:
+    random = np.random.RandomState(0)
+    y = random.randint(3, size=150)
+    X = random.normal(size=(150, 3)) + 0.9 * y[:, None]
+    n_abstained, _ = check_same(clone(model).fit(X, y), probes(X, 1000), EVIDENCE)
+    assert 0 < n_abstained < 1000
+
+
 @pytest.mark.parametrize("family", sorted({family.name for family in FAMILIES}))
 def test_each_family_of_evidence_is_the_same(family: str) -> None:
     X, y = blobs(n_features=9)

@@ -101,6 +101,36 @@ def test_abstention_is_that_of_the_parameter(labelled):
     assert len(lines) > 3
 
 
+def test_promises_are_those_of_the_parameter(labelled):
+    model, X, y, page = labelled
+    found = numbers_of(page)["guarantees"]
+    assert found["n_labels"] == 25
+    assert [line["max_error"] for line in found["lines"]] == [0.01, 0.02, 0.05, 0.1, 0.2]
+    for line in found["lines"]:
+        if line["answered"] is None:
+            assert line["predicted"]["count"] == 0
+            continue
+        predicted = model.set_params(max_error=line["max_error"]).predict(X)
+        model.set_params(max_error=None)
+        answered = np.array([one is not None for one in predicted])
+        assert (line["predicted"]["count"], line["wrong"]["total"]) == (answered.sum(), answered.sum())
+        assert line["wrong"]["count"] == (predicted != y)[answered].sum()
+    assert any(line["answered"] is not None for line in found["lines"])
+    assert "needs at least 99 labels" in page
+    assert "What can be promised" in page
+
+
+def test_the_error_of_the_model_is_stated(tmp_path):
+    X, y = iris()
+    model = AutoSSLART(random_state=0, max_error=0.2).fit(X, few(y, 5))
+    page = sslart.report(model, X, y, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
+    assert "The model abstains so that, on average, at most 20 % of the predictions are wrong." in page
+    assert "the model never abstains" not in page
+    model.set_params(max_error={"setosa": 0.2, "virginica": 0.25})
+    page = sslart.report(model, X, y, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
+    assert "at most 20 % of the predictions of setosa, at most 25 % of the predictions of virginica are wrong" in page
+
+
 def test_without_classes_abstention_and_calibration_are_measured_on_left_out_labels(unlabelled):
     _, X, page = unlabelled
     found = numbers_of(page)["confidence"]
