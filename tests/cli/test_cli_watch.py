@@ -240,14 +240,14 @@ def test_what_could_not_be_saved_is_not_reported_as_saved(
 ) -> None:
     model, new = iris_model(tmp_path), tmp_path / "new.csv"
     FLOWERS[:8].to_csv(new, index=False)
-    usual, failures = _stream_worker.save, [OSError(28, "No space left on device")]
+    usual, failures = _stream_worker.save_model, [OSError(28, "No space left on device")]
 
     def failing(*arguments: Any) -> None:
         if failures:
             raise failures.pop()
         usual(*arguments)
 
-    monkeypatch.setattr(_stream_worker, "save", failing)
+    monkeypatch.setattr(_stream_worker, "save_model", failing)
     before = sslart.load(model).support_.sum()
     assert main(["watch", str(model), str(new), "--every", "4", "--learn", "all"]) == 1
     printed = capsys.readouterr()

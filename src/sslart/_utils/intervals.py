@@ -25,6 +25,11 @@ class Estimate:
     count: int | None = None
     total: int | None = None
 
+    def __str__(self) -> str:
+        if self.value is None or self.low is None or self.high is None:
+            return "nothing to count"
+        return f"{100 * self.value:.1f} % (95 % interval {100 * self.low:.1f} to {100 * self.high:.1f} %)"
+
 
 def wilson(count: int, total: int) -> tuple[float, float]:
     """Return the 95 % interval of a share by Wilson's formula; (0, 1) where there is nothing to count.

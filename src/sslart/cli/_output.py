@@ -14,13 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from sslart._utils.files import write_atomically
-from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 
 STANDARD = "-"  # standard input or output, in the place of a file
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
 MODEL_HELP = "a file that sslart fit wrote"
 JSON_HELP = "print JSON"
+GROUP_HELP = "column with what belongs together, such as patient, batch or day: left out as a whole in validation"
 QUIET_HELP = "print nothing but errors and notes"
 _PRINTED: set[str] = set()
 
@@ -50,13 +50,6 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 500, highlight=False).print(table)
-
-
-def percent(estimate: Estimate) -> str:
-    """Return a share with its interval."""
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return "nothing to count"
-    return f"{100 * estimate.value:.1f} % (95 % interval {100 * estimate.low:.1f} to {100 * estimate.high:.1f} %)"
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:

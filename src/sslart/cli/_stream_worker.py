@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart import save
-from sslart.cli._model_file import read_model
+from sslart.cli._model_file import read_model_and_rows, save_model
 from sslart.cli._output import check_target
 from sslart.cli._predictions import RowPredictor, records
+from sslart.cli.input.cells import labels
 from sslart.cli.input.columns import check_columns, check_learnt_columns, labels_of, learnt_columns, samples_for
 from sslart.cli.input.files import pandas
 from sslart.cli.input.records import LineReader, NotARowError
@@ -77,7 +77,7 @@ class StreamWorker:
         check_target(rejects, model_file)
         self.model_file, self.rejects, self.learning, self.every = model_file, rejects, learning, every
         self.label, self.id_column, self.abstain_below = label, id_column, abstain_below
-        self.model = read_model(model_file)
+        self.model, self._rows = read_model_and_rows(model_file)
         self.saved_through = 0
         self._predict = RowPredictor(self.model, abstain_below)
         self._reader = LineReader()
@@ -105,7 +105,7 @@ class StreamWorker:
             self._each_if_not_all(self._learn, rows)
             self._is_unsaved = True
         if self._is_unsaved:
-            save(self.model, self.model_file)
+            save_model(self.model, self.model_file, self._rows)
             self._is_unsaved = False
             self._predict = RowPredictor(self.model, self.abstain_below)
         if self.learning != Learning.none:
@@ -168,7 +168,7 @@ class StreamWorker:
 
     def _print_predictions(self, rows: list[Row]) -> None:
         frame, samples = self._as_samples(rows)
-        labels = self._labels(frame) or [None] * len(rows)
+        classes = self._labels(frame) or [None] * len(rows)
         predictions = records(self._predict(samples))
         lines = []
         for row, prediction in zip(rows, predictions, strict=True):
@@ -182,13 +182,15 @@ class StreamWorker:
         self._n_novel += sum(prediction["novel"] for prediction in predictions)
         self._n_waiting += len(rows)
         self._last = rows[-1].number
-        for row, label, prediction in zip(rows, labels, predictions, strict=True):
+        for row, label, prediction in zip(rows, classes, predictions, strict=True):
             if self.learning.takes(is_novel=prediction["novel"], is_labelled=label is not None):
                 self._to_learn.append(row)
 
     def _learn(self, rows: list[Row]) -> None:
         frame, samples = self._as_samples(rows)
-        self.model.partial_fit(samples, self._labels(frame))
+        group = self._rows.group_column
+        groups = {"groups": labels(frame[group])} if group in frame.columns else {}
+        self.model.partial_fit(samples, self._labels(frame), **groups)
         self._n_learnt += len(rows)
 
     def _reject(self, row: Row, reason: Exception) -> None:

@@ -38,6 +38,11 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     ...     sslart.load(Path(folder) / "model.sslart").predict([[0.9]])
     array(['yes'], dtype='<U3')
     """
+    save_with_notes(model, path, {})
+
+
+def save_with_notes(model: Model, path: str | os.PathLike[str], notes: dict[str, Any]) -> None:
+    """Write a model to one file, with further plain values and arrays that `load` leaves out of account."""
     if _ESTIMATORS.get(type(model).__name__) is not type(model):
         raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}.")
     arrays: list[NDArray[Any]] = []
@@ -46,6 +51,8 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         "parameters": to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]
         "state": to_plain(model.__sslart_state__(), arrays) if model.__sklearn_is_fitted__() else None,
     }
+    if notes:
+        described["notes"] = to_plain(notes, arrays)
     write_file(Path(path), described, arrays)
 
 
@@ -65,6 +72,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     ValueError
         If the file is not a model, is damaged, or was written by a newer sslart.
     """
+    return load_with_notes(path)[0]
+
+
+def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
+    """Read a model, and what `save_with_notes` wrote beside it: an empty dict where that is nothing."""
     with Path(path).open("rb") as file:
         protocol, header = read_header(file, path)
         try:
@@ -74,6 +86,9 @@ def load(path: str | os.PathLike[str]) -> Model:
             model: Model = cls(**from_plain(header["parameters"], arrays))
             if header["state"] is not None:
                 model.__sslart_restore__(from_plain(header["state"], arrays))
+            notes = from_plain(header.get("notes", {}), arrays)
+            if not isinstance(notes, dict):
+                raise ValueError("the notes beside the model are of another kind")
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"{os.fspath(path)} is not a valid sslart model: {error}.") from error
-    return model
+    return model, notes

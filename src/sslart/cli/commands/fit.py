@@ -5,32 +5,30 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections import Counter
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
-from sslart import save
 from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate
 from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
 from sslart.cli._evaluate import Measured, measured
+from sslart.cli._learnt_rows import LearntRows, keys_of
+from sslart.cli._model_file import save_model
 from sslart.cli._model_options import Mapping, ModelOptions, Voting, in_words, validation_share
 from sslart.cli._output import (
     DATA_HELP,
+    GROUP_HELP,
     JSON_HELP,
     QUIET_HELP,
     STANDARD,
     check_target,
-    note,
-    percent,
     print_json,
     print_table,
 )
-from sslart.cli.input.columns import Column, blank_rows, check_columns, features_of, labels_of, split_names, understood
-from sslart.cli.input.files import read_pieces
-from sslart.cli.input.sampling import sample_rows
+from sslart.cli.input.columns import Column
+from sslart.cli.input.training_table import Columns, TrainingTable, read_training_table
 from sslart.explain._text.importances import rows
 
 N_IMPORTANT = 5
@@ -45,6 +43,7 @@ def run(
     ignore: Annotated[
         list[str] | None, typer.Option(help="columns to leave out: A,B or given often", metavar="COLUMNS")
     ] = None,
+    group: Annotated[str | None, typer.Option(help=GROUP_HELP, metavar="COLUMN")] = None,
     category: Annotated[
         list[str] | None, typer.Option(help="columns whose numbers are codes, not amounts", metavar="COLUMNS")
     ] = None,
@@ -91,58 +90,41 @@ def run(
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
     check_target(out, data)
-    frame, n_rows = sample_rows(_labelled_pieces(data, label, quiet), label, most_rows, seed)
-    if len(frame) < n_rows:
-        note(
-            f"{data} has {n_rows} rows: learnt from {most_rows} of them, labelled ones first. --most-rows sets how "
-            "many."
-        )
-    left_out = [name for name in (id_column, *split_names(ignore, frame)) if name is not None]
-    categories = split_names(category, frame)
-    check_columns(frame.columns, [label, *left_out, *categories], data)
-    if label in left_out:
-        raise ValueError(f"Column {label!r} cannot be the label and be left out: name another column.")
-    features = [name for name in frame.columns if name not in (label, *left_out)]
-    frame = frame[~blank_rows(frame, features, data)] if features else frame
-    labels = labels_of(frame, label, data)
-    if not any(one is not None for one in labels):
-        raise ValueError(f"Column {label!r} of {data} is blank throughout: label at least one row of each class.")
-    samples = features_of(frame.drop(columns=[label, *left_out]), data, categories)
-    columns = understood(samples)
-    if len({one for one in labels if one is not None}) == 1:
-        note(f"column {label!r} has one class, which the model will predict for every row: label a row of another.")
-    costs = read_costs(cost, sorted({one for one in labels if one is not None}))
+    named = Columns(label, id_column, group, ignore, category)
+    table = read_training_table(data, named, most_rows, seed, progress=not quiet)
+    costs = read_costs(cost, list(table.label_counts))
     model = options.estimator().set_params(decision_costs=costs)
     start = time.perf_counter()
-    model.fit(samples, labels)
+    model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
     seconds = time.perf_counter() - start
-    save(model, out)
+    save_model(model, out, _learnt_rows(model, table, named))
     if quiet:
         return
-    counts = Counter(one for one in labels if one is not None)
-    summary = _summary(model, counts, len(labels), measured(model, samples, labels, seed), seconds, out)
+    quality = measured(model, table.samples, table.labels, table.groups, seed)
+    summary = _summary(model, table, quality, seconds, out)
     if as_json:
-        print_json({**summary, "columns": [column._asdict() for column in columns]})
+        columns = [one._asdict() for one in table.columns if one.kind not in ("left out", "label")]
+        print_json({**summary, "columns": columns})
     else:
-        _print(summary, columns, label, left_out)
+        _print(summary, table.columns)
 
 
-def _labelled_pieces(data: str, label: str, quiet: bool) -> Iterator[Any]:
-    for frame in read_pieces(data, progress=not quiet):
-        check_columns(frame.columns, [label], data)
-        yield frame
+def _learnt_rows(model: Any, table: TrainingTable, named: Columns) -> LearntRows:
+    """Return what is kept of the rows, to recognise them later: by their names where these identify rows."""
+    ids = table.ids if table.ids_are_unique else None
+    samples = view_of(model).read(table.samples)
+    id_column = None if ids is None else named.id_column
+    return LearntRows.of_fit(samples, keys_of(samples, table.labels, ids), id_column, named.group)
 
 
-def _summary(
-    model: Any, counts: Counter[str], n_samples: int, quality: Measured, seconds: float, out: str
-) -> dict[str, Any]:
+def _summary(model: Any, table: TrainingTable, quality: Measured, seconds: float, out: str) -> dict[str, Any]:
     return {
         "model": out,
         "estimator": type(model).__name__,
         "description": in_words(model),
-        "samples": n_samples,
-        "unlabelled": n_samples - sum(counts.values()),
-        "labels": dict(sorted(counts.items())),
+        "samples": len(table.labels),
+        "unlabelled": table.labels.count(None),
+        "labels": table.label_counts,
         "settings": {
             name: as_options(value) if name == "decision_costs" else value
             for name, value in model.get_params().items()
@@ -151,6 +133,7 @@ def _summary(
         "evidence": _evidence(model),
         "quality": quality.how,
         "accuracy": None if quality.accuracy is None else vars(quality.accuracy),
+        "not_measured": quality.why_not or None,
         "guarantees": _guarantees(model),
         "important_features": _most_important(model),
         "boxes": int(model.n_nodes_),
@@ -183,11 +166,8 @@ def _most_important(model: Any) -> list[dict[str, str]] | None:
     return [{"feature": name, "share": share, "raises": words} for name, _, share, words in found]
 
 
-def _print(summary: dict[str, Any], columns: list[Column], label: str, left_out: list[str]) -> None:
-    rows = [(one.name, one.kind, str(one.missing), one.detail) for one in columns]
-    rows += [(name, "left out", "", "") for name in left_out]
-    classes = ", ".join(f"{name}: {count}" for name, count in summary["labels"].items())
-    rows.append((label, "label", str(summary["unlabelled"]), classes))
+def _print(summary: dict[str, Any], columns: list[Column]) -> None:
+    rows = [(one.name, one.kind, "" if one.missing is None else str(one.missing), one.detail) for one in columns]
     print_table(("column", "taken for", "missing", "values"), rows)
     accuracy = summary["accuracy"]
     lines = [
@@ -202,7 +182,7 @@ def _print(summary: dict[str, Any], columns: list[Column], label: str, left_out:
     for one in summary["important_features"] or ():
         lines.append((title, f"{one['feature']} ({one['share']}): {one['raises']}"))
         title = ""
-    value = "not measured: a class has too few labels" if accuracy is None else percent(Estimate(**accuracy))
+    value = f"not measured: {summary['not_measured']}" if accuracy is None else str(Estimate(**accuracy))
     lines += [
         (f"accuracy ({summary['quality']})", value),
         *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),

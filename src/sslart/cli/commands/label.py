@@ -6,18 +6,18 @@ import csv
 import sys
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from sslart import save
 from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import plural
 from sslart.active import Query, QueryPool
 from sslart.cli._evaluate import leave_one_out
-from sslart.cli._model_file import read_model
-from sslart.cli._output import MODEL_HELP, STANDARD, check_target, percent, print_json
+from sslart.cli._learnt_rows import LearntRows, keys_of
+from sslart.cli._model_file import read_model_and_rows, save_model
+from sslart.cli._output import MODEL_HELP, STANDARD, check_target, print_json
 from sslart.cli._prompt import SKIP, STOP, ask_class, show_sample
 from sslart.cli.input import cells
 from sslart.cli.input.columns import check_columns, samples_for
@@ -49,18 +49,25 @@ def run(
     check_target(target, data)
     if record is not None:
         check_target(record, model_file, data, target)
-    model = read_model(model_file)
+    model, rows = read_model_and_rows(model_file)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        states = _ask_and_learn(model, data, questions, label, id_column, record, target)
+        states = _ask_and_learn(model, rows, data, questions, label, id_column, record, target)
     if as_json:
         print_json({"model": target, "labelled": len(states) - 1, "states": states})
 
 
 def _ask_and_learn(
-    model: Any, data: str, questions: int, label: str | None, id_column: str | None, record: str | None, target: str
+    model: Any,
+    rows: LearntRows,
+    data: str,
+    questions: int,
+    label: str | None,
+    id_column: str | None,
+    record: str | None,
+    target: str,
 ) -> list[dict[str, Any]]:
     """Ask, learn and print until no row or no question is left; return the state before and after each label."""
-    pool, names = _query_pool(model, data, label, id_column)
+    pool, names, groups = _asked(model, rows, data, label, id_column)
     states = [_state(model, pool)]
     print(_state_text(states[0]))
     for number in range(1, questions + 1):
@@ -76,8 +83,9 @@ def _ask_and_learn(
         pool.done(query)
         if typed is SKIP:
             continue
-        model.partial_fit(sample, [typed])
-        save(model, target)
+        model.partial_fit(sample, [typed], **({"groups": [groups[row]]} if groups.get(row) else {}))
+        rows = rows.adding(keys_of(view_of(model).read(sample), [typed], [names.get(row) or None]))
+        save_model(model, target, rows)
         if record is not None:
             _add_to(record, row, names.get(row), typed)
         states.append(_state(model, pool))
@@ -85,20 +93,28 @@ def _ask_and_learn(
     return states
 
 
-def _query_pool(model: Any, data: str, label: str | None, id_column: str | None) -> tuple[QueryPool, dict[int, str]]:
-    """Return the rows that may be asked about, and their names."""
-    pool = QueryPool(model)
-    names: dict[int, str] = {}
+class _Asked(NamedTuple):
+    """The rows that may be asked about, and their names and groups by row number."""
+
+    pool: QueryPool
+    names: dict[int, str]
+    groups: dict[int, str]
+
+
+def _asked(model: Any, rows: LearntRows, data: str, label: str | None, id_column: str | None) -> _Asked:
+    asked = _Asked(QueryPool(model), {}, {})
     for frame in read_pieces(data, progress=True):
         check_columns(frame.columns, [label, id_column], data)
         samples = samples_for(model, frame.drop(columns=label or []), data)
         known = None if label is None else [one is not None for one in cells.labels(frame[label])]
-        pool.add(samples, known)
-        if id_column is not None:
-            own_names = cells.names(frame[id_column])
-            start = int(frame.index[0])
-            names.update({row + 1: own_names[row - start] or "" for row in pool.rows() if row >= start})
-    return pool, names
+        asked.pool.add(samples, known)
+        start = int(frame.index[0])
+        new = [row for row in asked.pool.rows() if row >= start]
+        for found, column in ((asked.names, id_column or rows.id_column), (asked.groups, rows.group_column)):
+            if column in frame.columns:
+                texts = cells.names(frame[column])
+                found.update({row + 1: texts[row - start] or "" for row in new})
+    return asked
 
 
 def _state(model: Any, pool: QueryPool) -> dict[str, Any]:
@@ -114,7 +130,7 @@ def _state(model: Any, pool: QueryPool) -> dict[str, Any]:
 
 def _state_text(state: dict[str, Any]) -> str:
     quality = state["leave_one_out"]
-    accuracy = "" if quality is None else f"; leave-one-out accuracy {percent(Estimate(**quality))}"
+    accuracy = "" if quality is None else f"; leave-one-out accuracy {Estimate(**quality)}"
     return (
         f"{plural(state['labels'], 'label')}; {state['boxes_with_label']} of {state['boxes']} boxes have a label, and "
         f"these hold {100 * state['rows_in_them']:.0f} % of the rows{accuracy}"

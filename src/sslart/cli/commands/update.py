@@ -6,9 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
-from sslart import save
-from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, QUIET_HELP, check_target, print_json, print_table
+from sslart._mapping.model_view import view_of
+from sslart._utils.text import plural
+from sslart.cli._learnt_rows import MAX_KEYS, LearntRows, keys_of
+from sslart.cli._model_file import read_model_and_rows, save_model
+from sslart.cli._output import (
+    DATA_HELP,
+    GROUP_HELP,
+    JSON_HELP,
+    MODEL_HELP,
+    QUIET_HELP,
+    check_target,
+    note,
+    print_json,
+    print_table,
+)
+from sslart.cli.input import cells
 from sslart.cli.input.columns import (
     blank_rows,
     check_columns,
@@ -26,38 +39,111 @@ def run(
     label: Annotated[
         str | None, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")
     ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="column that names samples; as in fit if not given", metavar="COLUMN")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help=f"{GROUP_HELP}; as in fit if not given", metavar="COLUMN")] = None,
+    again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
     """Learn from new rows too and replace the model, whole or not at all. Without --label they are unlabelled.
 
-    The file is read piece by piece and may be larger than memory.
+    Rows that the model has learnt before are left out: those of the same --id or, without one, those with the same
+    values. A row that was learnt without a label and now has one is learnt. The file is read piece by piece and may be
+    larger than memory.
     """
     target = out or model_file
     check_target(target, data)
-    model = read_model(model_file)
-    n_boxes, known = int(model.n_nodes_), set(model.classes_.tolist())
-    n_samples = n_labelled = 0
+    model, rows = read_model_and_rows(model_file)
+    n_boxes, classes = int(model.n_nodes_), set(model.classes_.tolist())
+    learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
     for frame in read_pieces(data, progress=not quiet):
-        check_columns(frame.columns, [label], data)
-        check_learnt_columns(model, frame.columns.drop(label or []), data)
-        frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
-        labels = None if label is None else labels_of(frame, label, data, model.classes_)
-        model.partial_fit(samples_for(model, frame.drop(columns=label or []), data), labels)
-        n_samples += len(frame)
-        n_labelled += sum(one is not None for one in labels or ())
-    save(model, target)
+        learning.learn(frame)
+    save_model(model, target, learning.rows)
     summary: dict[str, Any] = {
         "model": target,
-        "samples": n_samples,
-        "labelled": n_labelled,
-        "new_classes": [one for one in model.classes_.tolist() if one not in known],
+        **learning.counts,
+        "new_classes": [one for one in model.classes_.tolist() if one not in classes],
         "boxes_before": n_boxes,
         "boxes": int(model.n_nodes_),
     }
+    if not quiet:
+        learning.print_notes()
     if as_json:
         print_json(summary)
     elif not quiet:
         summary["new_classes"] = ", ".join(map(str, summary["new_classes"])) or "none"
         print_table(("learnt", ""), [(name.replace("_", " "), str(value)) for name, value in summary.items()])
+
+
+class _Learning:
+    """A model that goes on learning from the pieces of a file, and keeps account of the rows."""
+
+    def __init__(
+        self,
+        model: Any,
+        rows: LearntRows,
+        data: str,
+        label: str | None,
+        id_column: str | None,
+        group: str | None,
+        *,
+        again: bool,
+    ) -> None:
+        self.model, self.rows, self.data, self.label, self.again = model, rows, data, label, again
+        self.given = id_column, group
+        self.before, self.n_by_chance = rows, 0
+        self.counts = dict.fromkeys(("samples", "labelled", "learnt_before", "other_label"), 0)
+
+    def learn(self, frame: Any) -> None:
+        """Learn the rows of a piece that are new, or all of them."""
+        model, data, label = self.model, self.data, self.label
+        check_columns(frame.columns, [label, *self.given], data)
+        id_column, group = (
+            named if named is not None else remembered if remembered in frame.columns else None
+            for named, remembered in zip(self.given, (self.rows.id_column, self.rows.group_column), strict=True)
+        )
+        features = frame.columns.drop([name for name in {label, id_column, group} if name is not None])
+        check_learnt_columns(model, features, data)
+        frame = frame[~blank_rows(frame, learnt_columns(model) or features, data)]
+        labels = None if label is None else labels_of(frame, label, data, model.classes_)
+        samples = samples_for(model, frame[features], data)
+        keys = keys_of(
+            view_of(model).read(samples), labels, None if id_column is None else cells.names(frame[id_column])
+        )
+        found = self.before.compare(keys)
+        self.n_by_chance += found.n_by_chance
+        self.rows = self.rows.adding(keys)
+        new = (~found.again | self.again).nonzero()[0]
+        self.counts["learnt_before"] += int(found.again.sum())
+        self.counts["other_label"] += int(found.other_label.sum())
+        if not len(new):
+            return
+        groups = {} if group is None else {"groups": cells.labels(frame[group].iloc[new])}
+        labels = None if labels is None else [labels[row] for row in new]
+        model.partial_fit(samples.iloc[new] if learnt_columns(model) else samples[new], labels, **groups)
+        self.counts["samples"] += len(new)
+        self.counts["labelled"] += sum(one is not None for one in labels or ())
+
+    def print_notes(self) -> None:
+        """Print what was found of rows that the model has learnt before."""
+        before, n_rows = self.counts["learnt_before"], self.counts["samples"]
+        if before and self.again:
+            note(f"{before} of {n_rows} rows were learnt before and are learnt again.")
+        elif before:
+            note(f"{before} of {before + n_rows} rows were learnt before and are left out; --again learns them too.")
+        if self.counts["other_label"]:
+            note(
+                f"{plural(self.counts['other_label'], 'row')} learnt before with another class: both classes count. If "
+                "the first was wrong, correct it in the table and fit the model anew."
+            )
+        if self.before.is_part:
+            note(f"{MAX_KEYS} of the rows that the model has learnt are recognised, drawn at random; it has more.")
+        if self.n_by_chance:
+            note(
+                f"{plural(self.n_by_chance, 'row')} with the same values as rows that were learnt before: "
+                "this comes by chance in such a table, so they are learnt. To recognise rows, name the column that "
+                "identifies them with --id, in sslart fit too."
+            )

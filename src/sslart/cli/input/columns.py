@@ -22,11 +22,14 @@ FEW_CODES = 10  # such as 5a, 6a, 7a
 
 
 class Column(NamedTuple):
-    """What was understood of a column: its name, what it is taken for, how many values are missing, and more."""
+    """What was understood of a column: its name, what it is taken for, how many values are missing, and more.
+
+    A column that is left out has no number of missing values.
+    """
 
     name: str
     kind: str
-    missing: int
+    missing: int | None
     detail: str
 
 
