@@ -198,6 +198,7 @@ def _described(observed: Observed) -> dict[str, Any]:
         "kind": view.name,
         "uses_evidence": view.uses_evidence,
         "abstain_below": view.abstain_below,
+        "decides_by_costs": view.decision_costs is not None,
         "max_error": max_error_text(view.max_error, view.classes.tolist()),
         "n_members": n_members,
         "n_learnt": int(sum(member.support.sum() for member in view.members)) // n_members,

@@ -15,7 +15,7 @@ from sslart._utils.text import number_text
 from sslart.explain import Box, Evidence, Explanation, FeatureMatch, explain
 from sslart.explain._text.boxes import position_details, short_position_text, side_text, similar_text
 from sslart.explain._text.evidence import amount_text, contribution_rows, evidence_headline, sum_text
-from sslart.explain._text.explanation import low_probability_text
+from sslart.explain._text.explanation import costs_text, low_probability_text
 from sslart.reporting._summary import Observed
 
 MAX_FEATURES = 12
@@ -127,6 +127,8 @@ class SampleLine:
     novel_features : tuple of str
     advice : int or None
         Number of samples in the box that a label would help most, where the model abstains.
+    costs : str or None
+        By which expected costs the prediction is decided; None for a model without costs.
     low_confidence : str or None
         Why the probability is too low, where the model abstains because of that.
     evidence : str or None
@@ -158,6 +160,7 @@ class SampleLine:
     familiarity: float | None
     novel_features: tuple[str, ...]
     advice: int | None
+    costs: str | None
     low_confidence: str | None
     evidence: str | None
     contributions: tuple[ContributionLine, ...]
@@ -221,6 +224,7 @@ def sample_lines(
                 novelty.familiarity if novelty else None,
                 novelty.features if novelty else (),
                 why.advice.support if why.advice else None,
+                costs_text(why),
                 low_probability_text(*why.low_confidence, why.max_error) if why.low_confidence else None,
                 evidence_headline(evidence) if evidence else None,
                 _waterfall(evidence) if evidence else (),
