@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
 from sslart._utils.tables import markdown_table
-from trust.figures import at, by_set, mean, percent, share
+from trust.figures import Result, at, by_set, mean, percent, share
 from trust.measures import FALSE_ALARMS
-from trust.sections import Findings, Row, command
+from trust.sections import ALARMS, Findings, Row, command
 from trust.simulations import PLAIN
-
-LEVEL = f"{FALSE_ALARMS:g}"
-MARGIN = 0.05
 
 
 def novelty(findings: Findings) -> str:
     plain = findings.of(PLAIN)
-    found = by_set(plain, at("alarms", LEVEL))
-    names = sorted(found, key=lambda name: -found[name])
-    rows = [[name, percent(found[name])] for name in names]
-    many = share(plain, lambda one: one["alarms"][LEVEL] > FALSE_ALARMS + MARGIN)
+    found = by_set(plain, at("alarms", ALARMS))
+    each = [
+        [name, *_each_level([one for one in plain if one["dataset"] == name])]
+        for name in sorted(found, key=lambda name: -found[name])
+    ]
+    rows = []
+    for level in FALSE_ALARMS:
+        key = f"{level:g}"
+        by_name = by_set(plain, at("alarms", key))
+        worst = max(by_name, key=lambda name: by_name[name])
+        many = share(plain, lambda one: one["alarms"][key] > 2 * level)
+        cells = [mean(plain, at("alarms", key)).percent(), percent(many), f"{percent(by_name[worst])} ({worst})"]
+        rows.append([f"{100 * level:g}", *cells])
     return (
         f"## False alarms of novelty\n\nBy {command('novelty')}. All test samples are of the same kind as the training "
-        f"samples. At most {100 * FALSE_ALARMS:g} % of them may have a `score_samples` below `novelty_threshold_`. The "
-        f"mean over the sets is {mean(plain, at('alarms', LEVEL)).percent()} %, the median "
-        f"{percent(float(np.median(list(found.values()))))} %; in {percent(many)} % of the splits it is more than "
-        f"{100 * (FALSE_ALARMS + MARGIN):g} %. The next section has how many samples are taken for novel where they "
-        "are of another kind.\n\n" + markdown_table(["set", "found, %"], rows)
+        "samples, so that none is novel. *Found*: the share of them that `is_novel(X, false_alarms)` flags. The "
+        "section on changes has how many it flags where samples are of another kind.\n\n"
+        + markdown_table(["stated, %", "found, %", "more than twice as many, % of splits", "worst set, %"], rows)
+        + "\n\n### Each set\n\n"
+        + markdown_table(["set", *(f"stated {100 * level:g} %" for level in FALSE_ALARMS)], each)
     )
 
 
+def _each_level(results: Sequence[Result]) -> list[str]:
+    return [percent(mean(results, at("alarms", f"{level:g}")).value) for level in FALSE_ALARMS]
+
+
 def novelty_rows(findings: Findings) -> list[Row]:
-    found = mean(findings.of(PLAIN), at("alarms", LEVEL))
+    found = mean(findings.of(PLAIN), at("alarms", ALARMS))
+    level = float(ALARMS)
     return [
         (
-            f"at most {100 * FALSE_ALARMS:g} % of samples of a known kind are below `novelty_threshold_`",
+            f"`is_novel(false_alarms={ALARMS})` flags at most {100 * level:g} % of the samples of a known kind",
             f"{found.percent()} %",
-            found.at_most(FALSE_ALARMS),
+            found.at_most(level),
         )
     ]
