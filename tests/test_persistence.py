@@ -310,3 +310,12 @@ def test_killed_saver_leaves_a_whole_file(saved: Path) -> None:
         saver.wait()
         saver.stdout.close()
         sslart.load(saved)
+
+
+@pytest.mark.parametrize("costs", [{(0, 2): 3.5, (np.int64(1), 0): 2}, [[0, 1, 2], [1, 0, 1], [5, 1, 0]], "balanced"])
+def test_costs_are_saved_whatever_their_kind(costs: Any, few_labels: Any, path: Path) -> None:
+    model = SSLART(random_state=0, decision_costs=costs).fit(*few_labels)
+    sslart.save(model, path)
+    loaded = sslart.load(path)
+    assert loaded.decision_costs == costs
+    assert (loaded.predict(few_labels[0]) == model.predict(few_labels[0])).all()
