@@ -143,7 +143,7 @@ def test_whichever_limit_abstains() -> None:
     assert by_error.any()
     assert by_depth.any()
     np.testing.assert_array_equal(model.set_params(max_error=0.1).predict(new) == -1, by_error | by_depth)
-    for least in (0.3, 0.9, 0.95):
+    for least in (0.3, 0.6, 0.7):
         model.set_params(search_depth=None, max_error=0.1, abstain_below=least)
         left_out = view_of(model).left_out
         assert left_out is not None
@@ -233,10 +233,9 @@ def test_wrong_errors_are_refused_by_fit(model: Any, wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 1.2, "x", None, True])
-def test_wrong_coverages_are_refused(wrong: Any) -> None:
-    X, y = load_iris(return_X_y=True)
+def test_wrong_coverages_are_refused(fitted: Any, wrong: Any) -> None:
     with pytest.raises(ValueError, match="coverage of predict_set must be"):
-        AutoSSLART(random_state=0).fit(X, y).predict_set(X, wrong)
+        fitted.predict_set([[0, 0]], wrong)
 
 
 def test_the_limit_follows_what_is_learnt_and_set(tmp_path: Path) -> None:
@@ -308,16 +307,16 @@ def test_guarantees_are_what_max_error_gives() -> None:
 
 def test_promises_hold_over_many_training_sets() -> None:
     """By simulation with fixed seeds: means over training sets, within three standard errors."""
-    covered: dict[Any, list[float]] = {}
+    covered: dict[float, list[float]] = {}
     wrong: dict[float, list[float]] = {}
     for seed in range(40):
         X, y = overlapping(40, 1000 + seed)
         new, truth = overlapping(400, 2000 + seed)
-        model = SSLART(mapping="evidence", families=["box", "linear"], random_state=0).fit(X, y)
+        model = SSLART(mapping="evidence", families=["linear"], random_state=0).fit(X, y)
         rows = np.arange(len(truth))
         for coverage in (0.7, 0.9):
             hit = model.predict_set(new, coverage)[rows, truth]
-            covered.setdefault((coverage, "all"), []).append(hit.mean())
+            covered.setdefault(coverage, []).append(hit.mean())
         for error in (0.1, 0.2):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
@@ -325,9 +324,9 @@ def test_promises_hold_over_many_training_sets() -> None:
             model.set_params(max_error=None)
             answered = predicted != -1
             wrong.setdefault(error, []).append((predicted != truth)[answered].sum() / max(answered.sum(), 1))
-    for (coverage, _), shares in covered.items():
+    for coverage, shares in covered.items():
         assert np.mean(shares) > coverage - 3 * np.std(shares) / np.sqrt(len(shares))
-    assert np.mean(covered[0.9, "all"]) < 0.96  # and sets are not all classes
+    assert np.mean(covered[0.9]) < 0.96  # and sets are not all classes
     for error, shares in wrong.items():
         assert np.mean(shares) < error + 3 * np.std(shares) / np.sqrt(len(shares))
 
