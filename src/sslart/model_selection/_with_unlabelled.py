@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn._config import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -72,7 +73,7 @@ class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.unlabelled = unlabelled
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Learn labelled samples, and the unlabelled ones that were given before.
 
         Parameters
@@ -81,9 +82,24 @@ class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Labelled samples.
         y : array-like of shape (n_samples,)
             The class of each.
+        groups : array-like of shape (n_samples,), default=None
+            Passed on to `fit` of the classifier where it is given; unlabelled samples have no group.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Passed on to `fit` of the classifier where it is given; unlabelled samples have the weight 1.
         """
         check_consistent_length(X, y)
-        self.estimator_ = clone(self.estimator).fit(_stacked(X, self.unlabelled), _with_gaps(y, len(self.unlabelled)))
+        n = len(self.unlabelled)
+        further: dict[str, Any] = {}
+        if groups is not None:
+            check_consistent_length(X, groups)
+            further["groups"] = np.array([*np.asarray(groups, dtype=object), *[None] * n], dtype=object)
+        if sample_weight is not None:
+            check_consistent_length(X, sample_weight)
+            further["sample_weight"] = np.append(np.asarray(sample_weight, dtype=np.float64), np.ones(n))
+        classifier = clone(self.estimator)
+        self.estimator_ = classifier.fit(
+            _stacked(X, self.unlabelled), _with_gaps(y, n), **_named_for(classifier, further)
+        )
         return self
 
     @property
@@ -158,6 +174,13 @@ class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def _named_for(classifier: Any, further: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of `fit` by the names that a pipeline wants: those of its last step, unless they are routed."""
+    if not hasattr(classifier, "steps") or get_config()["enable_metadata_routing"]:
+        return further
+    return {f"{classifier.steps[-1][0]}__{name}": value for name, value in further.items()}
 
 
 def _stacked(labelled: Any, unlabelled: Any) -> Any:
