@@ -10,11 +10,13 @@ import numpy as np
 from sslart._data.classes import Label
 from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import ModelView
+from sslart._utils.arrays import IntArray
 from sslart._utils.intervals import Estimate
-from sslart._utils.text import category_text, list_text
+from sslart._utils.text import category_text, list_text, plural
 
 FEW_LABELS = 5
 SHOWN_CLASSES = 10
+LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
 
 ONE_CLASS = "there are labels of one class only"
 ONE_EACH = "each class has one label, which the others cannot predict"
@@ -24,14 +26,50 @@ NOT_KEPT = "the model keeps no labelled samples; use cross_val_score with a spli
 
 @dataclass(frozen=True)
 class ClassLabels:
-    """A class, how many labels of it were learnt, and how many left-out labels were predicted as it.
+    """A class and its labels.
 
-    `n_predicted` is None where no label was left out.
+    Attributes
+    ----------
+    label : class
+    n_labels, n_groups : int
+        Labels that were learnt, and how many there are where those that are left out together count one.
+    n_predicted : int or None
+        How many left-out labels were predicted as this class; None where no label was left out.
     """
 
     label: Label
     n_labels: int
+    n_groups: int
     n_predicted: int | None
+
+    def __str__(self) -> str:
+        return f"{category_text(self.label)} ({self.n_groups})"
+
+
+@dataclass(frozen=True)
+class Together:
+    """Labels that were left out together, and count one together.
+
+    Attributes
+    ----------
+    kind : {"given", "copies", "near copies"}
+        Groups that the user gave; copies of one sample; samples so close that they are taken for measurements of one.
+    n_labels, n_groups : int
+        So many labels in so many groups of more than one.
+    """
+
+    kind: str
+    n_labels: int
+    n_groups: int
+
+    def __str__(self) -> str:
+        groups = plural(self.n_groups, "group")
+        match self.kind:
+            case "given":
+                return f"{self.n_labels} labels in {groups}; each group counts one"
+            case "copies":
+                return f"{self.n_labels} labels of {plural(self.n_groups, 'sample')} that come more than once"
+        return f"{self.n_labels} labels in {groups} of almost equal samples, as of repeated measurements"
 
 
 @dataclass(frozen=True)
@@ -46,13 +84,14 @@ class ModelSummary:
     n_samples, n_features, n_boxes : int
         Samples learnt, labelled or not; features; boxes, over all members of an ensemble.
     classes : tuple of ClassLabels
+    how : str
+        How the accuracy was measured: by leaving out one label or one group after the other.
     accuracy : Estimate or None
         Share of the left-out labels that are predicted rightly, with `value`, `low` and `high`, the 95 % interval.
     why_not : str
         Where there is no accuracy, the reason.
-    n_labels, n_units : int or None
-        The labels that were left out, and how many of them count: those of a group count one together. None where no
-        label was left out.
+    together : Together or None
+        The labels that were left out in groups; None where each was left out by itself.
     """
 
     estimator: str
@@ -60,15 +99,15 @@ class ModelSummary:
     n_features: int
     n_boxes: int
     classes: tuple[ClassLabels, ...]
+    how: str
     accuracy: Estimate | None
     why_not: str
-    n_labels: int | None
-    n_units: int | None
+    together: Together | None
 
     @property
     def few_labels(self) -> tuple[ClassLabels, ...]:
-        """The classes with fewer than five labels."""
-        return tuple(one for one in self.classes if one.n_labels < FEW_LABELS)
+        """The classes with fewer than five labels, where those that are left out together count one."""
+        return tuple(one for one in self.classes if one.n_groups < FEW_LABELS)
 
     @property
     def never_predicted(self) -> tuple[ClassLabels, ...]:
@@ -76,19 +115,20 @@ class ModelSummary:
         return tuple(one for one in self.classes if one.n_predicted == 0)
 
     def warnings(self) -> dict[str, str]:
-        """Return what to beware of, by topic; empty where there is nothing."""
+        """Return what to beware of, by topic: an empty dict where there is nothing."""
         found = {}
         if self.few_labels:
-            names = [f"{category_text(one.label)} ({one.n_labels})" for one in self.few_labels]
-            found["fewer than five labels"] = list_text(names, SHOWN_CLASSES)
+            found["fewer than five labels"] = list_text([str(one) for one in self.few_labels], SHOWN_CLASSES)
         if self.never_predicted:
             names = [category_text(one.label) for one in self.never_predicted]
-            found["never predicted"] = f"{list_text(names, SHOWN_CLASSES)}, for no left-out label"
-        if self.n_labels is not None and self.n_units is not None and self.n_units < self.n_labels:
-            found["left out together"] = (
-                f"{self.n_labels} labels count as {self.n_units}: those of a group, and copies of a sample"
-            )
+            found["never predicted"] = f"{list_text(names, SHOWN_CLASSES)}: no left-out label is predicted so"
+        if self.together is not None:
+            found["left out together"] = str(self.together)
         return found
+
+    def accuracy_text(self) -> str:
+        """Return the accuracy and how it is measured, or why there is none."""
+        return f"not measured: {self.why_not}" if self.accuracy is None else f"{self.accuracy}, {self.how}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values."""
@@ -101,7 +141,7 @@ class ModelSummary:
             "samples": f"{self.n_samples}, of which {n_labelled} labelled",
             "features": str(self.n_features),
             "labels": list_text(labels, SHOWN_CLASSES) or "none",
-            "accuracy": f"not measured: {self.why_not}" if self.accuracy is None else f"{self.accuracy}, leave-one-out",
+            "accuracy": self.accuracy_text(),
             **self.warnings(),
             "boxes": str(self.n_boxes),
         }
@@ -114,23 +154,31 @@ def summarise(view: ModelView) -> ModelSummary:
     left_out = view.left_out
     accuracy, why_not = (None, _why_none(view)) if left_out is None else _accuracy(left_out)
     members = view.members
-    counts = np.sum([member.counts.sum(axis=0) for member in members], axis=0) // len(members)
-    predicted = None if left_out is None else np.bincount(left_out.predicted, minlength=len(view.classes)).tolist()
-    classes = tuple(
-        ClassLabels(label, int(n), None if predicted is None else predicted[place])
-        for place, (label, n) in enumerate(zip(view.classes.tolist(), counts, strict=True))
-    )
+    together = None if left_out is None else together_of(left_out.groups, left_out.kind)
     return ModelSummary(
         view.name,
         int(members[0].support.sum()),
         view.reader.n_features_in_,
         sum(member.n_nodes for member in members),
-        classes,
+        _classes(view, left_out),
+        LEAVE_GROUP_OUT if together is not None and together.kind == "given" else LEAVE_ONE_OUT,
         accuracy,
         why_not,
-        None if left_out is None else len(left_out.truth),
-        None if left_out is None else left_out.n_labels,
+        together,
     )
+
+
+def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ...]:
+    counts = np.sum([member.counts.sum(axis=0) for member in view.members], axis=0) // len(view.members)
+    found = []
+    for index, (label, n) in enumerate(zip(view.classes.tolist(), counts.tolist(), strict=True)):
+        if left_out is None:
+            found.append(ClassLabels(label, n, n, None))
+            continue
+        own = left_out.groups[left_out.truth == index]
+        n_together = len(own) - len(np.unique(own))
+        found.append(ClassLabels(label, n, n - n_together, int((left_out.predicted == index).sum())))
+    return tuple(found)
 
 
 def _accuracy(left_out: LeftOut) -> tuple[Estimate | None, str]:
@@ -138,6 +186,13 @@ def _accuracy(left_out: LeftOut) -> tuple[Estimate | None, str]:
     if accuracy is not None:
         return accuracy, ""
     return None, ONE_CLASS if len(np.unique(left_out.truth)) < 2 else ONE_EACH
+
+
+def together_of(groups: IntArray, kind: str) -> Together | None:
+    """Return the groups of more than one label, given the group of each; None where there are none."""
+    sizes = np.unique(groups, return_counts=True)[1]
+    several = sizes[sizes > 1]
+    return Together(kind, int(several.sum()), len(several)) if len(several) else None
 
 
 def _why_none(view: ModelView) -> str:

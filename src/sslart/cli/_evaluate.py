@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -12,23 +13,13 @@ from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import MAX_SEARCHED
 from sslart._mapping.evidence.near_copies import near_copies
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.summary import ONE_CLASS, summarise
+from sslart._mapping.summary import ONE_CLASS, ModelSummary, summarise, together_of
 from sslart._utils.arrays import IntArray
 from sslart._utils.intervals import Estimate, share
 from sslart.model_selection import StratifiedGroupLabelledKFold, StratifiedLabelledKFold
 
 N_FOLDS = 5
-LEAVE_ONE_OUT = "leave-one-out"
-LEAVE_GROUP_OUT = "leave-one-group-out"
 HELD_OUT = "held out"
-
-
-class Measured(NamedTuple):
-    """How the accuracy was measured, and its value; where there is none, why."""
-
-    how: str
-    accuracy: Estimate | None
-    why_not: str = ""
 
 
 def leave_one_out(model: Any) -> Estimate | None:
@@ -40,36 +31,47 @@ def leave_one_out(model: Any) -> Estimate | None:
     return None if left_out is None else left_out.accuracy()
 
 
-def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | None, seed: int) -> Measured:
-    """Return the accuracy of a model that was fitted to these samples.
+def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | None, seed: int) -> ModelSummary:
+    """Return the summary of a model that was fitted to these samples, with its accuracy.
 
     Where the model does not keep its labelled samples, further models are fitted, each without a fifth of them. Labels
     of one group are held out together, and so are copies of a sample.
     """
     view = view_of(model)
+    summary = summarise(view)
     if view.uses_evidence:
-        summary = summarise(view)
-        return Measured(LEAVE_ONE_OUT if groups is None else LEAVE_GROUP_OUT, summary.accuracy, summary.why_not)
+        return summary
     truth = np.array(labels, dtype=object)
     known = np.flatnonzero([label is not None for label in labels])
-    classes, codes = np.unique(truth[known].astype(str), return_inverse=True)
+    codes = np.searchsorted(view.classes, truth[known].astype(str))
     together = _together(view, samples.iloc[known], codes, None if groups is None else [groups[row] for row in known])
-    n_units = min(len(np.unique(together.of_label[codes == code])) for code in range(len(classes)))
-    if len(classes) < 2 or n_units < 2:
+    n_groups = [len(np.unique(together.of_label[codes == code])) for code in range(len(view.classes))]
+    summary = replace(
+        summary,
+        how=HELD_OUT,
+        together=together_of(together.of_label, together.kind),
+        classes=tuple(replace(one, n_groups=n) for one, n in zip(summary.classes, n_groups, strict=True)),
+    )
+    if len(n_groups) < 2 or min(n_groups) < 2:
         too_few = "a class has labels in one group only" if together.several else "a class has one label only"
-        return Measured(HELD_OUT, None, ONE_CLASS if len(classes) < 2 else too_few)
-    right = np.zeros(len(known), dtype=bool)
-    folds = _folds(truth, known, together, min(N_FOLDS, n_units), seed)
+        return replace(summary, why_not=ONE_CLASS if len(n_groups) < 2 else too_few)
+    folds = _folds(truth, known, together, min(N_FOLDS, *n_groups), seed)
     if not folds:
-        return Measured(HELD_OUT, None, "a few groups hold most of the labels")
+        return replace(summary, why_not="a few groups hold most of the labels")
+    predicted = np.full(len(truth), None)
     for rest, held_out in folds:
         try:
             other = clone(model).fit(samples.iloc[rest], truth[rest].tolist())
         except ValueError:  # an ensemble that holds out a share of the labels, of which fewer are left
-            return Measured(HELD_OUT, None, "a class has too few labels to hold out a share of them twice")
-        right[np.searchsorted(known, held_out)] = other.predict(samples.iloc[held_out]) == truth[held_out]
-    n = round(float(together.weights.sum()))
-    return Measured(HELD_OUT, share(round(float(right @ together.weights)), n))
+            return replace(summary, why_not="a class has too few labels to hold out a share of them twice")
+        predicted[held_out] = other.predict(samples.iloc[held_out])
+    right = (predicted[known] == truth[known]) @ together.weights
+    return replace(
+        summary,
+        accuracy=share(round(float(right)), round(float(together.weights.sum()))),
+        why_not="",
+        classes=tuple(replace(one, n_predicted=int((predicted == one.label).sum())) for one in summary.classes),
+    )
 
 
 def _together(view: ModelView, samples: Any, codes: IntArray, groups: list[Any] | None) -> LabelGroups:
@@ -83,8 +85,8 @@ def _together(view: ModelView, samples: Any, codes: IntArray, groups: list[Any] 
     if len(coded) > MAX_SEARCHED:
         return copies
     indicator = np.array([feature.category is not None for feature in member.encoder.features])
-    items = LabelGroups(near_copies(coded, codes, indicator))
-    return items if len(items.several) > len(copies.several) else copies
+    items = LabelGroups(near_copies(coded, codes, indicator), "near copies")
+    return items if items.several else copies
 
 
 def _folds(truth: Any, known: IntArray, together: LabelGroups, n_folds: int, seed: int) -> list[tuple[Any, Any]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.row_keys import row_keys
+from sslart._art.row_keys import row_keys
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray

@@ -12,8 +12,14 @@ from typing import Any, NamedTuple
 from sslart.cli._model_file import read_model_and_rows, save_model
 from sslart.cli._output import check_target
 from sslart.cli._predictions import RowPredictor, records
-from sslart.cli.input.cells import labels
-from sslart.cli.input.columns import check_columns, check_learnt_columns, labels_of, learnt_columns, samples_for
+from sslart.cli.input.columns import (
+    check_columns,
+    check_learnt_columns,
+    groups_of,
+    labels_of,
+    learnt_columns,
+    samples_for,
+)
 from sslart.cli.input.files import pandas
 from sslart.cli.input.records import LineReader, NotARowError
 
@@ -168,7 +174,7 @@ class StreamWorker:
 
     def _print_predictions(self, rows: list[Row]) -> None:
         frame, samples = self._as_samples(rows)
-        classes = self._labels(frame) or [None] * len(rows)
+        labels = self._labels(frame) or [None] * len(rows)
         predictions = records(self._predict(samples))
         lines = []
         for row, prediction in zip(rows, predictions, strict=True):
@@ -182,15 +188,16 @@ class StreamWorker:
         self._n_novel += sum(prediction["novel"] for prediction in predictions)
         self._n_waiting += len(rows)
         self._last = rows[-1].number
-        for row, label, prediction in zip(rows, classes, predictions, strict=True):
+        for row, label, prediction in zip(rows, labels, predictions, strict=True):
             if self.learning.takes(is_novel=prediction["novel"], is_labelled=label is not None):
                 self._to_learn.append(row)
 
     def _learn(self, rows: list[Row]) -> None:
         frame, samples = self._as_samples(rows)
-        group = self._rows.group_column
-        groups = {"groups": labels(frame[group])} if group in frame.columns else {}
-        self.model.partial_fit(samples, self._labels(frame), **groups)
+        group, labels, groups = self._rows.group_column, self._labels(frame), {}
+        if group is not None and group in frame.columns:
+            groups["groups"] = groups_of(frame, group, SOURCE, labels)
+        self.model.partial_fit(samples, labels, **groups)
         self._n_learnt += len(rows)
 
     def _reject(self, row: Row, reason: Exception) -> None:

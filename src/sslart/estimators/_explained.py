@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sslart import explain as explanations
 from sslart import rules as if_then_rules
+from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import ModelSummary, summarise
 
 if TYPE_CHECKING:
     from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
@@ -87,6 +89,33 @@ class ExplainedMixin:
             simplify=simplify,
         )
         return found
+
+    def summary(self) -> ModelSummary:
+        """Return what the model has learnt, and how good it is on its own labels, each predicted by the others alone.
+
+        Returns
+        -------
+        ModelSummary
+            Samples, features, labels of each class; accuracy with its 95 % interval, or why there is none; classes with
+            fewer than five labels, classes that are never predicted, and labels that are left out together. Data first:
+            `str()` puts it into words.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import AutoSSLART
+        >>> X, y = load_iris(return_X_y=True)
+        >>> y[[row for row in range(150) if row % 4 or row > 115]] = -1
+        >>> print(AutoSSLART(random_state=0).fit(X, y).summary())
+        AutoSSLART
+        samples                 150, of which 29 labelled
+        features                4
+        labels                  0: 13, 1: 12, 2: 4
+        accuracy                100.0 % (95 % interval 88.3 to 100.0 %), leave-one-out
+        fewer than five labels  2 (4)
+        boxes                   40
+        """
+        return summarise(view_of(self))
 
     def explain(self, X: Any) -> list[Explanation]:
         """Return for each sample why the model predicts its class, what counts against it, and what would change it.

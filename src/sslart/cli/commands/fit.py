@@ -11,9 +11,10 @@ import typer
 
 from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import ModelSummary
 from sslart._utils.intervals import Estimate
 from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
-from sslart.cli._evaluate import Measured, measured
+from sslart.cli._evaluate import measured
 from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import save_model
 from sslart.cli._model_options import Mapping, ModelOptions, Voting, in_words, validation_share
@@ -117,7 +118,7 @@ def _learnt_rows(model: Any, table: TrainingTable, named: Columns) -> LearntRows
     return LearntRows.of_fit(samples, keys_of(samples, table.labels, ids), id_column, named.group)
 
 
-def _summary(model: Any, table: TrainingTable, quality: Measured, seconds: float, out: str) -> dict[str, Any]:
+def _summary(model: Any, table: TrainingTable, quality: ModelSummary, seconds: float, out: str) -> dict[str, Any]:
     return {
         "model": out,
         "estimator": type(model).__name__,
@@ -134,6 +135,10 @@ def _summary(model: Any, table: TrainingTable, quality: Measured, seconds: float
         "quality": quality.how,
         "accuracy": None if quality.accuracy is None else vars(quality.accuracy),
         "not_measured": quality.why_not or None,
+        "few_labels": {str(one.label): one.n_groups for one in quality.few_labels},
+        "never_predicted": [str(one.label) for one in quality.never_predicted],
+        "left_out_together": None if quality.together is None else vars(quality.together),
+        "beware": quality.warnings(),
         "guarantees": _guarantees(model),
         "important_features": _most_important(model),
         "boxes": int(model.n_nodes_),
@@ -185,6 +190,7 @@ def _print(summary: dict[str, Any], columns: list[Column]) -> None:
     value = f"not measured: {summary['not_measured']}" if accuracy is None else str(Estimate(**accuracy))
     lines += [
         (f"accuracy ({summary['quality']})", value),
+        *summary["beware"].items(),
         *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),
         ("boxes", str(summary["boxes"])),
         ("time", f"{summary['seconds']:.2f} s"),

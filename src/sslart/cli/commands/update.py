@@ -26,6 +26,7 @@ from sslart.cli.input.columns import (
     blank_rows,
     check_columns,
     check_learnt_columns,
+    groups_of,
     labels_of,
     learnt_columns,
     samples_for,
@@ -121,8 +122,8 @@ class _Learning:
         self.counts["other_label"] += int(found.other_label.sum())
         if not len(new):
             return
-        groups = {} if group is None else {"groups": cells.labels(frame[group].iloc[new])}
         labels = None if labels is None else [labels[row] for row in new]
+        groups = {} if group is None else {"groups": groups_of(frame.iloc[new], group, data, labels)}
         model.partial_fit(samples.iloc[new] if learnt_columns(model) else samples[new], labels, **groups)
         self.counts["samples"] += len(new)
         self.counts["labelled"] += sum(one is not None for one in labels or ())

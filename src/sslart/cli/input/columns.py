@@ -79,6 +79,19 @@ def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[A
     return [label if label is None else of_model.get(label, label) for label in labels]
 
 
+def groups_of(frame: Any, name: str, source: str, classes: Sequence[Any] | None) -> list[str | None]:
+    """Return the groups in a column as text, None where blank; every row with a class must have one."""
+    groups = [None if cell in MISSING else cell for cell in texts(frame[name])]
+    pairs = enumerate(zip(groups, classes or (), strict=classes is not None))
+    blank = [row for row, (group, one) in pairs if group is None and one is not None]
+    if blank:
+        raise ValueError(
+            f"Column {name!r} of {source} is blank in {len(blank)} labelled row(s); the first is row "
+            f"{frame.index[blank[0]] + 1} below the header. Name the group of each, or give it a name of its own."
+        )
+    return groups
+
+
 def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
     """Tell which rows have no cell at all in the columns named, with a note; none where all are blank."""
     blank = frame[list(names)].isna().all(axis=1).to_numpy()

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 from sslart._utils.text import plural
 from sslart.cli._output import note
 from sslart.cli.input import cells
-from sslart.cli.input.columns import Column, blank_rows, check_columns, features_of, labels_of, split_names, understood
+from sslart.cli.input.columns import (
+    Column,
+    blank_rows,
+    check_columns,
+    features_of,
+    groups_of,
+    labels_of,
+    split_names,
+    understood,
+)
 from sslart.cli.input.files import read_pieces
 from sslart.cli.input.sampling import sample_rows
 
@@ -77,7 +86,7 @@ def read_training_table(data: str, named: Columns, most_rows: int, seed: int, *,
         raise ValueError(f"Column {label!r} of {data} is blank throughout: label at least one row of each class.")
     samples = features_of(frame[features], data, categories)
     columns = [*understood(samples), *(Column(name, "left out", None, "") for name in left_out)]
-    groups = None if group is None else cells.labels(frame[group])
+    groups = None if group is None else groups_of(frame, group, data, labels)
     if group is not None and groups is not None:
         columns.append(_group_column(group, groups, labels))
     table = TrainingTable(
@@ -99,6 +108,4 @@ def _labelled_pieces(data: str, label: str, progress: bool) -> Iterator[Any]:
 def _group_column(name: str, groups: list[str | None], labels: list[Any]) -> Column:
     known = {one for one in groups if one is not None}
     labelled = {one for one, label in zip(groups, labels, strict=True) if one is not None and label is not None}
-    if not labelled:
-        raise ValueError(f"Column {name!r} names no group of a labelled row: name the column with the groups.")
     return Column(name, "group", groups.count(None), f"{plural(len(known), 'group')}, {len(labelled)} with labels")
