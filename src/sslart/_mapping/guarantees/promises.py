@@ -75,22 +75,27 @@ class Promises:
         limits = np.zeros(len(self.classes))
         if levels.overall is not None:
             curve = self.curve()
-            _check_error(levels.overall, self.n_labels, curve, f"with {self._counted()}")
+            _check_error(levels.overall, self.n_labels, curve, f"with {self._counted()}", self._unit)
             limits[:] = _limit(levels.overall, curve, "nothing", "everywhere")
         for index, level in levels.by_class:
             name = repr(self.classes[index].item())
             n, curve = float(self.left_out.weights[self.left_out.predicted == index].sum()), self.curve(index)
-            counted = plural(math.floor(n + EXACT), "left-out label")
-            _check_error(level, n, curve, f"for class {name}, which is predicted for {counted}", " of that class")
+            counted = plural(math.floor(n + EXACT), f"left-out {self._unit}")
+            _check_error(level, n, curve, f"for class {name}, which is predicted for {counted}", self._unit, name)
             limits[index] = _limit(level, curve, f"class {name} never", "where it is the most probable")
         return limits
 
     def _counted(self) -> str:
         """Return the number of labels in words."""
         n_labels, n_groups = len(self.left_out.truth), math.floor(self.n_labels + EXACT)
-        if n_groups == n_labels:
+        if self._unit == "label":
             return plural(n_labels, "label")
-        return f"{plural(n_labels, 'label')} of {plural(n_groups, 'group')} (copies and groups count once)"
+        return f"{plural(n_labels, 'label')} of {plural(n_groups, 'group')} (copies of a sample are one group)"
+
+    @property
+    def _unit(self) -> str:
+        """What counts one."""
+        return "label" if len(self.left_out.truth) == round(self.n_labels) else "group"
 
     def sets(self, proba: FloatArray, coverage: float, *, per_class: bool) -> BoolArray:
         """Return which classes are in the set of each sample.
@@ -118,18 +123,21 @@ class Promises:
             raise ValueError(
                 f"coverage={coverage:g} cannot be promised {with_labels}: every set would hold {held}. The highest "
                 f"coverage that can be promised is {_percent_down(1.0 - smallest_error(n_labels))}, and "
-                f"{100 * coverage:g} % needs at least {plural(labels_needed(1.0 - coverage), 'label')}{of_class}. "
+                f"{100 * coverage:g} % needs at least {plural(labels_needed(1.0 - coverage), self._unit)}{of_class}. "
                 f"Label more samples{cure}."
             )
 
 
-def _check_error(level: float, n_labels: float, curve: ErrorCurve, with_labels: str, which: str = "") -> None:
+def _check_error(
+    level: float, n_labels: float, curve: ErrorCurve, with_labels: str, unit: str, predicted_as: str | None = None
+) -> None:
     """Raise a ValueError where a level is too low for the number of labels, were all of them predicted rightly."""
     if smallest_error(n_labels) > level + EXACT:
+        which = "" if predicted_as is None else f" that are predicted as {predicted_as}"
         raise ValueError(
             f"max_error={level:g} cannot be promised {with_labels}: the smallest error that can be promised is "
             f"{percent_up(curve.smallest_error)}, and {100 * level:g} % needs at least "
-            f"{plural(labels_needed(level), 'label')}{which}. Label more samples, or raise max_error."
+            f"{plural(labels_needed(level), unit)}{which}. Label more samples, or raise max_error."
         )
 
 
