@@ -48,7 +48,8 @@ def cost_matrix(
         Name of the estimator, for errors.
     given : array-like of shape (n_classes, n_classes), dict from (true, predicted) to cost, "balanced" or None
         In a dict, wrong predictions that it does not name cost 1, and right ones 0. With "balanced", the wrong
-        predictions of all samples of a class cost the same in sum for every class.
+        predictions of all samples of a class cost the same in sum for every class. Each class counts one label more
+        than it has: of few labels, the share of a rare class is not known well, and probabilities are careful.
     classes : array
         Sorted.
     counts : callable or None
@@ -58,7 +59,7 @@ def cost_matrix(
     if given is None:
         return None
     if isinstance(given, str):
-        n = np.maximum(np.ones(len(classes)) if counts is None else counts(), 1)
+        n = 1 + (np.zeros(len(classes)) if counts is None else counts())
         return np.asarray((n.sum() / (len(n) * n))[:, None] * (1.0 - np.eye(len(n))))
     if not isinstance(given, Mapping):
         matrix = _matrix(owner, given)
