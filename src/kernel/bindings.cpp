@@ -9,6 +9,7 @@
 
 #include "art/learn.hpp"
 #include "art/rank.hpp"
+#include "art/row_keys.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -113,6 +114,13 @@ bool encode_batch(Array<const double, 2> matrix, Array<const double, 1> lower, A
                   upper.data(), coded.data());
 }
 
+void row_keys_batch(Array<const double, 2> matrix, Array<const std::uint64_t, 1> factors, Array<std::uint64_t, 1> keys) {
+    require(factors.shape(0) == matrix.shape(1) && keys.shape(0) == matrix.shape(0), "arrays of unlike lengths");
+    nb::gil_scoped_release unlocked;
+    row_keys(matrix.data(), static_cast<Index>(matrix.shape(0)), static_cast<Index>(matrix.shape(1)), factors.data(),
+             keys.data());
+}
+
 }  // namespace
 
 NB_MODULE(_kernel, module) {
@@ -121,6 +129,7 @@ NB_MODULE(_kernel, module) {
     module.def("new_cache", [] { return new SearchCache(); }, nb::rv_policy::take_ownership);
     module.def("encode", &encode_batch, "matrix"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
                "coded"_a.noconvert());
+    module.def("row_keys", &row_keys_batch, "matrix"_a.noconvert(), "factors"_a.noconvert(), "keys"_a.noconvert());
     module.def("learn", &learn_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(),
                "support"_a.noconvert(), "counts"_a.noconvert(), "labels"_a.noconvert(), "progress"_a.noconvert(),
                nb::kw_only(), "vigilance"_a, "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,13 @@ import numpy as np
 from sslart._art.learn_result import Fits
 from sslart._art.network import Network
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray
 
-MAX_SAMPLES = 1000
+MAX_IN_BLOCK = 100  # samples that are measured, on average
+MAX_LATER = 32
 FIRST_BLOCK = 20  # samples of a stream
-GROWTH = 1.25  # of the number of samples learnt, from one block to the next
+SHORTER = 4  # times is a block than all that was learnt before
 N_BLOCKS = 3
 CHECKED_SHARES = (0.05, 0.01)
 MIN_EXPECTED = 5
@@ -74,21 +77,34 @@ class FitRecords:
 
 
 class Measured(NamedTuple):
-    """The fits of the samples that a network has learnt in one call.
+    """The fits of the samples that a network has learnt in one call, all in the order in which they were learnt.
 
     Attributes
     ----------
     keys : array of uint64
     fits : Fits
-        Of the samples with these keys, before they were learnt.
-    n_left_out : int or None
-        None: the keys and fits are of all samples, in the order in which they were learnt. Else they are those of some
-        samples that were left out in turn after so many samples had been learnt, and nothing was learnt before.
+        Before the samples were learnt.
     """
 
     keys: KeyArray
     fits: Fits
-    n_left_out: int | None = None
+
+
+class LeftOut(NamedTuple):
+    """The fits of samples that a network has learnt in its first call, left out in turn.
+
+    Attributes
+    ----------
+    fits : Deferred
+        Keys and fits of some samples.
+    n_learnt : int
+        How many samples were learnt.
+    network : Network
+    """
+
+    fits: Deferred[tuple[KeyArray, Fits]]
+    n_learnt: int
+    network: Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +117,10 @@ class NoveltyCalibration:
 
     Attributes
     ----------
-    records : FitRecords
+    earlier : Deferred
+        The fits, but for those of the last calls.
+    later : tuple of (keys, list of Fits)
+        The fits of the last calls, by the members of an ensemble.
     n_learnt : int
         How many samples have been learnt.
     block : int
@@ -110,7 +129,8 @@ class NoveltyCalibration:
         After how many samples that block starts and ends.
     """
 
-    records: FitRecords
+    earlier: Deferred[FitRecords]
+    later: tuple[tuple[KeyArray, list[Fits]], ...] = ()
     n_learnt: int = 0
     block: int = 0
     start: int = 0
@@ -119,38 +139,60 @@ class NoveltyCalibration:
     @classmethod
     def of_stream(cls, n_members: int = 1) -> NoveltyCalibration:
         """Return the calibration of a model that has learnt nothing yet."""
-        return cls(FitRecords.none(n_members))
+        return cls(Deferred(lambda: FitRecords.none(n_members), []))
 
     @classmethod
-    def after(cls, before: NoveltyCalibration | None, members: Sequence[Measured | None]) -> NoveltyCalibration | None:
-        """Return the calibration after what each member has measured in a call; None where it was None before."""
-        measured = [one for one in members if one is not None]
-        if not measured:
-            return None
-        keys, _, n_left_out = measured[0]
-        fits = [one.fits for one in measured]
-        if n_left_out is not None:
-            return cls(FitRecords.of(keys, fits, 0), n_left_out, 1, n_left_out, _end_after(n_left_out))
-        return None if before is None else before.adding(keys, fits)
+    def of_left_out(cls, members: Sequence[LeftOut]) -> NoveltyCalibration:
+        """Return the calibration of a model whose members have learnt the same samples in one call."""
+
+        def records() -> FitRecords:
+            found = [member.fits.get() for member in members]
+            keys = reduce(np.intersect1d, [keys for keys, _ in found])
+            return FitRecords.of(keys, [fits.of(np.searchsorted(own, keys)) for own, fits in found], 0)
+
+        n_learnt = members[0].n_learnt
+        earlier = Deferred(records, [member.network for member in members])
+        return cls(earlier, (), n_learnt, 1, n_learnt, _end_after(n_learnt))
+
+    @cached_property
+    def records(self) -> FitRecords:
+        """All fits that are kept."""
+        earlier = self.earlier.get()
+        if not self.later:
+            return earlier
+        keys = np.concatenate([keys for keys, _ in self.later])
+        members = zip(*(fits for _, fits in self.later), strict=True)
+        return earlier.and_new(FitRecords.of(keys, [Fits.joined(one) for one in members], self.block))
 
     def wanted(self, keys: KeyArray) -> BoolArray:
         """Return which of the next samples are measured before they are learnt."""
         wanted = np.ones(len(keys), dtype=bool)
-        for rows, block in self._blocks_of_next(len(keys)):
-            if block.share < 1:
-                wanted[rows] = keys[rows] < np.uint64(block.share * 2.0**64)
+        for rows, share in self._parts_of_next(len(keys)):
+            if share < 1:
+                wanted[rows] = keys[rows] < np.uint64(share * 2.0**64)
         return wanted
 
-    def adding(self, keys: KeyArray, fits: Sequence[Fits]) -> NoveltyCalibration:
+    def adding(self, members: Sequence[Measured]) -> NoveltyCalibration:
         """Return the calibration after further samples have been learnt."""
-        now = self
-        for rows, _ in self._blocks_of_next(len(keys)):
-            new = FitRecords.of(keys[rows], [one.of(rows) for one in fits], now.block)
-            records = now.records.and_new(new) if len(new) else now.records
-            now = replace(now, records=records, n_learnt=now.n_learnt + rows.stop - rows.start)
+        now, keys = self, members[0].keys
+        for rows, _ in self._parts_of_next(len(keys)):
+            now = now._with(keys[rows], [member.fits.of(rows) for member in members])
             if now.n_learnt == now.end:
-                now = now._next_block(now._accepted())
+                earlier = Deferred(now._accepted, [])
+                earlier.get()
+                now = NoveltyCalibration(earlier, (), now.end, now.block + 1, now.end, _end_after(now.end))
         return now
+
+    def _with(self, keys: KeyArray, fits: list[Fits]) -> NoveltyCalibration:
+        """Return the calibration with further samples of the present block."""
+        n_learnt, earlier, later = self.n_learnt + len(keys), self.earlier, self.later
+        rows = np.flatnonzero(fits[0].boxes >= 0)
+        if len(rows):
+            later = (*later, (keys[rows], [one.of(rows) for one in fits]))
+        if len(later) > MAX_LATER:
+            records = NoveltyCalibration(earlier, later, n_learnt, self.block).records
+            earlier, later = Deferred(lambda: records, []), ()
+        return NoveltyCalibration(earlier, later, n_learnt, self.block, self.start, self.end)
 
     def familiarity(self, networks: Sequence[Network]) -> FloatArray:
         """Return how well the samples kept fit a network as it is now, ascending.
@@ -164,21 +206,13 @@ class NoveltyCalibration:
         ]
         return np.sort(np.clip(used.familiarity - np.mean(grown, axis=0), 0.0, 1.0))
 
-    @property
-    def share(self) -> float:
-        """Share of the samples of the present block that are measured."""
-        return MAX_SAMPLES / N_BLOCKS / (self.end - self.start)
-
-    def _blocks_of_next(self, n_samples: int) -> Iterator[tuple[slice, NoveltyCalibration]]:
-        """Divide the next samples into blocks; yield each with a calibration in that block."""
-        now, row = self, 0
+    def _parts_of_next(self, n_samples: int) -> Iterator[tuple[slice, float]]:
+        """Divide the next samples at the ends of blocks; yield each part, and which share of it is measured."""
+        start, end, row = self.start, self.end, 0
         while row < n_samples:
-            stop = min(n_samples, now.end - self.n_learnt)
-            yield slice(row, stop), now
-            now, row = now._next_block(now.records), stop
-
-    def _next_block(self, records: FitRecords) -> NoveltyCalibration:
-        return NoveltyCalibration(records, self.end, self.block + 1, self.end, _end_after(self.end))
+            stop = min(n_samples, end - self.n_learnt)
+            yield slice(row, stop), MAX_IN_BLOCK / (end - start)
+            start, end, row = end, _end_after(end), stop
 
     def _accepted(self) -> FitRecords:
         """Return the fits of the last blocks, after the present block is complete.
@@ -222,7 +256,7 @@ class NoveltyCalibration:
         ):
             raise ValueError("the calibration of novelty of the model does not fit it")
         records = FitRecords(keys.view(np.uint64), familiarity, boxes, extents, blocks)
-        return cls(records, *numbers)
+        return cls(Deferred(lambda: records, []), (), *numbers)
 
 
 def n_lowest(share: float, n_samples: int) -> int:
@@ -231,4 +265,4 @@ def n_lowest(share: float, n_samples: int) -> int:
 
 
 def _end_after(start: int) -> int:
-    return max(FIRST_BLOCK, int(np.ceil(GROWTH * start)))
+    return max(FIRST_BLOCK, start + start // SHORTER)

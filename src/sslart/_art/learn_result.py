@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -33,6 +33,11 @@ class Fits:
         """Return the fits of samples of which none is measured yet."""
         return cls(np.full(n_samples, -1), np.zeros(n_samples), np.zeros(n_samples))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Fits]) -> Fits:
+        """Return the fits of several parts, one after the other."""
+        return cls(*(np.concatenate([getattr(one, field.name) for one in parts]) for field in fields(cls)))
+
     def of(self, rows: slice | IntArray) -> Fits:
         """Return the fits of some samples."""
         return Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
@@ -46,13 +51,15 @@ class LearnResult:
     predicted: IntArray
     fits: Fits
 
+    def of(self, rows: slice | IntArray) -> LearnResult:
+        """Return what happened to some of the samples; `predicted` may be empty where nothing was predicted."""
+        predicted = self.predicted[rows] if len(self.predicted) else self.predicted
+        return LearnResult(self.nodes[rows], predicted, self.fits.of(rows))
+
     @classmethod
     def joined(cls, parts: Sequence[LearnResult]) -> LearnResult:
         """Return what happened to the samples of several parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
         nodes, predicted = (np.concatenate([getattr(one, name) for one in parts]) for name in ("nodes", "predicted"))
-        fits = (
-            np.concatenate([getattr(one.fits, name) for one in parts]) for name in ("boxes", "familiarity", "extents")
-        )
-        return cls(nodes, predicted, Fits(*fits))
+        return cls(nodes, predicted, Fits.joined([one.fits for one in parts]))

@@ -12,39 +12,52 @@ import numpy as np
 
 from sslart._art.learn_result import Fits
 from sslart._art.network import Network
-from sslart._data.row_keys import row_keys
+from sslart._art.row_keys import row_keys
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray
 
-MAX_ROWS = 4000  # of more, only boxes are computed again that change without the samples left out
+MAX_SAMPLES = 500  # that are left out in turn
+MIN_SAMPLES = 100
+SMALL = 2**21  # bytes of a table that is kept whole until the fits are asked for
+LARGE = 2**24  # bytes of what is kept of a larger table
 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a network has learnt.
+    """What a network has learnt, as far as it takes to leave some samples out.
 
     Attributes
     ----------
     network : Network
-    table : Table
-        All samples, in the order in which they were learnt.
-    matrix : array of shape (n_samples, n_coded_features)
-        The samples in the user's units.
-    winners : array of length n_samples
-        The box that learnt each sample.
-    parts : array of uint64, length n_samples
-        Samples that agree here are left out together.
     choice : float
         α.
+    table : Table
+        Samples, in the order in which they were learnt: all samples of the boxes that differ without the chosen ones.
+    winners : array of length n_samples
+        The box that learnt each sample.
+    keys : array of uint64, length n_samples
+        The same for copies.
+    parts : array of uint64, length n_samples
+        Samples that agree here are left out together.
+    chosen : array
+        The samples that are left out in turn, by ascending key.
     """
 
     network: Network
-    table: Table
-    matrix: FloatArray
-    winners: IntArray
-    parts: KeyArray
     choice: float
+    table: Table
+    winners: IntArray
+    keys: KeyArray
+    parts: KeyArray
+    chosen: IntArray
+
+    def of(self, rows: IntArray, n_chosen: int) -> Learnt:
+        """Return what remains of it with some rows and chosen samples, which must be among those rows."""
+        chosen = np.searchsorted(rows, self.chosen[:n_chosen])
+        kept = (self.table[rows], self.winners[rows], self.keys[rows], self.parts[rows])
+        return Learnt(self.network, self.choice, *kept, chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +79,14 @@ class Changed:
 
 
 def left_out_fits(
-    network: Network, table: Table, winners: IntArray, choice: float, max_samples: int, groups: IntArray | None = None
-) -> tuple[KeyArray, Fits]:
-    """Return how well learnt samples fit the network without them.
+    network: Network, table: Table, winners: IntArray, choice: float, groups: IntArray | None = None
+) -> Deferred[tuple[KeyArray, Fits]]:
+    """Return how well learnt samples fit the network without them: their keys, ascending, and their fits.
 
     A sample that its box would be smaller without is measured as if the box were as large as it is now, and the sample
     widened it once more: so a new sample that widens the box by as much fits equally well.
+
+    The fits are computed when they are first read, or before the network changes. What that takes is copied now.
 
     Parameters
     ----------
@@ -83,25 +98,65 @@ def left_out_fits(
         The box that learnt each sample.
     choice : float
         α.
-    max_samples : int
-        How many samples to measure; of more, a random sample of the distinct ones.
     groups : array of length n_samples, or None
         Samples of one group are left out together. None: copies are.
-
-    Returns
-    -------
-    keys : array of uint64
-        A key of each sample measured, ascending.
-    fits : Fits
     """
-    matrix, keys = network.encoder.matrix(table), row_keys(table)
-    chosen = _chosen(keys, max_samples)
-    learnt = Learnt(network, table, matrix, winners, keys if groups is None else groups.astype(np.uint64), choice)
-    samples = network.encode(table[chosen])
-    boxes, weights, matches = _best(learnt, samples, _changed(learnt, chosen))
-    familiarity = matches - _grown_distance(learnt, chosen, samples, weights)
-    fits = Fits(boxes, np.where(boxes < 0, 0.0, np.clip(familiarity, 0.0, 1.0)), network.extents(boxes))
-    return keys[chosen], fits
+    if table.values.nbytes <= SMALL:
+        table, winners = table[np.arange(len(table))], winners.copy()
+        return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, choice, groups))), [network])
+    learnt, factors = _reduced(_learnt(network, table, winners, choice, groups))
+    return Deferred(lambda: _fits(learnt, factors), [network])
+
+
+def _learnt(network: Network, table: Table, winners: IntArray, choice: float, groups: IntArray | None) -> Learnt:
+    keys = row_keys(table)
+    parts = keys if groups is None else groups.astype(np.uint64)
+    return Learnt(network, choice, table, winners, keys, parts, _chosen(keys, MAX_SAMPLES))
+
+
+def _small(learnt: Learnt) -> tuple[Learnt, FloatArray]:
+    return learnt, _narrower_ranges(learnt, _left_out_rows(learnt))
+
+
+def _reduced(learnt: Learnt) -> tuple[Learnt, FloatArray]:
+    """Return as much of a large table as it takes to leave samples out, fewer where that is too much."""
+    left_out = _left_out_rows(learnt)
+    factors = _narrower_ranges(learnt, left_out)
+    nodes = learnt.network.nodes
+    n_chosen = len(learnt.chosen)
+    while True:
+        parts = np.unique(learnt.parts[learnt.chosen[:n_chosen]])
+        rows = left_out[np.isin(learnt.parts[left_out], parts)]
+        with_box = np.lexsort((learnt.winners[rows], learnt.parts[rows]))
+        rows = rows[with_box]
+        starts = np.flatnonzero(
+            (np.diff(learnt.parts[rows], prepend=~learnt.parts[rows[0]]) != 0)
+            | (np.diff(learnt.winners[rows], prepend=-1) != 0)
+        )
+        boxes = learnt.winners[rows[starts]]
+        lowest = np.minimum.reduceat(_code(learnt.network.encode(learnt.table[rows])), starts)
+        remains = np.diff(starts, append=len(rows)) < nodes.support[boxes]
+        needed = np.zeros(nodes.n_nodes, dtype=bool)
+        needed[boxes[remains & (lowest <= nodes.weights[boxes]).any(axis=1)]] = True
+        kept = np.union1d(rows, np.flatnonzero(needed[learnt.winners]))
+        if len(kept) * learnt.table.values.shape[1] * 8 <= LARGE or n_chosen <= MIN_SAMPLES:
+            return learnt.of(kept, n_chosen), factors[:n_chosen]
+        n_chosen = max(n_chosen // 2, MIN_SAMPLES)
+
+
+def _left_out_rows(learnt: Learnt) -> IntArray:
+    """Return all samples that are left out at some time."""
+    parts = np.sort(learnt.parts[learnt.chosen])
+    within = np.flatnonzero((learnt.parts >= parts[0]) & (learnt.parts <= parts[-1]))
+    return np.asarray(within[parts[np.searchsorted(parts, learnt.parts[within])] == learnt.parts[within]])
+
+
+def _fits(learnt: Learnt, factors: FloatArray) -> tuple[KeyArray, Fits]:
+    samples = learnt.network.encode(learnt.table[learnt.chosen])
+    boxes, weights, matches = _best(learnt, samples, _changed(learnt))
+    familiarity = np.clip(matches - _grown_distance(samples, weights, factors), 0.0, 1.0)
+    fits = Fits(boxes, np.where(boxes < 0, 0.0, familiarity), learnt.network.extents(boxes))
+    return learnt.keys[learnt.chosen], fits
 
 
 def _chosen(keys: KeyArray, max_samples: int) -> IntArray:
@@ -122,27 +177,21 @@ def _code(samples: FloatArray) -> FloatArray:
     return code
 
 
-def _changed(learnt: Learnt, chosen: IntArray) -> Changed:
+def _changed(learnt: Learnt) -> Changed:
     """Return the boxes without what is left out with each chosen sample."""
-    nodes, parts, winners = learnt.network.nodes, learnt.parts, learnt.winners
-    own = np.unique(parts[chosen])
-    rows = np.flatnonzero(own[np.searchsorted(own, parts).clip(max=len(own) - 1)] == parts)
-    place = np.searchsorted(own, parts[rows])
-    pairs, counts = np.unique(place * nodes.n_nodes + winners[rows], return_counts=True)
+    nodes, rows = learnt.network.nodes, _left_out_rows(learnt)
+    parts = np.unique(learnt.parts[learnt.chosen])
+    of_row = np.searchsorted(parts, learnt.parts[rows])
+    pairs, counts = np.unique(of_row * nodes.n_nodes + learnt.winners[rows], return_counts=True)
     part, box = pairs // nodes.n_nodes, pairs % nodes.n_nodes
     emptied = counts == nodes.support[box]
     weights = np.where(emptied[:, None], np.nan, nodes.weights[box])
-    again = ~emptied
-    if len(winners) > MAX_ROWS:
-        code = _code(learnt.network.encode(learnt.table[rows]))
-        order = np.argsort(place * nodes.n_nodes + winners[rows], kind="stable")
-        lowest = np.minimum.reduceat(code[order], np.cumsum(counts) - counts)
-        again &= (lowest <= nodes.weights[box]).any(axis=1)
-    if again.any():
-        weights[again] = np.maximum(_without(learnt, own[part[again]], box[again]), weights[again])
-    of_sample = np.searchsorted(own, parts[chosen])
-    starts, ends = np.searchsorted(part, of_sample), np.searchsorted(part, of_sample, side="right")
-    sample = np.repeat(np.arange(len(chosen)), ends - starts)
+    again = np.flatnonzero(~emptied & (np.bincount(learnt.winners, minlength=nodes.n_nodes) == nodes.support)[box])
+    if len(again):
+        weights[again] = np.maximum(_without(learnt, parts[part[again]], box[again]), weights[again])
+    of_chosen = np.searchsorted(parts, learnt.parts[learnt.chosen])
+    starts, ends = np.searchsorted(part, of_chosen), np.searchsorted(part, of_chosen, side="right")
+    sample = np.repeat(np.arange(len(of_chosen)), ends - starts)
     taken = np.arange(len(sample)) - np.repeat(np.cumsum(ends - starts) - ends, ends - starts)
     return Changed(sample, box[taken], weights[taken])
 
@@ -206,7 +255,7 @@ def _choice_and_match(
     return shared / (choice + np.where(present, weights, 0.0).sum(axis=1)), 2.0 * shared / present.sum(axis=1)
 
 
-def _grown_distance(learnt: Learnt, chosen: IntArray, samples: FloatArray, weights: FloatArray) -> FloatArray:
+def _grown_distance(samples: FloatArray, weights: FloatArray, factors: FloatArray) -> FloatArray:
     """Return by how much the distance to the box grows where a sample alone has the least or greatest value.
 
     Without it the range would be narrower, and the distance a larger share of it.
@@ -214,24 +263,28 @@ def _grown_distance(learnt: Learnt, chosen: IntArray, samples: FloatArray, weigh
     n_features = samples.shape[1]
     shared = np.minimum(_code(samples), weights)
     sides = np.where(np.isnan(samples), 0.0, 1.0 - shared[:, :n_features] - shared[:, n_features:])
-    factors = _narrower_ranges(learnt, chosen)
     with np.errstate(invalid="ignore"):
         grown = np.where(np.isinf(factors), sides > 0, sides * factors)
     return np.asarray((grown - sides).sum(axis=1) / (~np.isnan(samples)).sum(axis=1))
 
 
-def _narrower_ranges(learnt: Learnt, chosen: IntArray) -> FloatArray:
-    """Return how many times as wide the range of each feature is as it would be without each sample."""
-    encoder, own, parts = learnt.network.encoder, learnt.matrix[chosen], learnt.parts[chosen]
-    factors = np.ones_like(own)
-    varies = np.array([feature.category is None for feature in encoder.features]) & (encoder.lower < encoder.upper)
-    for limit, nearest in ((encoder.lower, np.min), (encoder.upper, np.max)):
-        for feature in np.flatnonzero((own == limit).any(axis=0) & varies).tolist():
-            holders = np.unique(parts[own[:, feature] == limit[feature]])
-            values = learnt.matrix[:, feature]
-            others = values[(learnt.parts != holders[0]) & ~np.isnan(values)]
-            if len(holders) == 1 and len(others):
-                width = encoder.upper[feature] - encoder.lower[feature]
+def _narrower_ranges(learnt: Learnt, left_out: IntArray) -> FloatArray:
+    """Return how many times as wide the range of each feature is as it would be without each chosen sample."""
+    encoder, parts = learnt.network.encoder, learnt.parts[learnt.chosen]
+    factors = np.ones((len(parts), len(encoder.features)))
+    for place, (column, category) in enumerate(encoder.features):
+        own = learnt.table.values[learnt.chosen, column]
+        width = encoder.upper[place] - encoder.lower[place]
+        if category is not None or not width > 0:
+            continue
+        for limit, nearest in ((encoder.lower[place], np.fmin), (encoder.upper[place], np.fmax)):
+            holders = np.unique(parts[own == limit])
+            if len(holders) != 1:
+                continue
+            values = learnt.table.values[:, column].copy()
+            values[left_out[learnt.parts[left_out] == holders[0]]] = np.nan
+            others = nearest.reduce(values)
+            if not np.isnan(others):
                 with np.errstate(divide="ignore"):
-                    factors[parts == holders[0], feature] *= width / (width - abs(nearest(others) - limit[feature]))
+                    factors[parts == holders[0], place] *= width / (width - abs(others - limit))
     return factors

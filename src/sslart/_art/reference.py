@@ -16,8 +16,9 @@ from sslart._art.reference_terms import Flags, measure, nearest_centres
 from sslart._data.encoder import GRID
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.random_keys import KeyArray, mixed
 
-__all__ = ["Scorer", "encode", "learn", "measure", "nearest_centres", "new_cache", "rank"]
+__all__ = ["Scorer", "encode", "learn", "measure", "nearest_centres", "new_cache", "rank", "row_keys"]
 
 NO_NODE = -1
 
@@ -112,6 +113,21 @@ def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: Floa
     scaled[:, span == 0] *= 0.0
     coded[:] = np.rint(np.clip(scaled, 0.0, 1.0) * GRID) / GRID
     return bool((matrix < lower).any() or (matrix > upper).any())
+
+
+def row_keys(matrix: FloatArray, factors: KeyArray, keys: KeyArray) -> None:
+    """Find a key for each row: the same for rows that agree in every value.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_rows, n_columns)
+    factors : array of length n_columns
+        An odd number for each column.
+    keys : array of length n_rows
+        Filled with the keys.
+    """
+    bits = (matrix + 0.0).view(np.uint64)  # -0.0 is 0.0
+    keys[:] = mixed(((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1, dtype=np.uint64))
 
 
 def new_cache() -> None:

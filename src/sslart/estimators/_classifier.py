@@ -9,15 +9,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.calibration import Measured, NoveltyCalibration
+from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._art.learn_result import LearnResult
 from sslart._art.network import NO_LIMIT, Network, Undo
 from sslart._data.classes import ClassTable
+from sslart._data.groups import read_sample_weight
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
+from sslart._data.presentations import Presentations
 from sslart._data.samples import Table, read_samples
-from sslart._data.training import as_known, check_has_label, read_stream_labels
+from sslart._data.training import as_known, check_has_label, read_stream_labels, with_groups_and_weights
 from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.guarantees.errors import ErrorLevels
@@ -26,7 +28,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged_on_failure
 from sslart.estimators._explained import ExplainedMixin
-from sslart.estimators._novelty import FitMeter
+from sslart.estimators._novelty import FitMeter, calibration_after
 
 
 class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
@@ -75,13 +77,16 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         depth = check_whole(self._name, "search_depth", self.search_depth, or_none=True)
         return NO_LIMIT if depth is None else depth
 
-    def _read_stream(self, X: Any, y: Any, classes: Any) -> tuple[Table, Labels, Labels | None]:
+    def _read_stream(
+        self, X: Any, y: Any, classes: Any, groups: Any = None, sample_weight: Any = None
+    ) -> tuple[Table, Labels, Labels | None]:
         """Return the samples, labels and announced classes of a `partial_fit`."""
         if self.__sklearn_is_fitted__():
             table, known = self._read(X), self._class_table
         else:
             table, known = read_samples(self, X, reset=True), ClassTable()
-        return table, *read_stream_labels(table, y, classes, known)
+        labels, declared = read_stream_labels(table, y, classes, known)
+        return *with_groups_and_weights(table, labels, groups, sample_weight), declared
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each sample.
@@ -165,17 +170,8 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         if not labels.known.any():
             raise ValueError(NO_TRUTH)
         right = (predicted == labels.values)[labels.known]
-        return float(np.average(right, weights=_read_weights(sample_weight, labels)))
-
-
-def _read_weights(sample_weight: Any, labels: Labels) -> FloatArray | None:
-    if sample_weight is None:
-        return None
-    weights = column_or_1d(np.asarray(sample_weight, dtype=np.float64))
-    check_consistent_length(weights, labels.known)
-    if not (weights >= 0).all() or not 0 < weights[labels.known].sum() < np.inf:
-        raise ValueError("sample_weight must be numbers from 0 up, some above 0 among the labelled samples.")
-    return np.asarray(weights[labels.known])
+        weights = None if sample_weight is None else read_sample_weight(sample_weight, labels.known)[labels.known]
+        return float(np.average(right, weights=weights))
 
 
 class ARTClassifier(AbstainingClassifier, ARTEstimator):
@@ -219,7 +215,19 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         check_costs(self._name, self.decision_costs)
         self._check_max_error()
 
-    def _fit_table(self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None) -> Measured | None:
+    def _check_weights(self, labels: Labels) -> None:
+        """Raise a ValueError where samples have weights that the mapping cannot take."""
+        weights = labels.weights
+        if weights is not None and not self._new_mapping().uses_evidence and (weights != np.rint(weights)).any():
+            raise ValueError(
+                f"sample_weight of {self._name} must be whole numbers unless mapping='evidence': boxes count samples, "
+                "and a weight of 2 is the sample twice. Round the weights, or use evidence mapping, which takes any "
+                "weights."
+            )
+
+    def _fit_table(
+        self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None
+    ) -> Measured | LeftOut | None:
         """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
         self._check_prediction_params()
         params, mapping = self._learning_params(), self._new_mapping()
@@ -228,13 +236,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         cost_matrix(self._name, self.decision_costs, class_table.classes)
         self._check_max_error(class_table.classes)
         codes = class_table.codes(labels)
-        in_order = table[order]
-        learnt = network.learn(in_order, codes[order], len(class_table.seen), params, stop=stop)
+        shown = Presentations(labels[order].presentations)
+        in_order = table[order][shown.rows]
+        learnt = network.learn(in_order, codes[order][shown.rows], len(class_table.seen), params, stop=stop)
         network.nodes.trim()
         measured = FitMeter(in_order, None, afresh=True).measured(network, learnt, params.choice)
-        mapping = mapping.learned(network, class_table, table, codes, choose=True, is_last=True)
+        mapping = mapping.learned(network, class_table, table, codes, labels, choose=True, is_last=True)
         self._network, self._class_table, self._mapping = network, class_table, mapping
-        self._calibration = NoveltyCalibration.after(None, [measured])
+        self._calibration = calibration_after(None, [measured])
         return measured
 
     def _partial_fit_table(
@@ -247,7 +256,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         *,
         predict_first: bool = False,
         stop: Any = None,
-    ) -> tuple[LearnResult, Measured | None]:
+    ) -> tuple[LearnResult, Measured | LeftOut | None]:
         """Go on learning a table in the given order; on request each sample is predicted before it is learnt."""
         self._check_prediction_params()
         first = not self.__sklearn_is_fitted__()
@@ -258,32 +267,39 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         after = (class_table if declared is None else class_table.declaring(declared)).learning(labels)
         codes = after.codes(labels)
         calibration = NoveltyCalibration.of_stream() if first else self._calibration
-        meter = FitMeter(table, calibration, afresh=first and self.bounds is None)
+        shown = Presentations(labels.presentations)
+        shown_table, shown_codes = table[shown.rows], codes[shown.rows]
+        meter = FitMeter(shown_table, calibration, afresh=first and self.bounds is None)
         results = []
         segments = mapping.segments(codes, len(class_table.seen))
         for rows, choose in segments:
             n_seen = max(len(class_table.seen), int(codes[: rows.stop].max(initial=UNLABELLED)) + 1)
             known = after.first(n_seen)
+            own = shown.of(rows)
             result = network.learn(
-                table[rows],
-                codes[rows],
+                shown_table[own],
+                shown_codes[own],
                 n_seen,
                 params,
                 predict_depth=NO_LIMIT if predict_first else None,
-                measured=meter.wanted(rows),
+                measured=meter.wanted(own),
                 undo=None if first else undo,
                 stop=stop,
             )
             results.append(result)
             is_last = rows.stop == len(codes)
-            mapping = mapping.learned(network, known, table[rows], codes[rows], choose=choose, is_last=is_last)
+            mapping = mapping.learned(
+                network, known, table[rows], codes[rows], labels[rows], choose=choose, is_last=is_last
+            )
         self._network, self._class_table, self._mapping = network, after, mapping
         learnt = LearnResult.joined(results)
         measured = meter.measured(network, learnt, params.choice)
-        self._calibration = NoveltyCalibration.after(calibration, [measured])
-        return learnt, measured
+        self._calibration = calibration_after(calibration, [measured])
+        return learnt.of(shown.first), measured
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Go on learning: labelled and unlabelled samples in the given order, one or many.
 
         Parameters
@@ -294,9 +310,12 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
         classes : array-like, default=None
             Classes to expect, so that `predict_proba` has a column for each from the start.
+        groups, sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`. A group may come in several calls.
         """
         with unchanged_on_failure(self) as undo:
-            table, labels, declared = self._read_stream(X, y, classes)
+            table, labels, declared = self._read_stream(X, y, classes, groups, sample_weight)
+            self._check_weights(labels)
             self._partial_fit_table(table, labels, declared, undo)
         return self
 

@@ -18,7 +18,7 @@ from sslart._mapping.counts import CountsMapping
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
 from sslart.estimators._base import ARTEstimator, unchanged_on_failure
-from sslart.estimators._novelty import FitMeter
+from sslart.estimators._novelty import FitMeter, calibration_after
 
 
 class FuzzyART(ClusterMixin, ARTEstimator):
@@ -148,7 +148,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         params, meter = self._learning_params(), FitMeter(table, calibration, afresh=afresh)
         targets = np.full(len(table), UNLABELLED)
         learnt = network.learn(table, targets, 0, params, measured=meter.wanted(), undo=undo)
-        self._calibration = NoveltyCalibration.after(calibration, [meter.measured(network, learnt, params.choice)])
+        self._calibration = calibration_after(calibration, [meter.measured(network, learnt, params.choice)])
         return learnt.nodes
 
     def predict(self, X: Any) -> IntArray:

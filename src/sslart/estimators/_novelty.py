@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
-from sslart._art.calibration import MAX_SAMPLES, Measured, NoveltyCalibration
+from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._art.learn_result import LearnResult
 from sslart._art.left_out import left_out_fits
 from sslart._art.network import Network
 from sslart._art.novelty import FALSE_ALARMS
-from sslart._data.row_keys import row_keys
+from sslart._art.row_keys import row_keys
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray
@@ -117,12 +118,22 @@ class FitMeter:
         """Return which of some samples are measured before they are learnt; None: none is."""
         return None if self._wanted is None else self._wanted[rows]
 
-    def measured(self, network: Network, learnt: LearnResult, choice: float) -> Measured | None:
+    def measured(self, network: Network, learnt: LearnResult, choice: float) -> Measured | LeftOut | None:
         """Return what was measured, after the samples have been learnt."""
         if self._afresh:
-            keys, fits = left_out_fits(network, self._table, learnt.nodes, choice, MAX_SAMPLES)
-            return Measured(keys, fits, len(self._table))
+            return LeftOut(left_out_fits(network, self._table, learnt.nodes, choice), len(self._table), network)
         return None if self._keys is None else Measured(self._keys, learnt.fits)
+
+
+def calibration_after(
+    before: NoveltyCalibration | None, members: Sequence[Measured | LeftOut | None]
+) -> NoveltyCalibration | None:
+    """Return the calibration after what each member has measured in a call; None where there is none."""
+    left_out = [one for one in members if isinstance(one, LeftOut)]
+    if left_out:
+        return NoveltyCalibration.of_left_out(left_out)
+    measured = [one for one in members if isinstance(one, Measured)]
+    return before.adding(measured) if before is not None and measured else None
 
 
 def calibration_of(state: dict[str, Any], networks: list[Network]) -> NoveltyCalibration | None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._art.calibration import Measured, NoveltyCalibration
+from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._art.network import Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
@@ -23,7 +23,7 @@ from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
 from sslart.estimators._base import restore, unchanged_on_failure
 from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
-from sslart.estimators._novelty import calibration_of, state_of
+from sslart.estimators._novelty import calibration_after, calibration_of, state_of
 from sslart.estimators._sslart import SSLART, stage_order
 
 
@@ -172,7 +172,7 @@ class WESSLART(Ensemble):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, validation_set: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, validation_set: Any = None, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Learn afresh, each member in an order of its own, and measure the class weights.
 
         Parameters
@@ -183,10 +183,13 @@ class WESSLART(Ensemble):
             Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
         validation_set : (X_val, y_val), default=None
             Samples that no member learns, to measure the class weights on; takes the place of `validation`.
+        groups, sample_weight : array-like of shape (n_samples,), default=None
+            What samples belong together, and how much each counts: see `SSLART.fit`.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            table, labels = read_training(self, X, y)
+            table, labels = read_training(self, X, y, groups=groups, sample_weight=sample_weight)
+            self._new_member(0)._check_weights(labels)
             if self._uses_evidence() and (validation_set is not None or self.validation != "labelled"):
                 raise ValueError(
                     "With mapping='evidence' WESSLART measures its class weights by leave-one-out: leave validation at "
@@ -216,14 +219,16 @@ class WESSLART(Ensemble):
                 self.n_jobs,
             )
             self._take_members(members)
-            self._calibration = NoveltyCalibration.after(None, measured)
+            self._calibration = calibration_after(None, measured)
             if self._uses_evidence():
                 self._record = VotingRecord.none(len(members), self._class_table)
             else:
                 self._record = VotingRecord.of_votes(self._votes(validation), self._class_table, validation_labels)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Go on learning: labelled and unlabelled samples in the given order, one or many.
 
         Parameters
@@ -234,11 +239,14 @@ class WESSLART(Ensemble):
             Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
         classes : array-like, default=None
             Classes to expect, so that `predict_proba` has a column for each from the start.
+        groups, sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`. A group may come in several calls.
         """
         with unchanged_on_failure(self) as undo:
             self._check_parameters()
             first = not self.__sklearn_is_fitted__()
-            table, labels, declared = self._read_stream(X, y, classes)
+            table, labels, declared = self._read_stream(X, y, classes, groups, sample_weight)
+            self._new_member(0)._check_weights(labels)
             if first:
                 members = self._new_members(check_random_state(self.random_state))
             else:
@@ -255,7 +263,7 @@ class WESSLART(Ensemble):
             self._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
             right, measured = self._learn_together(members, table, labels, declared, orders, undo)
             before = NoveltyCalibration.of_stream(len(members)) if first else self._calibration
-            self._calibration = NoveltyCalibration.after(before, measured)
+            self._calibration = calibration_after(before, measured)
             record = VotingRecord.none(len(members), self._class_table)
             if not self._uses_evidence():
                 record = VotingRecord.of_right(right, self._class_table, labels)
@@ -271,10 +279,10 @@ class WESSLART(Ensemble):
         declared: Labels | None,
         orders: dict[int, IntArray],
         undo: Undo,
-    ) -> tuple[BoolArray, list[Measured | None]]:
+    ) -> tuple[BoolArray, list[Measured | LeftOut | None]]:
         """Let all members learn samples of a stream; return which each had predicted rightly before, and their fits."""
 
-        def learn(member: SSLART, stop: Any) -> tuple[BoolArray, Measured | None]:
+        def learn(member: SSLART, stop: Any) -> tuple[BoolArray, Measured | LeftOut | None]:
             order = orders[id(member)]
             learnt, measured = member._partial_fit_table(
                 table, labels, declared, undo, order, predict_first=True, stop=stop
