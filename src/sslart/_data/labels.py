@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -12,9 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sslart._data.samples import Table, plain_value
-from sslart._utils.arrays import BoolArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 UNLABELLED = -1
+MAX_PRESENTATIONS = 100
 NO_TRUTH = (
     "y has no labelled sample to score against: give the true classes of some samples. In cross-validation, "
     "cv=sslart.model_selection.StratifiedLabelledKFold() gives test folds of labelled samples."
@@ -31,13 +32,31 @@ class Labels:
         Labels as integers, booleans or strings. Where `known` is False: -1 if the user wrote that, else anything.
     known : boolean array of length n_samples
         Which samples are labelled.
+    groups : array of int of length n_samples, or None
+        A key of the group of each sample, 0 where it has none; None: no sample has one.
+    weights : array of length n_samples, or None
+        How much each sample counts, above 0; None: one each.
     """
 
     values: NDArray[Any]
     known: BoolArray
+    groups: IntArray | None = None
+    weights: FloatArray | None = None
 
     def __getitem__(self, rows: Any) -> Labels:
-        return Labels(self.values[rows], self.known[rows])
+        return Labels(
+            self.values[rows],
+            self.known[rows],
+            None if self.groups is None else self.groups[rows],
+            None if self.weights is None else self.weights[rows],
+        )
+
+    @property
+    def presentations(self) -> IntArray | None:
+        """How often boxes learn each sample: its weight, rounded, from 1 to `MAX_PRESENTATIONS`; None: once each."""
+        if self.weights is None:
+            return None
+        return np.clip(np.rint(self.weights), 1, MAX_PRESENTATIONS).astype(np.int64)
 
     @classmethod
     def none(cls, n_samples: int) -> Labels:
@@ -46,7 +65,7 @@ class Labels:
 
     def with_class_minus_one(self) -> Labels:
         """Return the labels with -1 taken for a class like any other."""
-        return Labels(self.values, self.known | self._minus_one())
+        return replace(self, known=self.known | self._minus_one())
 
     def _minus_one(self) -> BoolArray:
         # a sample without a label has the value 0, so every -1 was written by the user

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from sslart._data.classes import ClassTable
+from sslart._data.groups import group_keys, read_sample_weight
 from sslart._data.labels import Labels, read_labels
 from sslart._data.samples import Table, read_samples
 
 
-def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple[Table, Labels]:
+def read_training(
+    estimator: Any, X: Any, y: Any, *, gaps: bool = True, groups: Any = None, sample_weight: Any = None
+) -> tuple[Table, Labels]:
     """Return the samples and labels of a `fit`, of which at least one must be labelled.
 
-    With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the only other label.
+    With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the only other label. Samples of weight 0
+    are left out.
     """
     if y is None:
         raise ValueError(
@@ -31,7 +36,19 @@ def read_training(estimator: Any, X: Any, y: Any, *, gaps: bool = True) -> tuple
             "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
             "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
         )
-    return table, labels
+    return with_groups_and_weights(table, labels, groups, sample_weight)
+
+
+def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:
+    """Return samples and labels with the groups and weights that the user gave, without samples of weight 0."""
+    if groups is not None:
+        labels = replace(labels, groups=group_keys(groups, labels.known))
+    if sample_weight is None:
+        return table, labels
+    weights = read_sample_weight(sample_weight, labels.known)
+    labels = replace(labels, weights=weights)
+    kept = weights > 0
+    return (table, labels) if kept.all() else (table[kept], labels[kept])
 
 
 def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:

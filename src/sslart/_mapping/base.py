@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
+from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import IntArray
@@ -52,7 +53,15 @@ class Mapping(Protocol):
         """Cut samples of a stream, given by class codes, where the mapping needs to see the network in between."""
 
     def learned(
-        self, network: Network, class_table: ClassTable, table: Table, codes: IntArray, *, choose: bool, is_last: bool
+        self,
+        network: Network,
+        class_table: ClassTable,
+        table: Table,
+        codes: IntArray,
+        labels: Labels,
+        *,
+        choose: bool,
+        is_last: bool,
     ) -> Mapping:
         """Return the mapping after its network has learnt samples."""
 

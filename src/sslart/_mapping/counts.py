@@ -7,6 +7,7 @@ from typing import Any
 
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
+from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Segment
 from sslart._utils.arrays import IntArray
@@ -36,7 +37,15 @@ class CountsMapping:
         return [Segment(slice(0, len(codes)), False)]
 
     def learned(
-        self, network: Network, class_table: ClassTable, table: Table, codes: IntArray, *, choose: bool, is_last: bool
+        self,
+        network: Network,
+        class_table: ClassTable,
+        table: Table,
+        codes: IntArray,
+        labels: Labels,
+        *,
+        choose: bool,
+        is_last: bool,
     ) -> CountsMapping:
         """Return the mapping itself: the network has counted."""
         return self

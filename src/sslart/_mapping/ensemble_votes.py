@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sslart._data.classes import ClassTable
+from sslart._data.groups import NO_GROUP
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -167,9 +168,12 @@ def held_out(labels: Labels, share: float, random: np.random.RandomState) -> Boo
     for code in range(codes.max() + 1):
         of_class = random.permutation(np.flatnonzero(codes == code))
         apart[of_class[: min(round(share * len(of_class)), len(of_class) - 1)]] = True
-    if not apart.any():
+    if labels.groups is not None:  # a group is held out as its first sample is
+        _, first, inverse = np.unique(labels.groups, return_index=True, return_inverse=True)
+        apart = np.where(labels.known & (labels.groups != NO_GROUP), apart[first][inverse], apart)
+    if not apart.any() or not np.isin(codes[apart], codes[~apart]).all():
         raise ValueError(
-            f"validation={share} holds out no sample: no class has enough labelled samples to spare one sample. Use a "
-            "larger share, validation='labelled', or fit(..., validation_set=(X_val, y_val))."
+            f"validation={share} cannot hold out samples: no class has enough labelled samples, or groups, to spare "
+            "one. Use a larger share, validation='labelled', or fit(..., validation_set=(X_val, y_val))."
         )
     return apart

@@ -31,6 +31,9 @@ class AutoSSLART(SSLART):
         classes and columns predicted ones, in the order of `classes_`. In a dict from (true, predicted) to the cost,
         wrong predictions not named cost 1 and right ones 0. "balanced": a wrong prediction costs the more, the rarer
         its true class is among the labels, for a high balanced accuracy. None: the most probable class is predicted.
+    class_weight : "balanced", dict from class to weight, or None, default=None
+        How much the labels of each class count in the regression, in the choice of settings and
+        in probabilities; classes that a dict does not name count 1. Balanced: all classes count the same.
     max_labels : int, default=50000
         How many labelled samples are kept; of more, a fair sample.
     bounds : (lower, upper), default=None
@@ -77,6 +80,7 @@ class AutoSSLART(SSLART):
         abstain_below: float | None = None,
         max_error: Any = None,
         decision_costs: Any = None,
+        class_weight: Any = None,
         max_labels: int = 50_000,
         bounds: Any = None,
         random_state: Any = None,
@@ -87,6 +91,7 @@ class AutoSSLART(SSLART):
         self.abstain_below = abstain_below
         self.max_error = max_error
         self.decision_costs = decision_costs
+        self.class_weight = class_weight
         self.max_labels = max_labels
         self.bounds = bounds
         self.random_state = random_state

@@ -237,10 +237,10 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         self._check_max_error(class_table.classes)
         codes = class_table.codes(labels)
         shown = Presentations(labels[order].presentations)
-        in_order = table[order][shown.rows]
+        in_order, groups = table[order][shown.rows], labels[order][shown.rows].groups
         learnt = network.learn(in_order, codes[order][shown.rows], len(class_table.seen), params, stop=stop)
         network.nodes.trim()
-        measured = FitMeter(in_order, None, afresh=True).measured(network, learnt, params.choice)
+        measured = FitMeter(in_order, None, afresh=True, groups=groups).measured(network, learnt, params.choice)
         mapping = mapping.learned(network, class_table, table, codes, labels, choose=True, is_last=True)
         self._network, self._class_table, self._mapping = network, class_table, mapping
         self._calibration = calibration_after(None, [measured])
@@ -269,7 +269,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         calibration = NoveltyCalibration.of_stream() if first else self._calibration
         shown = Presentations(labels.presentations)
         shown_table, shown_codes = table[shown.rows], codes[shown.rows]
-        meter = FitMeter(shown_table, calibration, afresh=first and self.bounds is None)
+        groups = labels[shown.rows].groups
+        meter = FitMeter(shown_table, calibration, afresh=first and self.bounds is None, groups=groups)
         results = []
         segments = mapping.segments(codes, len(class_table.seen))
         for rows, choose in segments:

@@ -132,6 +132,8 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     0.83
     """
 
+    class_weight: Any = None
+
     def __init__(
         self,
         vigilance: float = 0.9,
@@ -182,7 +184,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     def _evidence_settings(self, seed: int) -> EvidenceSettings:
         """Return the checked parameters of evidence mapping."""
         fixed = FixedSettings.checked(self._name, self.families, self.bandwidth, self.ridge, self.rank_weight)
-        return EvidenceSettings.checked(self._name, fixed, self.max_labels, seed)
+        return EvidenceSettings.checked(self._name, fixed, self.max_labels, seed, self.class_weight)
 
     def _uses_evidence(self) -> bool:
         return check_option(self._name, "mapping", self.mapping, MAPPINGS) == EVIDENCE
@@ -202,7 +204,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             return dataclasses.replace(mapping, settings=settings)  # type: ignore[type-var]
         return mapping
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Learn afresh: boxes from the unlabelled samples, then boxes and classes from the labelled ones.
 
         Parameters
@@ -211,10 +213,19 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             Raw features; NaN where a value is missing.
         y : array-like of shape (n_samples,)
             Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
+        groups : array-like of shape (n_samples,), default=None
+            What samples belong together, such as patient, batch or day: with evidence mapping, the labels of a group
+            are left out together wherever left-out labels choose settings or measure quality. Copies of a sample are a
+            group in any case. Unlabelled samples may have None.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts: a weight of 2 is the sample twice, 0 is no sample. With evidence mapping any
+            weights from 0 up, with others whole numbers. Boxes learn a sample as often as its rounded weight, from once
+            to 100 times. In the choice of settings no sample counts more than once, as no copies do.
         """
         with unchanged_on_failure(self):
             self._learning_params()
-            table, labels = read_training(self, X, y)
+            table, labels = read_training(self, X, y, groups=groups, sample_weight=sample_weight)
+            self._check_weights(labels)
             self._fit_table(table, labels, stage_order(labels, self.shuffle, self.random_state))
         return self
 
@@ -242,7 +253,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         if EVIDENCE in state:
             settings = self._evidence_settings(0)
             self._mapping = evidence.EvidenceMapping.from_state(
-                state[EVIDENCE], settings.fixed, settings.max_labels, self._network, self._class_table
+                state[EVIDENCE], settings, self._network, self._class_table
             )
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.near_copies import near_copies
 from sslart._mapping.evidence.rank_scaler import RankScaler
-from sslart._mapping.evidence.settings import N_BLOCKS
+from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.random_keys import KeyArray
 
 Made = TypeVar("Made")
 
@@ -59,8 +60,10 @@ class LabelledSet:
         How much each class counts; balanced: in inverse proportion to the weights of its labels.
     rows : array of int of length n_labels, or None
         Which of the labels that are kept; None: all.
+    keys : array of uint64 of length n_labels, or None
+        Random keys of the samples, the same for copies; None: blocks are dealt out in the order of the labels.
     block_of : array of int of length n_labels, or None
-        The block of each label, where it is known from a larger set.
+        The block in which each label had part in a choice before, `NO_BLOCK` where it had none; None: no label had.
     """
 
     samples: FloatArray
@@ -74,6 +77,7 @@ class LabelledSet:
     group_keys: IntArray | None = None
     class_weights: FloatArray | str | None = None
     rows: IntArray | None = None
+    keys: KeyArray | None = None
     block_of: IntArray | None = None
 
     @cached_property
@@ -94,12 +98,21 @@ class LabelledSet:
     def blocks(self) -> IntArray:
         """The block of each label: settings are chosen without a block to predict its labels.
 
-        Up to `N_BLOCKS` groups, each group is a block. A label that comes later changes no block.
+        A block has whole groups, dealt out by their keys, so that the order of labels does not matter. Up to `N_BLOCKS`
+        groups, each is a block.
         """
-        if self.block_of is None:
-            return np.asarray(self.groups.numbers % N_BLOCKS)
-        first = np.unique(self.groups.numbers, return_index=True)[1]
-        return self.block_of[first][self.groups.numbers]
+        groups = self.groups.numbers
+        n_groups = int(groups.max(initial=-1)) + 1
+        place = np.arange(n_groups)
+        if self.keys is not None:
+            lowest = np.full(n_groups, np.iinfo(np.uint64).max)
+            np.minimum.at(lowest, groups, self.keys)
+            place = np.argsort(np.argsort(lowest, kind="stable"), kind="stable")
+        blocks = place % N_BLOCKS
+        if self.block_of is not None:
+            known = np.flatnonzero(self.block_of != NO_BLOCK)[::-1]
+            blocks[groups[known]] = self.block_of[known]  # of several labels of a group, the first one decides
+        return np.asarray(blocks[groups])
 
     @cached_property
     def row_weights(self) -> FloatArray:
@@ -157,6 +170,7 @@ class LabelledSet:
             weights=None if self.weights is None else self.weights[rows],
             group_keys=None if self.group_keys is None else self.group_keys[rows],
             rows=rows,
+            keys=None if self.keys is None else self.keys[rows],
             block_of=self.blocks[rows],
         )
 

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sslart._data.samples import Table
-from sslart._utils.arrays import IntArray
+from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
+from sslart._utils.arrays import FloatArray, IntArray
 
 MAX_CHUNKS = 32
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Labelled samples, their class codes, and their number in the stream."""
+    """Labelled samples with their class codes, numbers in the stream, weights, keys of their groups, and blocks."""
 
     table: Table
     codes: IntArray
     numbers: IntArray
+    weights: FloatArray
+    groups: IntArray
+    blocks: IntArray
+
+    def __getitem__(self, rows: IntArray) -> Chunk:
+        return Chunk(
+            self.table[rows],
+            self.codes[rows],
+            self.numbers[rows],
+            self.weights[rows],
+            self.groups[rows],
+            self.blocks[rows],
+        )
 
 
 @dataclass(frozen=True)
@@ -39,27 +53,41 @@ class LabelReservoir:
     def __len__(self) -> int:
         return sum(len(chunk.codes) for chunk in self.chunks)
 
-    def adding(self, table: Table, codes: IntArray, max_labels: int, seed: int) -> LabelReservoir:
-        """Return the reservoir with further samples; of too many those stay whose random keys are lowest."""
+    def adding(
+        self,
+        table: Table,
+        codes: IntArray,
+        max_labels: int,
+        seed: int,
+        *,
+        weights: FloatArray | None = None,
+        groups: IntArray | None = None,
+    ) -> LabelReservoir:
+        """Return the reservoir with further samples; of too many those stay whose random keys are lowest.
+
+        `weights` are one each by default; `groups` are keys, 0 for none.
+        """
         if not len(codes):
             return self
         numbers = self.n_seen + np.arange(len(codes))
-        longer = LabelReservoir((*self.chunks, Chunk(table, codes, numbers)), self.n_seen + len(codes))
+        weights = np.ones(len(codes)) if weights is None else weights
+        groups = np.zeros(len(codes), dtype=np.int64) if groups is None else groups
+        added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK))
+        longer = LabelReservoir((*self.chunks, added), self.n_seen + len(codes))
         if len(longer) <= max_labels and len(longer.chunks) <= MAX_CHUNKS:
             return longer
         whole = longer.whole()
         kept = np.sort(np.argsort(_random_keys(whole.numbers, seed), kind="stable")[:max_labels])
-        return LabelReservoir((Chunk(whole.table[kept], whole.codes[kept], whole.numbers[kept]),), longer.n_seen)
+        return LabelReservoir((whole[kept],), longer.n_seen)
 
     def with_columns(self, n_columns: int) -> LabelReservoir:
         """Return the reservoir with so many further columns, in which the samples kept have no value."""
         chunks = (
-            Chunk(
-                Table(
+            replace(
+                chunk,
+                table=Table(
                     np.pad(chunk.table.values, ((0, 0), (0, n_columns)), constant_values=np.nan), chunk.table.categories
                 ),
-                chunk.codes,
-                chunk.numbers,
             )
             for chunk in self.chunks
         )
@@ -75,7 +103,14 @@ class LabelReservoir:
             Table(values, categories, tables[0].names),
             np.concatenate([chunk.codes for chunk in self.chunks]),
             np.concatenate([chunk.numbers for chunk in self.chunks]),
+            np.concatenate([chunk.weights for chunk in self.chunks]),
+            np.concatenate([chunk.groups for chunk in self.chunks]),
+            np.concatenate([chunk.blocks for chunk in self.chunks]),
         )
+
+    def with_blocks(self, blocks: IntArray) -> LabelReservoir:
+        """Return the reservoir with the block of each label kept, in which it had part in a choice of settings."""
+        return LabelReservoir((replace(self.whole(), blocks=blocks),), self.n_seen)
 
     def to_state(self) -> dict[str, Any]:
         """Return the reservoir as plain values."""
@@ -85,6 +120,9 @@ class LabelReservoir:
             "categories": {str(column): list(values) for column, values in whole.table.categories.items()},
             "codes": whole.codes,
             "numbers": whole.numbers,
+            "weights": whole.weights,
+            "groups": whole.groups,
+            "blocks": whole.blocks,
             "n_seen": self.n_seen,
         }
 
@@ -94,6 +132,9 @@ class LabelReservoir:
         values, codes, numbers, n_seen = state["values"], state["codes"], state["numbers"], state["n_seen"]
         categories = {int(column): np.array(given, dtype=object) for column, given in state["categories"].items()}
         n = len(values)
+        weights = state.get("weights", np.ones(n))  # files of before weights and groups have none
+        groups = state.get("groups", np.zeros(n, dtype=np.int64))
+        blocks = state.get("blocks", np.full(n, NO_BLOCK))
         if (
             values.dtype != np.float64
             or values.shape != (n, n_columns)
@@ -106,13 +147,21 @@ class LabelReservoir:
             or numbers.shape != (n,)
             or numbers[0] < 0
             or not (np.diff(numbers) > 0).all()
+            or weights.dtype != np.float64
+            or weights.shape != (n,)
+            or not ((weights > 0) & (weights < np.inf)).all()
+            or groups.dtype != np.int64
+            or groups.shape != (n,)
+            or blocks.dtype != np.int64
+            or blocks.shape != (n,)
+            or not ((blocks >= NO_BLOCK) & (blocks < N_BLOCKS)).all()
             or type(n_seen) is not int
             or not numbers[-1] < n_seen < 2**62
             or any(given.shape != (n,) or not 0 <= column < n_columns for column, given in categories.items())
             or not all(isinstance(one, str | int | float | None) for given in categories.values() for one in given)
         ):
             raise ValueError("the labelled samples of the model do not fit it")
-        return cls((Chunk(Table(values, categories), codes, numbers),), n_seen)
+        return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks),), n_seen)
 
 
 def _of_column(table: Table, column: int) -> Any:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sslart._art.network import Network
+from sslart._art.row_keys import row_keys
 from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED
+from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Segment
 from sslart._mapping.evidence.design import BoxSet, LabelledSet
@@ -25,7 +26,6 @@ from sslart._mapping.evidence.settings import (
     N_BLOCKS,
     BasisSpec,
     EvidenceSettings,
-    FixedSettings,
     Mixture,
 )
 from sslart._mapping.left_out import LeftOut
@@ -87,7 +87,15 @@ class EvidenceMapping:
         return segments if rest.start == len(codes) else [*segments, Segment(rest, False)]
 
     def learned(
-        self, network: Network, class_table: ClassTable, table: Table, codes: IntArray, *, choose: bool, is_last: bool
+        self,
+        network: Network,
+        class_table: ClassTable,
+        table: Table,
+        codes: IntArray,
+        labels: Labels,
+        *,
+        choose: bool,
+        is_last: bool,
     ) -> EvidenceMapping:
         """Return the mapping after its network has learnt samples.
 
@@ -99,13 +107,23 @@ class EvidenceMapping:
         table : Table
         codes : array of length n_samples
             Class codes, -1 where unlabelled.
+        labels : Labels
+            With the groups and weights of the samples.
         choose : bool
             Whether to choose settings anew.
         is_last : bool
             Whether no more samples follow in this call.
         """
         known = codes != UNLABELLED
-        reservoir = self.reservoir.adding(table[known], codes[known], self.settings.max_labels, self.settings.seed)
+        own = labels[known]
+        reservoir = self.reservoir.adding(
+            table[known],
+            codes[known],
+            self.settings.max_labels,
+            self.settings.seed,
+            weights=own.weights,
+            groups=own.groups,
+        )
         mixtures = self.mixtures or ((DEFAULT_MIXTURE,) if len(reservoir) else ())
         mapping = replace(
             self, network=network, class_table=class_table, reservoir=reservoir, mixtures=mixtures, chosen=None
@@ -115,10 +133,11 @@ class EvidenceMapping:
     def _with_choice(self, is_last: bool) -> EvidenceMapping:
         with ONE_THREAD:
             nodes = self._landmarks()
-            labelled = self._labelled_set(nodes)
+            labelled = replace(self._labelled_set(nodes), block_of=None)
             solution = choose(labelled, self.settings.fixed, nodes)
             final = learn_all(labelled, solution) if is_last else None
-        return replace(self, mixtures=solution.mixtures, chosen=final)
+        reservoir = self.reservoir.with_blocks(labelled.blocks)
+        return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir)
 
     @cached_property
     def solution(self) -> Solution:
@@ -154,7 +173,20 @@ class EvidenceMapping:
             np.array([feature.category is not None for feature in self.network.encoder.features]),
             self.settings.seed,
             self.copies_together,
+            None if (kept.weights == 1).all() else kept.weights,
+            kept.groups if kept.groups.any() else None,
+            self._class_weights(),
+            keys=row_keys(kept.table),
+            block_of=kept.blocks,
         )
+
+    def _class_weights(self) -> FloatArray | str | None:
+        """Return how much each class learnt so far counts."""
+        given = self.settings.class_weight
+        if given is None or isinstance(given, str):
+            return given
+        learnt = self.class_table.classes[np.sort(self.class_table.sorted_codes())]
+        return np.array([given.get(label, 1.0) for label in learnt.tolist()], dtype=np.float64)
 
     @property
     def family_weights(self) -> dict[str, float]:
@@ -227,7 +259,7 @@ class EvidenceMapping:
 
     @classmethod
     def from_state(
-        cls, state: dict[str, Any], fixed: FixedSettings, max_labels: int, network: Network, class_table: ClassTable
+        cls, state: dict[str, Any], settings: EvidenceSettings, network: Network, class_table: ClassTable
     ) -> EvidenceMapping:
         """Return the mapping of a saved state, after checking that it can be one."""
         n_classes, seed = len(class_table.seen), state["seed"]
@@ -242,7 +274,7 @@ class EvidenceMapping:
         fits = fits and type(copies_together) is bool
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
-        settings = EvidenceSettings(fixed, max_labels, seed)
+        settings = settings._replace(seed=seed)
         return cls(settings, network, class_table, reservoir, mixtures, copies_together=copies_together)
 
 

@@ -5,10 +5,13 @@ Light, so that importing sslart stays quick.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sslart._data.classes import Label
+from sslart._data.samples import plain_value
 from sslart._mapping import evidence
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_number, check_whole
@@ -17,6 +20,7 @@ BANDWIDTHS = tuple(2.0**-level for level in range(6))
 RANK_WEIGHTS = (0.0, 0.5, 1.0)
 RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
 N_BLOCKS = 40  # of labels; settings are chosen without a block to predict its labels
+NO_BLOCK = -1  # of a label that had no part in a choice
 MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distinguishes no more
 
 
@@ -110,15 +114,35 @@ DEFAULT_MIXTURE = Mixture((BasisSpec("box", 0.5, 0.25),), 0.01)  # until there i
 
 
 class EvidenceSettings(NamedTuple):
-    """The parameters of evidence mapping: what is fixed, how many labelled samples are kept, and the seed."""
+    """The parameters of evidence mapping.
+
+    What is fixed, how many labelled samples are kept, the seed, and how much each class counts: "balanced", a weight
+    for each class that does not count one, or None.
+    """
 
     fixed: FixedSettings
     max_labels: int
     seed: int
+    class_weight: str | dict[Label, float] | None = None
 
     @classmethod
-    def checked(cls, owner: str, fixed: FixedSettings, max_labels: Any, seed: int) -> EvidenceSettings:
+    def checked(
+        cls, owner: str, fixed: FixedSettings, max_labels: Any, seed: int, class_weight: Any
+    ) -> EvidenceSettings:
         """Return the settings after checking them."""
         kept = check_whole(owner, "max_labels", max_labels)
         assert kept is not None
-        return cls(fixed, kept, seed)
+        return cls(fixed, kept, seed, _checked_class_weight(owner, class_weight))
+
+
+def _checked_class_weight(owner: str, given: Any) -> str | dict[Label, float] | None:
+    if given is None or given == "balanced":
+        return None if given is None else "balanced"
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            f"class_weight of {owner} must be None, 'balanced' or a dict from class to weight, got {given!r}."
+        )
+    return {
+        plain_value(label): check_number(owner, f"class_weight of class {label!r}", weight, 0, open_low=True)
+        for label, weight in given.items()
+    }
