@@ -9,8 +9,8 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long explain-bench peers accuracy trust reproduce reproduce-quick fuzz \
-	sanitize docs docs-links lint clean
+.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long explain-bench peers accuracy imbalanced trust reproduce \
+	reproduce-quick fuzz sanitize docs docs-links lint clean
 
 help:
 	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
@@ -24,6 +24,7 @@ help:
 	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
 	@echo "make accuracy         accuracy against other classifiers on 49 data sets; writes docs/accuracy.md (an hour or more; resumes)"
 	@echo "make trust            what models promise against what is found; writes docs/trust.md (under 20 minutes; resumes)"
+	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
 	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
@@ -76,6 +77,10 @@ bench-long: $(VENV)/tools
 accuracy: $(VENV)/accuracy
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.speed
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.run --ours auto --jobs 2
+
+# rare classes against balanced forests; results are kept in reproduction/imbalanced, so that a stopped run continues
+imbalanced: $(VENV)/accuracy $(VENV)/bench
+	cd benchmarks && ../$(BIN)/python -W ignore -m imbalanced.run
 
 # claims and guarantees against samples that no model has seen, beside MAPIE; results are kept in reproduction/trust
 trust: $(VENV)/accuracy $(VENV)/bench

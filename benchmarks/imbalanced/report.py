@@ -11,10 +11,8 @@ from scipy.stats import rankdata
 
 from accuracy.report import Result
 from imbalanced import sets
-from imbalanced.contenders import MEASURES
+from imbalanced.contenders import MEASURES, RANKED
 from sslart._utils.tables import markdown_table
-
-OURS = "ours"  # the names of ours begin so
 
 
 def set_key(dataset: str, labels: str) -> str:
@@ -52,15 +50,17 @@ def mean_ranks(means: np.ndarray) -> np.ndarray:
 
 
 def table(findings: Findings, names: Sequence[str], labels: str, methods: Sequence[str]) -> str:
-    """Return mean and mean rank of each measure, the best rank in bold."""
+    """Return mean and mean rank of each measure, the best rank in bold; what is not ranked comes last."""
+    methods = sorted(methods, key=lambda method: method not in RANKED)
+    n_ranked = sum(method in RANKED for method in methods)
     head, columns = ["method"], []
     for measure, title in MEASURES.items():
         means = findings.means(names, labels, methods, measure)
-        ranks = mean_ranks(means)
-        best = ranks.min()
+        ranks = mean_ranks(means[:n_ranked])
+        cells = [f"**{rank:.2f}**" if rank < ranks.min() + 0.005 else f"{rank:.2f}" for rank in ranks]
         head += [f"{title}, %", "mean rank"]
         columns.append([f"{mean:.1f}" for mean in means.mean(axis=1)])
-        columns.append([f"**{rank:.2f}**" if rank < best + 0.005 else f"{rank:.2f}" for rank in ranks])
+        columns.append(cells + [""] * (len(methods) - n_ranked))
     seconds = findings.means(names, labels, methods, "fit").mean(axis=1)
     columns.append([f"{second:.2f}" for second in seconds])
     rows = [[method, *cells] for method, cells in zip(methods, zip(*columns, strict=True), strict=True)]
@@ -89,10 +89,11 @@ def page(
         "(few labels), or all samples have it (all labels). All methods get the same splits, and none uses a test "
         "label. The tuning half is for choosing what ours does, the checking half for judging it: every second set "
         "in alphabetical order belongs to the one, the rest to the other.\n\n"
-        'Ours is `AutoSSLART(class_weight="balanced")`, and `AutoSSLART()` without weights; both get the raw data, '
-        "labelled and unlabelled. Rivals learn from labelled samples only, with missing values filled, features in "
-        "[0, 1] and categories as indicators: random forest (`class_weight=\"balanced_subsample\"`), extra trees "
-        "(`class_weight=\"balanced\"`) and logistic regression (`class_weight=\"balanced\"`, standardised features) "
+        'Ours is `AutoSSLART(decision_costs="balanced")`. For reference, without a rank: the same model without costs, '
+        'and `AutoSSLART(class_weight="balanced")`. All get the raw data, labelled and unlabelled, and nothing else is '
+        "set but a seed. Rivals learn from labelled samples only, with missing values filled, features in "
+        '[0, 1] and categories as indicators: random forest (`class_weight="balanced_subsample"`), extra trees '
+        '(`class_weight="balanced"`) and logistic regression (`class_weight="balanced"`, standardised features) '
         "of scikit-learn, and balanced forest, the `BalancedRandomForestClassifier` of imbalanced-learn, all with "
         "their defaults otherwise.\n\n"
         "Balanced accuracy is the mean of the recalls of both classes. F1 is that of the rare class. The area under "
