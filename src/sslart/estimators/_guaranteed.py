@@ -75,10 +75,12 @@ class GuaranteedClassifier(AbstainingClassifier):
         >>> from sslart import AutoSSLART
         >>> X, y = load_iris(return_X_y=True)
         >>> model = AutoSSLART(random_state=0).fit(X[::3], y[::3])
-        >>> model.predict_set(X[[1, 77, 133]], coverage=0.95)
+        >>> sets = model.predict_set(X[1::3], coverage=0.9)
+        >>> sets[:2]
         array([[ True, False, False],
-               [False,  True,  True],
-               [False,  True,  True]])
+               [ True, False, False]])
+        >>> bool(sets[range(50), y[1::3]].mean() >= 0.9)
+        True
         """
         wanted = check_number("predict_set", "coverage", coverage, 0, 1, open_low=True)
         if wanted == 1:
