@@ -48,7 +48,23 @@ def test_without_classes_quality_is_that_of_left_out_labels(unlabelled):
     assert numbers_of(page)["quality"] is None
     assert "of left-out labels right" in page
     assert "predicted from all other labels, as if its own were not known" in page
-    assert "those of single members" not in page
+    assert "Left out together" not in page
+
+
+def test_the_page_names_labels_that_are_left_out_together(tmp_path):
+    X, y = iris()
+    model = AutoSSLART(random_state=0).fit(pd.concat([X, X]), np.tile(few(y, 5), 2))
+    page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
+    assert "Left out together: 60 labels of 30 samples that come more than once." in page
+    assert numbers_of(page)["left_out"]["accuracy"]["total"] == 30
+
+
+def test_the_page_states_why_there_is_no_accuracy(tmp_path):
+    X, y = iris()
+    one_each = few(y, 50)
+    model = AutoSSLART(random_state=0).fit(X, one_each)
+    page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
+    assert "not measured:</b> each class has one label, which the others cannot predict." in page
 
 
 def test_left_out_quality_of_an_ensemble_is_that_of_its_vote():
@@ -69,6 +85,7 @@ def test_a_model_that_keeps_no_labels_has_no_left_out_quality(tmp_path):
     model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
     page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
     assert numbers_of(page)["left_out"] is None
+    assert "the model keeps no labelled samples" in page
     assert not numbers_of(page)["confidence"]["bins"]
     assert "What matters to the predictions" not in page
     assert "The model in few rules" not in page  # a box decides, and the rules of the boxes are exact

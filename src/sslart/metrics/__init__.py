@@ -1,6 +1,7 @@
 """Scores for models that may abstain, what such models can promise, and comparisons over data sets."""
 
 from sslart._mapping.guarantees.levels import Guarantee, Guarantees
+from sslart._mapping.summary import ModelSummary
 from sslart.metrics._abstention import (
     CoverageCorrectness,
     correctness_score,
@@ -19,6 +20,7 @@ __all__ = [
     "Guarantee",
     "Guarantees",
     "Interval",
+    "ModelSummary",
     "WinTieLoss",
     "bootstrap_interval",
     "correctness_score",

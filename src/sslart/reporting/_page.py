@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sslart._mapping.summary import summarise as model_summary
 from sslart._utils.files import write_atomically
 from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
@@ -109,7 +110,7 @@ def report(
     summary = summarise(observed)
     left_out = observed.view.left_out
     confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
-    promised = guarantee_table(observed)
+    promised, own_labels = guarantee_table(observed), model_summary(observed.view)
     rows = chosen_rows(states, n_samples)
     samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))
     few_rules = model_rules(observed, X)
@@ -129,6 +130,7 @@ def report(
             summary=summary,
             confidence=confidence,
             left_out=of_labels,
+            own_labels=own_labels,
             guarantees=promised,
             few_rules=few_rules,
             important=important,
@@ -137,6 +139,7 @@ def report(
                 **dataclasses.asdict(summary),
                 "confidence": dataclasses.asdict(confidence),
                 "left_out": of_labels and dataclasses.asdict(of_labels),
+                "own_labels": own_labels.to_dict(),
                 "guarantees": promised and dataclasses.asdict(promised),
                 "few_rules": few_rules and dataclasses.asdict(few_rules),
             },
