@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
@@ -63,17 +63,19 @@ class FitRecords:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def rows(self, rows: IntArray | BoolArray) -> FitRecords:
+    def rows(self, rows: IntArray | BoolArray | slice) -> FitRecords:
         """Return some of the fits."""
-        return FitRecords(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return FitRecords(
+            self.keys[rows], self.familiarity[rows], self.boxes[rows], self.extents[rows], self.blocks[rows]
+        )
 
     def and_new(self, later: FitRecords) -> FitRecords:
         """Return these fits and later ones; of copies the first alone."""
-        first = np.sort(np.unique(later.keys, return_index=True)[1])
-        later = later.rows(first[~np.isin(later.keys[first], self.keys)])
-        return FitRecords(
+        both = FitRecords(
             *(np.concatenate([getattr(self, field.name), getattr(later, field.name)]) for field in fields(self))
         )
+        first = np.unique(both.keys, return_index=True)[1]
+        return both if len(first) == len(both) else both.rows(np.sort(first))
 
 
 class Measured(NamedTuple):
@@ -164,17 +166,19 @@ class NoveltyCalibration:
         members = zip(*(fits for _, fits in self.later), strict=True)
         return earlier.and_new(FitRecords.of(keys, [Fits.joined(one) for one in members], self.block))
 
-    def wanted(self, keys: KeyArray) -> BoolArray:
-        """Return which of the next samples are measured before they are learnt."""
+    def wanted(self, keys: KeyArray) -> BoolArray | None:
+        """Return which of the next samples are measured before they are learnt; None: none is."""
         wanted = np.ones(len(keys), dtype=bool)
         for rows, share in self._parts_of_next(len(keys)):
             if share < 1:
-                wanted[rows] = keys[rows] < np.uint64(share * 2.0**64)
-        return wanted
+                np.less(keys[rows], int(share * 2**64), out=wanted[rows])
+        return wanted if wanted.any() else None
 
     def adding(self, members: Sequence[Measured]) -> NoveltyCalibration:
         """Return the calibration after further samples have been learnt."""
         now, keys = self, members[0].keys
+        if self.n_learnt + len(keys) < self.end:
+            return self._with(keys, [member.fits for member in members])
         for rows, _ in self._parts_of_next(len(keys)):
             now = now._with(keys[rows], [member.fits.of(rows) for member in members])
             if now.n_learnt == now.end:
@@ -186,7 +190,7 @@ class NoveltyCalibration:
     def _with(self, keys: KeyArray, fits: list[Fits]) -> NoveltyCalibration:
         """Return the calibration with further samples of the present block."""
         n_learnt, earlier, later = self.n_learnt + len(keys), self.earlier, self.later
-        rows = np.flatnonzero(fits[0].boxes >= 0)
+        rows = np.flatnonzero(fits[0].boxes >= 0) if len(fits[0].boxes) else fits[0].boxes
         if len(rows):
             later = (*later, (keys[rows], [one.of(rows) for one in fits]))
         if len(later) > MAX_LATER:
@@ -206,13 +210,15 @@ class NoveltyCalibration:
         ]
         return np.sort(np.clip(used.familiarity - np.mean(grown, axis=0), 0.0, 1.0))
 
-    def _parts_of_next(self, n_samples: int) -> Iterator[tuple[slice, float]]:
-        """Divide the next samples at the ends of blocks; yield each part, and which share of it is measured."""
+    def _parts_of_next(self, n_samples: int) -> list[tuple[slice, float]]:
+        """Divide the next samples at the ends of blocks; return each part, and which share of it is measured."""
         start, end, row = self.start, self.end, 0
+        parts = []
         while row < n_samples:
             stop = min(n_samples, end - self.n_learnt)
-            yield slice(row, stop), MAX_IN_BLOCK / (end - start)
+            parts.append((slice(row, stop), MAX_IN_BLOCK / (end - start)))
             start, end, row = end, _end_after(end), stop
+        return parts
 
     def _accepted(self) -> FitRecords:
         """Return the fits of the last blocks, after the present block is complete.
@@ -226,8 +232,8 @@ class NoveltyCalibration:
             k = n_lowest(share, len(before))
             if k and share * len(new) >= MIN_EXPECTED and not (new < before[k - 1]).any():
                 return self.records.rows(~is_new)
-        last = np.unique(self.records.blocks)[-N_BLOCKS:]
-        return self.records.rows(np.isin(self.records.blocks, last))
+        starts = np.flatnonzero(np.diff(self.records.blocks, prepend=-1))  # blocks are in ascending order
+        return self.records.rows(slice(starts[-N_BLOCKS:].min(initial=len(self.records)), None))
 
     def to_state(self) -> dict[str, Any]:
         """Return the calibration as plain values."""

@@ -39,8 +39,8 @@ class Fits:
         return cls(*(np.concatenate([getattr(one, field.name) for one in parts]) for field in fields(cls)))
 
     def of(self, rows: slice | IntArray) -> Fits:
-        """Return the fits of some samples."""
-        return Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
+        """Return the fits of some samples; of none where none was measured."""
+        return self if not len(self.boxes) else Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
 
 
 @dataclass(frozen=True)

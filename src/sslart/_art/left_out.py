@@ -20,7 +20,7 @@ from sslart._utils.random_keys import KeyArray
 
 MAX_SAMPLES = 500  # that are left out in turn
 MIN_SAMPLES = 100
-SMALL = 2**21  # bytes of a table that is kept whole until the fits are asked for
+SMALL = 2**23  # bytes of a table that is kept whole until the fits are asked for
 LARGE = 2**24  # bytes of what is kept of a larger table
 
 
@@ -99,10 +99,10 @@ def left_out_fits(
     choice : float
         α.
     groups : array of length n_samples, or None
-        Samples of one group are left out together. None: copies are.
+        Samples of one group are left out together. None, or 0 for a sample: its copies are.
     """
     if table.values.nbytes <= SMALL:
-        table, winners = table[np.arange(len(table))], winners.copy()
+        table, winners = table.copy(), winners.copy()
         return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, choice, groups))), [network])
     learnt, factors = _reduced(_learnt(network, table, winners, choice, groups))
     return Deferred(lambda: _fits(learnt, factors), [network])
@@ -110,7 +110,7 @@ def left_out_fits(
 
 def _learnt(network: Network, table: Table, winners: IntArray, choice: float, groups: IntArray | None) -> Learnt:
     keys = row_keys(table)
-    parts = keys if groups is None else groups.astype(np.uint64)
+    parts = keys if groups is None else np.where(groups == 0, keys, groups.view(np.uint64))
     return Learnt(network, choice, table, winners, keys, parts, _chosen(keys, MAX_SAMPLES))
 
 

@@ -110,7 +110,7 @@ class Network(Changing):
         encoder = self.encoder
         nodes = np.full(len(table), -1)
         predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
-        fits = Fits.none(len(table))
+        fits = Fits.none(0 if measured is None else len(table))
 
         def undo_learning() -> None:
             if journal is not None:
@@ -205,10 +205,7 @@ class Network(Changing):
                 journal_weights=None if journal is None else journal.weights,
                 journal_support=None if journal is None else journal.support,
                 journal_counts=None if journal is None else journal.counts,
-                fit_wanted=measured,
-                fit_nodes=learnt.fits.boxes,
-                fit_matches=learnt.fits.familiarity,
-                fit_extents=learnt.fits.extents,
+                **_fit_arguments(measured, learnt.fits),
                 stop=stop,
             )
             own.n_nodes = int(progress[1])
@@ -362,6 +359,13 @@ class Network(Changing):
         network = cls(Encoder(features, categorical, lower, upper))
         network.nodes = nodes
         return network
+
+
+def _fit_arguments(measured: Any, fits: Fits) -> dict[str, Any]:
+    if measured is None:
+        return {}
+    names = ("fit_wanted", "fit_nodes", "fit_matches", "fit_extents")
+    return dict(zip(names, (measured, fits.boxes, fits.familiarity, fits.extents), strict=True))
 
 
 def _n_made_unlabelled(nodes: IntArray, targets: IntArray, n_nodes_before: int) -> int:

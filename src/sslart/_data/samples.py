@@ -42,6 +42,12 @@ class Table:
             self.values[rows], {column: values[rows] for column, values in self.categories.items()}, self.names
         )
 
+    def copy(self) -> Table:
+        """Return the samples in arrays of their own, which stay as they are if the user changes the given ones."""
+        return Table(
+            self.values.copy(), {column: values.copy() for column, values in self.categories.items()}, self.names
+        )
+
 
 def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[int] | None = None) -> Table:
     """Return X as a `Table`; record or check its width and feature names on the estimator.

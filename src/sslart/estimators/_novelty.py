@@ -14,7 +14,7 @@ from sslart._art.novelty import FALSE_ALARMS
 from sslart._art.row_keys import row_keys
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import BoolArray, FloatArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number
 from sslart._utils.random_keys import KeyArray
 
@@ -104,10 +104,19 @@ class FitMeter:
     afresh : bool
         Whether nothing was learnt before and the range is that of these samples: then they are left out in turn, after
         all of them have been learnt.
+    groups : array of int of length n_samples, or None
+        Samples of one group are left out together; 0 for a sample without one.
     """
 
-    def __init__(self, table: Table, calibration: NoveltyCalibration | None, *, afresh: bool) -> None:
-        self._table, self._afresh = table, afresh
+    def __init__(
+        self,
+        table: Table,
+        calibration: NoveltyCalibration | None,
+        *,
+        afresh: bool,
+        groups: IntArray | None = None,
+    ) -> None:
+        self._table, self._afresh, self._groups = table, afresh, groups
         self._keys: KeyArray | None = None
         self._wanted: BoolArray | None = None
         if calibration is not None and not afresh:
@@ -121,7 +130,8 @@ class FitMeter:
     def measured(self, network: Network, learnt: LearnResult, choice: float) -> Measured | LeftOut | None:
         """Return what was measured, after the samples have been learnt."""
         if self._afresh:
-            return LeftOut(left_out_fits(network, self._table, learnt.nodes, choice), len(self._table), network)
+            fits = left_out_fits(network, self._table, learnt.nodes, choice, self._groups)
+            return LeftOut(fits, len(self._table), network)
         return None if self._keys is None else Measured(self._keys, learnt.fits)
 
 
