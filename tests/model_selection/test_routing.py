@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -55,13 +56,12 @@ def test_weights_reach_fit_and_score_of_each_fold(model: Any) -> None:
 
 @pytest.mark.usefixtures("routing")
 def test_groups_reach_the_splitter_and_fit() -> None:
-    model = AutoSSLART(random_state=0)
-    asking = clone(model).set_fit_request(groups=True)
+    asking = clone(EVIDENCE).set_fit_request(groups=True)
     found = cross_validate(
         asking, X, FEW, cv=GroupLabelledKFold(3), params={"groups": GROUPS}, return_estimator=True, error_score="raise"
     )
     for fitted, (train, test) in zip(found["estimator"], GroupLabelledKFold(3).split(X, FEW, GROUPS), strict=True):
-        by_hand = learnt(model, train, groups=GROUPS)
+        by_hand = learnt(EVIDENCE, train, groups=GROUPS)
         np.testing.assert_array_equal(fitted.predict_proba(X[test]), by_hand.predict_proba(X[test]))
         assert fitted.loo_accuracy_ == by_hand.loo_accuracy_
 
@@ -103,13 +103,12 @@ def test_without_routing_a_pipeline_takes_weights_by_the_name_of_the_step() -> N
 @pytest.mark.parametrize("is_routed", [False, True])
 @pytest.mark.parametrize("in_pipeline", [False, True])
 def test_with_unlabelled_passes_weights_and_groups_on(is_routed: bool, in_pipeline: bool) -> None:
-    model = EVIDENCE
     order = np.concatenate([KNOWN, np.flatnonzero(FEW == -1)])
     weights = np.where(FEW[order] == -1, 1.0, WEIGHTS[order])
     names = np.where(FEW[order] == -1, None, GROUPS[order])
-    by_hand = clone(model).fit(X[order], FEW[order], sample_weight=weights, groups=names)
+    by_hand = clone(EVIDENCE).fit(X[order], FEW[order], sample_weight=weights, groups=names)
     with sklearn.config_context(enable_metadata_routing=is_routed):
-        inner = clone(model).set_fit_request(sample_weight=True, groups=True) if is_routed else model
+        inner = clone(EVIDENCE).set_fit_request(sample_weight=True, groups=True) if is_routed else EVIDENCE
         inside = WithUnlabelled(make_pipeline("passthrough", inner) if in_pipeline else inner, X[FEW == -1])
         inside.fit(X[KNOWN], Y[KNOWN], sample_weight=WEIGHTS[KNOWN], groups=GROUPS[KNOWN])
     np.testing.assert_array_equal(inside.predict_proba(X), by_hand.predict_proba(X))
@@ -127,5 +126,6 @@ def test_calibration_and_thresholds_pass_weights_to_every_fit() -> None:
     by_hand = clone(inside).fit(X[KNOWN], Y[KNOWN], sample_weight=weights)
     with sklearn.config_context(enable_metadata_routing=True):
         asking = clone(inside).set_fit_request(sample_weight=True)
-        routed = TunedThresholdClassifierCV(asking, cv=3).fit(X[KNOWN], Y[KNOWN], sample_weight=weights)
+        scorer = make_scorer(balanced_accuracy_score).set_score_request(sample_weight=False)
+        routed = TunedThresholdClassifierCV(asking, scoring=scorer, cv=3).fit(X[KNOWN], Y[KNOWN], sample_weight=weights)
     np.testing.assert_array_equal(routed.predict_proba(X), by_hand.predict_proba(X))
