@@ -13,6 +13,7 @@ from accuracy.report import Result
 from imbalanced import sets
 from imbalanced.contenders import MEASURES, RANKED
 from sslart._utils.tables import markdown_table
+from sslart._utils.text import plural
 
 
 def set_key(dataset: str, labels: str) -> str:
@@ -81,11 +82,12 @@ def page(
     packages = ", ".join(f"{name} {version(name)}" for name in ("sslart", "scikit-learn", "imbalanced-learn", "numpy"))
     text = (
         "# Rare classes\n\n"
-        f"Written by `{command}` in `benchmarks`, as `make imbalanced` runs it. {repeats} repetitions. Python "
-        f"{platform.python_version()}, {packages}. Ours: version `{label}`.\n\n"
+        f"Written by `{command}` in `benchmarks`, as `make imbalanced` runs it. {plural(repeats, 'repetition')}. "
+        f"Python {platform.python_version()}, {packages}. Ours: version `{label}`.\n\n"
         f"Sets: those of KEEL's imbalanced sets that have at least {sets.MIN_RARE} samples of the rare class, "
-        f"{len(sets.names())} in all; of sets with more than {sets.MAX_ROWS} rows, all samples of the rare class and "
-        "a draw of the others. A third of each class is the test. Of the rest, a fifth of each class has its label "
+        f"{len(sets.names())} in all; of sets with more than {sets.MAX_ROWS} rows, a draw of so many in which each "
+        f"class has its share, but the rare class at least {sets.ENOUGH_RARE} samples where it has them. A third of "
+        "each class is the test. Of the rest, a fifth of each class has its label "
         "(few labels), or all samples have it (all labels). All methods get the same splits, and none uses a test "
         "label. The tuning half is for choosing what ours does, the checking half for judging it: every second set "
         "in alphabetical order belongs to the one, the rest to the other.\n\n"

@@ -11,11 +11,12 @@ import numpy as np
 from accuracy.sets import keel_folder, read_keel
 from sslart.experiments._framework.protocol import Exam, Task, seed_of, split, task_and_exam
 
-N_REPEATS = 2
+N_REPEATS = 1
 TEST_SHARE = 1 / 3
 LABELLED_SHARES = {"few labels": 0.2, "all labels": 1.0}  # of the training samples, class by class
 MIN_RARE = 15  # samples of the rare class that a set must have
-MAX_ROWS = 600  # of a larger set, all samples of the rare class and some of the other
+MAX_ROWS = 450  # of a larger set, a draw in which each class has its share,
+ENOUGH_RARE = 30  # but the rare class at least so many samples, where it has them
 
 
 def folder() -> Path:
@@ -48,11 +49,14 @@ def load(name: str) -> tuple[Any, np.ndarray, str]:
     X, y = _read(name)
     classes, counts = np.unique(y, return_counts=True)
     rare = str(classes[counts.argmin()])
-    others = np.flatnonzero(y != rare)
-    n_others = MAX_ROWS - len(y) + len(others)
-    if len(others) > n_others:
-        kept = np.random.RandomState(0).permutation(others)[:n_others]
-        rows = np.sort(np.concatenate([np.flatnonzero(y == rare), kept]))
+    if len(y) > MAX_ROWS:
+        n_rare = max(round(MAX_ROWS * counts.min() / len(y)), min(ENOUGH_RARE, counts.min()))
+        random = np.random.RandomState(0)
+        drawn = [
+            random.permutation(np.flatnonzero(own))[:n]
+            for own, n in ((y == rare, n_rare), (y != rare, MAX_ROWS - n_rare))
+        ]
+        rows = np.sort(np.concatenate(drawn))
         X, y = X.iloc[rows].reset_index(drop=True), y[rows]
     return X, y, rare
 
