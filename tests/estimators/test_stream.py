@@ -216,6 +216,7 @@ class Interrupting:
     rank = staticmethod(sslart._art.reference.rank)
     new_cache = staticmethod(sslart._art.reference.new_cache)
     encode = staticmethod(sslart._art.reference.encode)
+    row_keys = staticmethod(sslart._art.reference.row_keys)
 
 
 @pytest.mark.parametrize("after", [0, 1, 5, 25])

@@ -186,7 +186,8 @@ def _changed(learnt: Learnt) -> Changed:
     part, box = pairs // nodes.n_nodes, pairs % nodes.n_nodes
     emptied = counts == nodes.support[box]
     weights = np.where(emptied[:, None], np.nan, nodes.weights[box])
-    again = np.flatnonzero(~emptied & (np.bincount(learnt.winners, minlength=nodes.n_nodes) == nodes.support)[box])
+    is_known = np.bincount(learnt.winners, minlength=nodes.n_nodes) == nodes.support[: nodes.n_nodes]
+    again = np.flatnonzero(~emptied & is_known[box])
     if len(again):
         weights[again] = np.maximum(_without(learnt, parts[part[again]], box[again]), weights[again])
     of_chosen = np.searchsorted(parts, learnt.parts[learnt.chosen])
