@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse.csgraph
 
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.chance import equal_rows_share
 
 MAX_BY_CHANCE = 0.01
 
@@ -38,7 +39,7 @@ class LabelGroups:
         values = np.where(np.isnan(samples), -1.0, samples)
         _, groups = np.unique(values, axis=0, return_inverse=True)
         groups = groups.reshape(-1)
-        if len(groups) == groups.max(initial=-1) + 1 or _expected_by_chance(values) > MAX_BY_CHANCE:
+        if len(groups) == groups.max(initial=-1) + 1 or len(values) * equal_rows_share(values) > MAX_BY_CHANCE:
             return cls(np.arange(len(samples)))
         return cls(groups, "copies")
 
@@ -72,19 +73,3 @@ class LabelGroups:
         return [
             order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes).tolist() if size > 1
         ]
-
-
-def _expected_by_chance(values: FloatArray) -> float:
-    """Return how many other samples agree with a sample by chance, if features were independent.
-
-    Copies would make values look more frequent than they are, so each distinct sample counts once.
-    """
-    distinct = np.unique(values, axis=0)
-    n = len(distinct)
-    if n == 1:
-        return float(len(values))
-    pairs = 1.0  # share of the pairs of distinct samples that agree in a feature, multiplied over the features
-    for column in distinct.T:
-        counts = np.unique(column, return_counts=True)[1]
-        pairs *= float((counts * (counts - 1)).sum()) / (n * (n - 1))
-    return len(values) * pairs

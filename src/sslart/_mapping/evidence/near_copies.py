@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.chance import equal_share
 
 MIN_LABELS = 20
 MAX_SIZE = 10  # labels of one item
@@ -69,14 +70,9 @@ def _distinct(samples: FloatArray) -> tuple[IntArray, IntArray]:
 
 def _factor(samples: FloatArray, indicator: BoolArray) -> float | None:
     """Return how much further apart items must be than their measurements; None where too little is measured."""
-    n_measured = sum(_is_measured(values[~np.isnan(values)]) for values in samples[:, ~indicator].T)
+    numbers = samples[:, ~indicator].T
+    n_measured = sum(equal_share(values[~np.isnan(values)]) <= MAX_EQUAL for values in numbers)
     return None if n_measured < min(FACTORS) else FACTORS.get(n_measured, FACTOR)
-
-
-def _is_measured(values: FloatArray) -> bool:
-    n = len(values)
-    counts = np.unique(values, return_counts=True)[1]
-    return n > 1 and float((counts * (counts - 1)).sum()) <= MAX_EQUAL * n * (n - 1)
 
 
 def _distances(samples: FloatArray) -> FloatArray:
