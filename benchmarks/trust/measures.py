@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sslart import AutoSSLART
-from sslart.cli._evaluate import leave_one_out
 from trust.draws import Draw
 
 Figures = dict[str, Any]
@@ -41,8 +40,9 @@ def measured(model: AutoSSLART, given: Draw) -> Figures:
 
 
 def claims(model: AutoSSLART, given: Draw) -> Figures:
-    """Return the accuracy that `sslart fit` prints, with its interval, and the accuracy that is found."""
-    printed = leave_one_out(model)
+    """Return the accuracy that `summary()` and `sslart fit` print, with its interval, and the accuracy that is "
+    "found."""
+    printed = model.summary().accuracy
     predicted = model.predict(given.X_test)
     found: Figures = {
         "claim": None if printed is None else printed.value,

@@ -9,7 +9,7 @@ from sslart._utils.tables import markdown_table
 from trust import draws, guarantees, novelty, sections
 from trust.figures import LIMIT, Result, at, by_set
 from trust.sections import Findings, Row
-from trust.simulations import N_LABELS, N_REPEATS, PLAIN
+from trust.simulations import CHANGES, COPIES, N_LABELS, PLAIN, RIVALS
 
 TEXTS: dict[str, Callable[[Findings], str]] = {
     "accuracy": sections.accuracy,
@@ -31,6 +31,10 @@ ROWS: dict[str, Callable[[Findings], list[Row]]] = {
 def table(rows: Sequence[Row]) -> str:
     cells = [[promise, found, "yes" if held else "**no**"] for promise, found, held in rows]
     return markdown_table(["promise", "found", "held"], cells)
+
+
+def _n_repeats(findings: Findings, *simulations: str) -> int:
+    return 1 + max((one["repeat"] for name in simulations for one in findings.of(name)), default=-1)
 
 
 def page(results: Sequence[Result], names: Sequence[str], label: str) -> str:
@@ -56,8 +60,9 @@ def page(results: Sequence[Result], names: Sequence[str], label: str) -> str:
         f"each, a third of the rows, at most {draws.MAX_TRAINING:,}, is for training; of these "
         f"{', '.join(map(str, N_LABELS[:-1]))} or {N_LABELS[-1]}, drawn at random, have a label, if the set has "
         f"{draws.ROWS_PER_LABEL} rows for each label or more. The other rows, at most {draws.MAX_TEST:,}, are the "
-        f"test: at least four for each label. {N_REPEATS} repetitions. Means are over sets, each of which counts once; "
-        "after ± the standard error over the sets. *Held*: what is found is as promised, or misses it by less than "
-        f"{LIMIT:g} standard errors.\n\n"
+        f"test: at least four for each label. Repetitions: {_n_repeats(findings, PLAIN)}; of copies and "
+        f"changes {_n_repeats(findings, *COPIES, *CHANGES)}, of MAPIE {_n_repeats(findings, *RIVALS)}. Means are over "
+        "sets, each of which counts once; after ± the standard error over the sets. *Held*: what is found is as "
+        f"promised, or misses it by less than {LIMIT:g} standard errors.\n\n"
     )
     return text + "\n\n".join(text_of(findings) for name, text_of in TEXTS.items() if name in names) + "\n"

@@ -12,7 +12,7 @@ from trust import draws, measures
 from trust.conformal import RIVALS, sets_of_mapie
 
 N_LABELS = (10, 20, 40, 80, 150)
-N_REPEATS = 3
+N_REPEATS, N_REPEATS_OF_OTHERS, N_REPEATS_OF_RIVALS = 3, 2, 1  # of the plain splits, of changed ones, of MAPIE
 NOISE_FEATURES, NOISE_LABELS, NOISE_CLASSES, NOISE_REPEATS = (20, 100, 500, 2000), 30, 3, 10
 COPIES_LABELS, CHANGES_LABELS = 40, 80
 
@@ -56,6 +56,8 @@ def work_of(simulation: str, sets: Sequence[str], repeats: int) -> Iterator[Work
         for n_features in NOISE_FEATURES:
             yield from (Work(NOISE, f"{n_features}", NOISE_LABELS, repeat) for repeat in range(NOISE_REPEATS))
         return
+    if simulation != PLAIN:
+        repeats = min(repeats, N_REPEATS_OF_RIVALS if simulation in RIVALS else N_REPEATS_OF_OTHERS)
     streams = draws.available_streams() if tuple(sets) == ORDER else ()
     if simulation == LATER:
         sets = streams
