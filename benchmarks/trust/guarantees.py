@@ -113,8 +113,8 @@ def mapie(findings: Findings) -> str:
     head = ["coverage", "method", "splits that it takes", "compared on", "found, %", "classes in a set"]
     head += ["sets of one class, %", "wrong among these, %"]
     return (
-        f"### Beside MAPIE\n\nThe same splits, with {COPIES_LABELS} labels or more; repetitions: "
-        f"{N_REPEATS_OF_RIVALS}. *Cross*: `CrossConformalClassifier` with {N_FOLDS} folds; *split*: "
+        f"### Beside MAPIE\n\nThe same splits, with {COPIES_LABELS} labels or more. *Cross*: "
+        f"`CrossConformalClassifier` with {N_FOLDS} folds; *split*: "
         "`SplitConformalClassifier`, which learns from half of the labels and measures on the other half; both with "
         "the score `lac`, around the same classifier with the same unlabelled samples, or around a random forest of "
         "scikit-learn. MAPIE refuses splits where a class is in one part of the labels only. Methods are compared on "
