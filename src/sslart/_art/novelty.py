@@ -59,6 +59,19 @@ class NoveltyTest:
             return np.inf
         return float(self.familiarity[k - 1]) if k else 0.0
 
+    def promise(self, false_alarms: float = FALSE_ALARMS) -> str:
+        """Return in words how many samples are flagged by mistake, or why none can be flagged."""
+        share = f"{100 * false_alarms:g} in 100"
+        if self.calibration is None and false_alarms == FALSE_ALARMS:
+            return f"by a rule of thumb, {share} samples like those learnt are flagged"
+        if n_lowest(false_alarms, len(self.familiarity)):
+            return f"of samples like those learnt, at most {share} are flagged"
+        n_needed = int(np.ceil(1.0 / false_alarms - 1e-9)) - 1
+        return (
+            f"none can be flagged: at most {share} false alarms take {n_needed} distinct learnt samples to compare "
+            f"with, and there are {len(self.familiarity)}"
+        )
+
     def is_novel(self, familiarity: FloatArray, false_alarms: float = FALSE_ALARMS) -> BoolArray:
         """Return whether samples of some familiarity are novel."""
         return np.asarray(familiarity < self.threshold(false_alarms))

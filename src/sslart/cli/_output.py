@@ -20,6 +20,7 @@ STANDARD = "-"  # standard input or output, in the place of a file
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
 MODEL_HELP = "a file that sslart fit wrote"
 JSON_HELP = "print JSON"
+ALARMS_HELP = "flag at most this share of rows like the learnt ones as novel"
 GROUP_HELP = "column with what belongs together, such as patient, batch or day: left out as a whole in validation"
 QUIET_HELP = "print nothing but errors and notes"
 _PRINTED: set[str] = set()

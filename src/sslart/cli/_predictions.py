@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.decision_costs import cost_matrix
 from sslart._mapping.guarantees.errors import error_levels
 from sslart._mapping.model_view import view_of
 from sslart._mapping.predictions import Prediction
 from sslart._utils.arrays import FloatArray
+from sslart._utils.params import check_number
 from sslart.cli._costs import Costs
 from sslart.cli._output import STANDARD
 from sslart.cli.input.files import arrow, pandas
@@ -33,6 +35,8 @@ class RowPredictor:
         Take the place of the model's parameters where they are not None.
     decision_costs : dict, "balanced" or None
         The same.
+    false_alarms : float
+        Of rows like the learnt ones, at most this share is flagged as novel.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class RowPredictor:
         quorum: int | None = None,
         decision_costs: Costs | None = None,
         max_error: float | None = None,
+        false_alarms: float = FALSE_ALARMS,
     ) -> None:
         given: dict[str, Any] = {"abstain_below": abstain_below, "search_depth": search_depth, "quorum": quorum}
         view = view_of(model)
@@ -52,6 +57,8 @@ class RowPredictor:
         given["max_error"] = error_levels(view.name, max_error, view.classes)
         self._view = dataclasses.replace(view, **{name: value for name, value in given.items() if value is not None})
         self._rule_numbers = RuleNumbers(model)
+        share = check_number(view.name, "false_alarms", false_alarms, 0, 1, open_low=True)
+        self._threshold, self.promise = view.novelty.threshold(share), view.novelty.promise(share)
 
     def __call__(self, samples: Any) -> Any:
         """Return class, probability, whether the model abstained, box, novelty, and whether a row is novel."""
@@ -68,7 +75,7 @@ class RowPredictor:
                 "abstained": [label is None for label in labels],
                 "box": pd.Series(rules, dtype="Int64").mask(rules == NO_RULE),
                 "novelty": (1 - familiarity).round(6),
-                "novel": familiarity < view.novelty_threshold,
+                "novel": familiarity < self._threshold,
             }
         )
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sslart._art.novelty import FALSE_ALARMS
 from sslart.cli._model_file import read_model_and_rows, save_model
 from sslart.cli._output import check_target
 from sslart.cli._predictions import RowPredictor, records
@@ -62,6 +63,8 @@ class StreamWorker:
         After how many rows it learns them and is saved.
     abstain_below : float or None
         Takes the place of the model's parameter where it is not None; the saved model keeps its own.
+    false_alarms : float
+        Of rows like the learnt ones, at most this share is flagged as novel.
 
     Attributes
     ----------
@@ -78,6 +81,7 @@ class StreamWorker:
         learning: Learning,
         every: int,
         abstain_below: float | None = None,
+        false_alarms: float = FALSE_ALARMS,
     ) -> None:
         check_target(model_file)
         check_target(rejects, model_file)
@@ -85,7 +89,8 @@ class StreamWorker:
         self.label, self.id_column, self.abstain_below = label, id_column, abstain_below
         self.model, self._rows = read_model_and_rows(model_file)
         self.saved_through = 0
-        self._predict = RowPredictor(self.model, abstain_below)
+        self.false_alarms = false_alarms
+        self._predict = self._new_predictor()
         self._reader = LineReader()
         self._to_learn: list[Row] = []
         self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
@@ -113,13 +118,16 @@ class StreamWorker:
         if self._is_unsaved:
             save_model(self.model, self.model_file, self._rows)
             self._is_unsaved = False
-            self._predict = RowPredictor(self.model, self.abstain_below)
+            self._predict = self._new_predictor()
         if self.learning != Learning.none:
             self.saved_through = self._last
 
+    def _new_predictor(self) -> RowPredictor:
+        return RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
+
     def summary(self) -> str:
         """Return what was done, in one line."""
-        parts = [f"{self._n_predicted} rows predicted, {self._n_novel} of them novel"]
+        parts = [f"{self._n_predicted} rows predicted, {self._n_novel} of them novel ({self._predict.promise})"]
         if self.learning != Learning.none:
             parts.append(f"{self._n_learnt} learnt, {self.model_file} saved through row {self.saved_through}")
         if self._n_rejected:

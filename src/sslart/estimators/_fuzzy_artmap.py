@@ -53,7 +53,7 @@ class FuzzyARTMAP(ARTClassifier):
     support_ : array of shape (n_nodes,)
         Samples learnt by each box.
     novelty_threshold_ : float
-        A sample whose `score_samples` is lower is novel.
+        A sample whose `score_samples` is lower is novel: of samples like those learnt, at most 5 in 100 are.
     coded_feature_names_ : list of str
         Names of the columns of `lower_` and `upper_`.
     n_features_in_ : int

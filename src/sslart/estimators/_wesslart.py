@@ -86,7 +86,7 @@ class WESSLART(Ensemble):
     support_ : array of shape (n_nodes,)
         Samples learnt by each box, labelled or not.
     novelty_threshold_ : float
-        A sample whose `score_samples` is lower is novel.
+        A sample whose `score_samples` is lower is novel: of samples like those learnt, at most 5 in 100 are.
     coded_feature_names_ : list of str
         Names of the columns of `lower_` and `upper_`.
     n_features_in_ : int

@@ -40,7 +40,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class Novelty:
-    """Why a sample matches no box as well as vigilance demands.
+    """Why a sample is novel, or matches no box as well as vigilance demands.
 
     Attributes
     ----------
@@ -53,7 +53,8 @@ class Novelty:
     features : tuple of str
         The features that make up most of the distance to that box, and those beyond the learnt range.
     threshold : float
-        The model's `novelty_threshold_`: all but a twentieth of the learnt samples fit better than that.
+        The model's `novelty_threshold_`: of samples like those learnt, at most 5 in 100 fit worse. 0 where too few
+        samples were learnt to flag any.
     """
 
     familiarity: float
@@ -64,7 +65,7 @@ class Novelty:
 
     @property
     def is_novel(self) -> bool:
-        """Whether the sample fits worse than nearly all learnt samples."""
+        """Whether the sample fits so badly that at most 5 in 100 samples like those learnt fit worse."""
         return self.familiarity < self.threshold
 
 
@@ -317,10 +318,10 @@ class Explanation:
 
     @cached_property
     def novelty(self) -> Novelty | None:
-        """Why the sample matches no box as well as vigilance demands; None where one does."""
+        """Why the sample is novel, or matches no box as well as vigilance demands; None where neither holds."""
         boxes, vigilance = self._model.boxes.get(), self._model.vigilance
         familiarity = boxes.familiarity.item(self._row)
-        if familiarity >= vigilance:
+        if familiarity >= max(vigilance, boxes.novelty_threshold):
             return None
         best, row = self._member.best, self._member_row
         features = best.most_distant_features(row)

@@ -34,7 +34,7 @@ class Observed:
     truth, predicted : lists of class or None
         None where a sample has no label, or the model abstains.
     novel : array of shape (n_samples,)
-        Whether a sample fits worse than nearly all learnt samples.
+        Whether a sample is novel.
     proba : array of shape (n_samples, n_classes)
         Probability of each class of the model, whether it abstains or not.
     """
@@ -120,7 +120,9 @@ class Limits:
     never_predicted : tuple of ClassSummary
         Classes that the model has learnt and predicts for no sample of the report.
     novelty_threshold : float
-        The match that nearly all learnt samples reach; samples that fit worse are novel.
+        Samples that fit worse are novel; 0 where too few samples were learnt to flag any.
+    novelty_promise : str
+        How many samples are flagged by mistake, or why none can be flagged.
     """
 
     search_depth: int | None
@@ -137,6 +139,7 @@ class Limits:
     few_labels: tuple[ClassSummary, ...]
     never_predicted: tuple[ClassSummary, ...]
     novelty_threshold: float
+    novelty_promise: str
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
         classes + sorted(others),
         truth,
         view.labels_or_none(prediction.indices),
-        np.asarray(view.score_samples(table) < view.novelty_threshold),
+        view.novelty.is_novel(view.score_samples(table)),
         prediction.proba,
     )
 
@@ -296,6 +299,7 @@ def _limits(observed: Observed, classes: Sequence[ClassSummary], beyond: BoolArr
         tuple(one for one in classes if one.n_learnt < FEW_LABELS),
         tuple(one for one in classes if one.n_learnt and not one.n_predicted),
         float(view.novelty_threshold),
+        view.novelty.promise(),
     )
 
 

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from sslart._art.novelty import FALSE_ALARMS
 from sslart._mapping.model_view import view_of
 from sslart.cli._costs import COST_HELP, COST_METAVAR, read_costs
 from sslart.cli._model_file import read_model
 from sslart.cli._output import (
+    ALARMS_HELP,
     DATA_HELP,
     JSON_HELP,
     MODEL_HELP,
@@ -55,14 +57,16 @@ def run(
         typer.Option(min=1, help="of an ensemble: leave it blank where fewer members vote", metavar="MEMBERS"),
     ] = None,
     cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
+    false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
     """Predict each row: class, probability, whether the model abstained, box, novelty (0 to 1), whether it is novel.
 
     The box is a number in the list of sslart rules --kind boxes: the box that the class comes from or, where many boxes
-    contribute, the nearest box of that class. A row is novel if it fits the model worse than all but a twentieth of
-    the learnt samples. The file is read piece by piece and may be larger than memory.
+    contribute, the nearest box of that class. A row is novel if it fits the model so badly that at most the
+    share --false-alarms of rows like the learnt ones fit as badly. The file is read piece by piece and may be larger
+    than memory.
 
     --abstain-below, --max-error, --search-depth, --quorum and --cost take the place of the model's own settings. With
     costs, the class is that of the lowest expected cost; the probability is that of this class. --max-error holds on
@@ -74,7 +78,7 @@ def run(
     if quorum is not None:
         _check_quorum(model, model_file, quorum)
     costs = read_costs(cost, model.classes_.tolist())
-    predict = RowPredictor(model, abstain_below, search_depth, quorum, costs, max_error)
+    predict = RowPredictor(model, abstain_below, search_depth, quorum, costs, max_error, false_alarms)
     total = {"rows": 0, "abstained": 0, "novel": 0}
     kind = ".json" if as_json else Path(out).suffix.lower()
     pieces = _pieces(model, predict, data, id_column, total, progress=out != STANDARD and not quiet)
@@ -82,7 +86,7 @@ def run(
     if out != STANDARD and not quiet:
         note(
             f"{total['rows']} rows written to {out}: {total['abstained']} without a class (the model abstained), "
-            f"{total['novel']} novel."
+            f"{total['novel']} novel ({predict.promise})."
         )
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from sslart.cli._output import MODEL_HELP, STANDARD, check_target, note
+from sslart._art.novelty import FALSE_ALARMS
+from sslart.cli._output import ALARMS_HELP, MODEL_HELP, STANDARD, check_target, note
 from sslart.cli._stream_worker import Learning, StreamWorker
 from sslart.cli.input.lines import Lines
 
@@ -29,6 +30,7 @@ def run(
     abstain_below: Annotated[
         float | None, typer.Option(min=0, max=1, help="predict no class where it is less probable", metavar="P")
     ] = None,
+    false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
     quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,
 ) -> None:
     """Read rows as they come and print a prediction for each as a line of JSON; flag novel rows.
@@ -37,9 +39,12 @@ def run(
     stops it: saved_through is the last row that the saved model has learnt. A novel row is learnt only with a label, so
     that a fault is flagged again when it comes back. A bad row is not lost: it goes to the file for bad rows, with the
     reason.
+
+    A row is novel if it fits the model so badly that at most the share --false-alarms of rows like the learnt ones fit
+    as badly.
     """
     bad_rows = rejects or f"{model_file}.rejects.jsonl"
-    worker = StreamWorker(model_file, label, id_column, bad_rows, learn, every, abstain_below)
+    worker = StreamWorker(model_file, label, id_column, bad_rows, learn, every, abstain_below, false_alarms)
     for file in (model_file, bad_rows):
         check_target(file, data)
     lines = Lines(data, follow=follow)

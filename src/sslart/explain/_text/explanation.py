@@ -120,8 +120,8 @@ def _novelty_line(novelty: Novelty) -> str:
             f"vigilance {novelty.vigilance:g}. For a new sample that is usual."
         )
     return (
-        f"Novel{because}: the best match is {novelty.familiarity:.2f}, where nearly all learnt samples have "
-        f"{novelty.threshold:.2f} or more."
+        f"Novel{because}: the best match is {novelty.familiarity:.2f}. Of samples like those learnt, at most 5 in 100 "
+        f"have less than {novelty.threshold:.2f}."
     )
 
 
