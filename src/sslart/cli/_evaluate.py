@@ -15,20 +15,11 @@ from sslart._mapping.evidence.near_copies import near_copies
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import ONE_CLASS, ModelSummary, summarise, together_of
 from sslart._utils.arrays import IntArray
-from sslart._utils.intervals import Estimate, share
+from sslart._utils.intervals import share
 from sslart.model_selection import StratifiedGroupLabelledKFold, StratifiedLabelledKFold
 
 N_FOLDS = 5
 HELD_OUT = "held out"
-
-
-def leave_one_out(model: Any) -> Estimate | None:
-    """Return the accuracy on labelled samples left out one by one, of an ensemble that of its vote.
-
-    None for a model that does not keep its labelled samples, and where the figure would mean nothing.
-    """
-    left_out = view_of(model).left_out
-    return None if left_out is None else left_out.accuracy()
 
 
 def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | None, seed: int) -> ModelSummary:

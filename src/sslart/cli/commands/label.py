@@ -11,10 +11,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import summarise
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import plural
 from sslart.active import Query, QueryPool
-from sslart.cli._evaluate import leave_one_out
 from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import read_model_and_rows, save_model
 from sslart.cli._output import MODEL_HELP, STANDARD, check_target, print_json
@@ -118,19 +118,23 @@ def _asked(model: Any, rows: LearntRows, data: str, label: str | None, id_column
 
 
 def _state(model: Any, pool: QueryPool) -> dict[str, Any]:
-    quality = leave_one_out(model)
+    view = view_of(model)
+    summary = summarise(view)
     return {
-        "labels": int(view_of(model).members[0].counts.sum()),
+        "labels": int(view.members[0].counts.sum()),
         "boxes": int(model.n_nodes_),
         "boxes_with_label": int(model.n_labelled_nodes_),
         "rows_in_them": round(pool.share_labelled(), 4),
-        "leave_one_out": None if quality is None else vars(quality),
+        "leave_one_out": None if summary.accuracy is None else vars(summary.accuracy),
+        "not_measured": summary.why_not if view.uses_evidence and view.class_table.seen else "",
     }
 
 
 def _state_text(state: dict[str, Any]) -> str:
-    quality = state["leave_one_out"]
-    accuracy = "" if quality is None else f"; leave-one-out accuracy {Estimate(**quality)}"
+    quality, why_not = state["leave_one_out"], state["not_measured"]
+    accuracy = f"; accuracy is not measured: {why_not}" if why_not else ""
+    if quality is not None:
+        accuracy = f"; leave-one-out accuracy {Estimate(**quality)}"
     return (
         f"{plural(state['labels'], 'label')}; {state['boxes_with_label']} of {state['boxes']} boxes have a label, and "
         f"these hold {100 * state['rows_in_them']:.0f} % of the rows{accuracy}"
