@@ -19,6 +19,12 @@ CROSS, SPLIT, FOREST = "MAPIE cross, AutoSSLART", "MAPIE split, AutoSSLART", "MA
 RIVALS = (CROSS, SPLIT, FOREST)
 
 
+def possible_levels(rival: str, given: Draw, levels: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the levels that MAPIE takes with the labels there are; with others, it refuses all of them."""
+    n_measured = len(given.labelled) // 2 if rival == SPLIT else len(given.labelled)
+    return tuple(level for level in levels if n_measured > 1 / (1 - level) + 1e-9)
+
+
 def sets_of_mapie(rival: str, given: Draw, levels: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return classes, and which of them are in the set of each test sample at each level.
 

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from accuracy.sets import ORDER
 from trust import draws, measures
-from trust.conformal import RIVALS, sets_of_mapie
+from trust.conformal import RIVALS, possible_levels, sets_of_mapie
 
 N_LABELS = (10, 20, 40, 80, 150)
 N_REPEATS, N_REPEATS_OF_OTHERS, N_REPEATS_OF_RIVALS = 3, 2, 1  # of the plain splits, of changed ones, of MAPIE
@@ -105,11 +105,12 @@ def do(work: Work) -> measures.Figures:
 
 
 def _sets_of_rival(rival: str, given: draws.Draw) -> dict[str, measures.Figures | None]:
+    found: dict[str, measures.Figures | None] = {f"{level:g}": None for level in measures.COVERAGES}
+    levels = possible_levels(rival, given, measures.COVERAGES)
     try:
-        classes, members = sets_of_mapie(rival, given, measures.COVERAGES)
-    except ValueError:  # too few labels, or a class that is in one part of the labels only
-        return {f"{level:g}": None for level in measures.COVERAGES}
-    return {
-        f"{level:g}": measures.of_sets(members[:, :, place], classes, given)
-        for place, level in enumerate(measures.COVERAGES)
-    }
+        classes, members = sets_of_mapie(rival, given, levels)
+    except ValueError:  # a class that is in one part of the labels only
+        return found
+    for place, level in enumerate(levels):
+        found[f"{level:g}"] = measures.of_sets(members[:, :, place], classes, given)
+    return found
