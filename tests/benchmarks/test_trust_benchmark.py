@@ -187,6 +187,7 @@ def test_every_section_is_measured_and_shown(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(simulations, "NOISE_FEATURES", (20,))
     monkeypatch.setattr(simulations, "NOISE_REPEATS", 1)
     monkeypatch.setattr(draws, "ROWS_PER_LABEL", 3)
+    monkeypatch.setattr(draws, "READINGS", 2)
     monkeypatch.setattr(simulations, "N_LABELS", (40,))
     work = run.all_work(simulations.SECTIONS, ("Iris",), 1)
     work.append(Work(LATER, "weather", 80, 0))
