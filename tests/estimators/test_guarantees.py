@@ -265,6 +265,27 @@ def test_copies_promise_no_more_than_the_samples_they_are_copies_of() -> None:
         model.predict(X)
 
 
+def test_groups_count_one_and_the_promise_is_for_new_groups() -> None:
+    random = np.random.RandomState(0)
+
+    def patients(n: int, readings: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        y, patient = random.randint(2, size=n), np.repeat(np.arange(n), readings)
+        means = random.normal(size=(n, 6)) + np.outer(y, [1, 1, 0, 0, 0, 0])
+        return means[patient] + random.normal(scale=0.25, size=(len(patient), 6)), y[patient], patient
+
+    X, y, patient = patients(40, 3)
+    new, truth, _ = patients(1000, 1)
+    model = SSLART(mapping="evidence", families="box", random_state=0)
+    covered = []
+    for groups in (np.arange(len(y)), patient):
+        sets = model.fit(X, y, groups=groups).predict_set(new, coverage=0.9)
+        covered.append(sets[np.arange(len(truth)), truth].mean())
+    assert covered[0] < 0.8 < 0.85 < covered[1]
+    assert guarantees(model).n_labels == 40
+    with pytest.raises(ValueError, match=r"with 120 labels of 40 groups .* 1 % needs at least 99 groups\."):
+        model.set_params(max_error=0.01).predict(new)
+
+
 def test_explanations_name_the_error_where_it_abstains() -> None:
     X, y = overlapping(80, 1)
     model = AutoSSLART(random_state=0, max_error=0.1).fit(X, y)
