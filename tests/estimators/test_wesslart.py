@@ -70,7 +70,7 @@ def test_held_out_share_is_stratified_and_learnt_by_no_member(blobs: Any) -> Non
     ensemble = WESSLART(3, validation=0.25, random_state=0).fit(X, y)
     assert ensemble._record.trials.tolist() == [10, 10, 10]
     assert [member.counts_.sum() for member in ensemble.estimators_] == [90, 90, 90]
-    with pytest.raises(ValueError, match="spare one sample"):
+    with pytest.raises(ValueError, match="to spare one"):
         WESSLART(validation=0.1).fit(X, np.where(np.arange(120) < 6, y, -1))
 
 

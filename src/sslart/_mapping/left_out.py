@@ -14,7 +14,9 @@ from sslart._data.samples import Table
 from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.intervals import Estimate, share
+from sslart._utils.intervals import Estimate, wilson
+
+VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +81,19 @@ class LeftOut:
         return np.asarray(np.bincount(self.truth, self.weights, self.proba.shape[1]), dtype=np.float64)
 
     def accuracy(self) -> Estimate | None:
-        """Return the share of the labels that are predicted rightly.
+        """Return the share of the labels that are predicted rightly, with an interval for new samples.
 
         None where that would mean nothing: with labels of one class only, or with one label of each class, which is
-        always predicted wrongly without it.
+        always predicted wrongly without it. Left-out labels are predicted by nearly the same other labels, so their
+        share varies more than that of independent samples: with twice the variance (Nadeau and Bengio 2003, for as many
+        folds as labels).
         """
         counts = self.by_class()
         if (counts > 0).sum() < 2 or counts.max() < 1.5:
             return None
-        n = self.n_labels
-        return share(round(float(np.average(self.right, weights=self.weights)) * n), n)
+        value, n = float(np.average(self.right, weights=self.weights)), self.n_labels
+        interval = wilson(value * n / VARIANCE_FACTOR, n / VARIANCE_FACTOR)
+        return Estimate(value, *interval, round(value * n), n)
 
 
 def left_out_by_vote(found: Sequence[LeftOut], tables: Sequence[Table], *, weighted: bool) -> LeftOut:

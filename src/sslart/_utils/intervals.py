@@ -31,7 +31,7 @@ class Estimate:
         return f"{100 * self.value:.1f} % (95 % interval {100 * self.low:.1f} to {100 * self.high:.1f} %)"
 
 
-def wilson(count: int, total: int) -> tuple[float, float]:
+def wilson(count: float, total: float) -> tuple[float, float]:
     """Return the 95 % interval of a share by Wilson's formula; (0, 1) where there is nothing to count.
 
     Examples

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
 from sslart._mapping.evidence.copies import LabelGroups
-from sslart._mapping.evidence.ridge import DualRidge, primal
+from sslart._mapping.evidence.ridge import DualRidge, left_out_without, primal
 
 EXACT = 1e-8
 
@@ -110,9 +110,10 @@ def test_without_a_block_is_what_the_others_outside_the_block_predict(
     block_of = group_of % n_blocks
     weights = random.uniform(0.2, 3.0, n) if weighted else None
     gram = matrix @ matrix.T
-    regression = DualRidge(gram.copy(), targets, weights, LabelGroups(group_of).several)
+    groups = LabelGroups(group_of).several
+    fit = DualRidge(gram.copy(), targets, weights, groups).fit(ridge)
     blocks = [np.flatnonzero(block_of == block) for block in np.unique(block_of)]
-    found = regression.left_out_without(regression.fit(ridge), blocks)
+    found = left_out_without(gram, targets, fit, blocks, weights, groups)
     for own, rows in zip(found, blocks, strict=True):
         for one in np.setdiff1d(np.arange(n), rows):
             others = np.flatnonzero((group_of != group_of[one]) & ~np.isin(np.arange(n), rows))

@@ -80,51 +80,72 @@ class DualRidge:
             left_out[rows] = self._targets[rows] - np.linalg.solve(inner, coefficients[rows])
         return Fit(ridge, coefficients, left_out)
 
-    def left_out_without(self, fit: Fit, blocks: Sequence[IntArray]) -> FloatArray:
-        """Return what is predicted for each sample without its group and without a block of samples.
 
-        With B = (G + λW⁻¹)⁻¹, leaving out the block f turns B into B − B_:f B_ff⁻¹ B_f: and c into c − B_:f B_ff⁻¹ c_f.
+def left_out_without(
+    gram: FloatArray,
+    targets: FloatArray,
+    fit: Fit,
+    blocks: Sequence[IntArray],
+    weights: FloatArray | None = None,
+    groups: Sequence[IntArray] = (),
+) -> FloatArray:
+    """Return what is predicted for each sample without its group and without a block of samples.
 
-        Parameters
-        ----------
-        fit : Fit
-        blocks : sequence of arrays of int
-            Each of whole groups.
+    With B = (G + λW⁻¹)⁻¹, leaving out the block f turns B into B − B_:f B_ff⁻¹ B_f: and c into c − B_:f B_ff⁻¹ c_f.
 
-        Returns
-        -------
-        array of shape (n_blocks, n_labels, n_classes)
-            Without meaning for the samples of the block itself.
-        """
-        inverse = 1.0 / (self._values + fit.ridge)
-        whole = (self._vectors * inverse) @ self._vectors.T
-        if self._root is not None:
-            whole *= self._root
-            whole *= self._root.T
-        found = np.empty((len(blocks), *self._targets.shape))
-        sizes = np.array([len(block) for block in blocks])
-        for size in np.unique(sizes).tolist():
-            own = np.flatnonzero(sizes == size)
-            found[own] = self._without(whole, fit.coefficients, np.array([blocks[one] for one in own.tolist()]))
-        return found
+    Parameters
+    ----------
+    gram, targets, weights, groups
+        See `DualRidge`; the Gram matrix stays as it is.
+    fit : Fit
+        Its solution for one λ.
+    blocks : sequence of arrays of int
+        Each of whole groups.
 
-    def _without(self, whole: FloatArray, coefficients: FloatArray, rows: IntArray) -> FloatArray:
-        """Return what `left_out_without` does for blocks of one size, shape (n_blocks, size)."""
-        n = len(whole)
-        of_block = whole[rows]
-        turned = np.linalg.solve(whole[rows[:, :, None], rows[:, None, :]], of_block)
-        diagonal = np.diagonal(whole) - np.einsum("mbn,mbn->mn", turned, of_block)
-        rest = coefficients - turned.transpose(0, 2, 1) @ coefficients[rows]
-        inside = np.zeros((len(rows), n), dtype=bool)
-        np.put_along_axis(inside, rows, True, axis=1)
-        diagonal[inside] = 1.0
-        found = self._targets - rest / diagonal[:, :, None]
-        for groups in self._groups:
-            change = np.einsum("mbgs,mbgt->mgst", turned[:, :, groups], of_block[:, :, groups])
-            inner = whole[groups[:, :, None], groups[:, None, :]] - change
-            inner[inside[:, groups[:, 0]]] = np.eye(groups.shape[1])
-            found[:, groups] = self._targets[groups] - np.linalg.solve(inner, rest[:, groups])
-        return np.asarray(found)
+    Returns
+    -------
+    array of shape (n_blocks, n_labels, n_classes)
+        Without meaning for the samples of the block itself.
+    """
+    whole = _inverse(gram, fit.ridge if weights is None else fit.ridge / weights)
+    found = np.empty((len(blocks), *targets.shape))
+    sizes = np.array([len(block) for block in blocks])
+    for size in np.unique(sizes).tolist():
+        own = np.flatnonzero(sizes == size)
+        rows = np.array([blocks[one] for one in own.tolist()])
+        found[own] = _without(whole, targets, fit.coefficients, rows, groups)
+    return found
+
+
+def _inverse(gram: FloatArray, ridge: FloatArray | float) -> FloatArray:
+    """Return (G + λW⁻¹)⁻¹ by its Cholesky decomposition."""
+    system = gram.copy()
+    system[np.diag_indices_from(system)] += ridge
+    factor = scipy.linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+    (potri,) = scipy.linalg.get_lapack_funcs(("potri",), (factor,))
+    lower, _ = potri(factor, lower=1, overwrite_c=1)
+    below = np.tril(lower, -1)
+    return np.asarray(below + below.T + np.diag(np.diagonal(lower)))
+
+
+def _without(
+    whole: FloatArray, targets: FloatArray, coefficients: FloatArray, rows: IntArray, groups: Sequence[IntArray]
+) -> FloatArray:
+    """Return what `left_out_without` does for blocks of one size, shape (n_blocks, size)."""
+    of_block = whole[rows]
+    turned = np.linalg.solve(whole[rows[:, :, None], rows[:, None, :]], of_block)
+    diagonal = np.diagonal(whole) - np.einsum("mbn,mbn->mn", turned, of_block)
+    rest = coefficients - turned.transpose(0, 2, 1) @ coefficients[rows]
+    inside = np.zeros(diagonal.shape, dtype=bool)
+    np.put_along_axis(inside, rows, True, axis=1)
+    diagonal[inside] = 1.0
+    found = targets - rest / diagonal[:, :, None]
+    for group in groups:
+        change = np.einsum("mbgs,mbgt->mgst", turned[:, :, group], of_block[:, :, group])
+        inner = whole[group[:, :, None], group[:, None, :]] - change
+        inner[inside[:, group[:, 0]]] = np.eye(group.shape[1])
+        found[:, group] = targets[group] - np.linalg.solve(inner, rest[:, group])
+    return np.asarray(found)
 
 
 def primal(matrix: FloatArray, penalties: FloatArray, targets: FloatArray, ridge: float) -> FloatArray:

@@ -11,12 +11,11 @@ import numpy as np
 from sslart._mapping.evidence.bases.base import Basis
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import family_of
-from sslart._mapping.evidence.ridge import DualRidge, Fit
+from sslart._mapping.evidence.ridge import DualRidge, Fit, left_out_without
 from sslart._mapping.evidence.settings import N_BLOCKS, BasisSpec
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 N_FOLDS = 5  # for functions that depend on labels; a fold is several blocks
-MAX_LABELS_KEPT = 256  # decompositions of more labels are made anew rather than kept
 
 Specs = tuple[BasisSpec, ...]
 
@@ -36,7 +35,6 @@ class Trial:
         self.labelled = labelled
         self.design = DesignMatrices(labelled)
         self._bases: dict[BasisSpec, Basis] = {}
-        self._ridges: dict[Specs, DualRidge] = {}
         self._refits: dict[tuple[Specs, tuple[float, ...], frozenset[int]], FloatArray] = {}
 
     def basis(self, spec: BasisSpec) -> Basis:
@@ -61,8 +59,9 @@ class Trial:
         if own is not None:
             yield own
             return
-        ridge_of = self._ridge_of(specs)
-        fits = [ridge_of.fit(ridge) for ridge in ridges]
+        labelled, gram = self.labelled, self._gram([self.basis(spec) for spec in specs])
+        regression = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
+        fits = [regression.fit(ridge) for ridge in ridges]
         if _uses_labels(specs):
             left_out = self._left_out_by_folds(specs, tuple(ridges))
             fits = [replace(fit, left_out=own) for fit, own in zip(fits, left_out, strict=True)]
@@ -80,22 +79,12 @@ class Trial:
         elif _uses_labels(specs):
             yield from self._without_folds(specs, tuple(fit.ridge for fit in fits))
         else:
-            ridge_of = self._ridge_of(specs)
+            gram, weights = self._gram([self.basis(spec) for spec in specs]), self.labelled.ridge_weights
             for fit in fits:
-                yield ridge_of.left_out_without(fit, self.blocks)
+                yield left_out_without(gram, targets, fit, self.blocks, weights, groups.several)
 
     def _gram(self, bases: Sequence[Basis]) -> FloatArray:
         return np.asarray(np.sum([basis.gram for basis in bases], axis=0) / len(bases) + 1.0)
-
-    def _ridge_of(self, specs: Specs) -> DualRidge:
-        if specs in self._ridges:
-            return self._ridges[specs]
-        labelled = self.labelled
-        gram = self._gram([self.basis(spec) for spec in specs])
-        made = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
-        if len(labelled.classes) <= MAX_LABELS_KEPT:
-            self._ridges[specs] = made
-        return made
 
     @cached_property
     def _fold_of(self) -> IntArray:
@@ -135,9 +124,9 @@ class Trial:
         design = self.design.once(("hiding", hidden.tobytes()), lambda: self.design.hiding(hidden))
         gram = self._gram([family_of(spec).basis(spec, design) for spec in specs])
         weights = None if labelled.ridge_weights is None else labelled.ridge_weights[known]
-        ridge_of = DualRidge(gram[np.ix_(known, known)], labelled.targets[known], weights)
+        regression = DualRidge(gram[np.ix_(known, known)], labelled.targets[known], weights)
         for number, ridge in enumerate(ridges):
-            found[number] = gram[:, known] @ ridge_of.fit(ridge).coefficients
+            found[number] = gram[:, known] @ regression.fit(ridge).coefficients
         return found
 
 
