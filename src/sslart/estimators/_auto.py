@@ -78,7 +78,7 @@ class AutoSSLART(SSLART):
         *,
         search_depth: int | None = None,
         abstain_below: float | None = None,
-        max_error: Any = None,
+        max_error: float | dict[Any, float] | None = None,
         decision_costs: Any = None,
         class_weight: Any = None,
         max_labels: int = 50_000,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from sslart.estimators._classifier import AbstainingClassifier
 class GuaranteedClassifier(AbstainingClassifier):
     """A classifier that can promise how often it is right, if it keeps its labelled samples."""
 
-    max_error: float | Mapping[Any, float] | None = None
+    max_error: float | dict[Any, float] | None = None
 
     @abstractmethod
     def _uses_evidence(self) -> bool:

@@ -132,6 +132,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     0.83
     """
 
+    __metadata_request__fit = __metadata_request__partial_fit = {"groups": True}  # noqa: RUF012
     class_weight: Any = None
 
     def __init__(
@@ -144,7 +145,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         match_tracking: float = 1e-6,
         search_depth: int | None = None,
         abstain_below: float | None = None,
-        max_error: Any = None,
+        max_error: float | dict[Any, float] | None = None,
         decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,

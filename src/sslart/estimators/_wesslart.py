@@ -123,6 +123,8 @@ class WESSLART(Ensemble):
     array([[1., 0., 0.]])
     """
 
+    __metadata_request__fit = __metadata_request__partial_fit = {"groups": True}  # noqa: RUF012
+
     def __init__(
         self,
         n_members: int = 7,
@@ -138,7 +140,7 @@ class WESSLART(Ensemble):
         match_tracking: float = 1e-6,
         search_depth: int | None = None,
         abstain_below: float | None = None,
-        max_error: Any = None,
+        max_error: float | dict[Any, float] | None = None,
         decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,
