@@ -132,8 +132,8 @@ def test_groups_are_routed_through_searches_and_pipelines() -> None:
         )
         with pytest.raises(ValueError, match="GroupLabelledKFold needs groups"):
             cross_validate(MODEL, X[TRAIN], FEW, cv=folds)
-        with pytest.raises(TypeError, match="groups"):
-            cross_validate(MODEL, X[TRAIN], FEW, cv=LabelledKFold(), params={"groups": GROUPS})
+        cross_validate(MODEL, X[TRAIN], FEW, cv=LabelledKFold(), params={"groups": GROUPS})
+        assert MODEL.get_metadata_routing().fit.requests["groups"] is True  # groups reach fit without being asked for
     np.testing.assert_array_equal(routed, plain)
     assert [test.tolist() for test in found["indices"]["test"]] == tests
     np.testing.assert_allclose(found["test_score"], [SCORES["accuracy"](fitted_without(test), test) for test in tests])
