@@ -268,6 +268,7 @@ def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str
         ({"winners": np.empty(1, dtype=np.int64)}, "unlike lengths"),
         ({"progress": np.array([0, 9])}, "progress"),
         ({"progress": np.array([3, 0])}, "progress"),
+        ({"fit_wanted": np.ones(2, dtype=np.uint8)}, "fits"),
     ],
 )
 def test_kernel_refuses_arrays_that_do_not_fit(change: dict[str, Any], message: str) -> None:

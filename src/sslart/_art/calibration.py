@@ -21,7 +21,7 @@ FIRST_BLOCK = 20  # samples of a stream
 SHORTER = 4  # times is a block than all that was learnt before
 N_BLOCKS = 3
 CHECKED_SHARES = (0.05, 0.01)
-MIN_EXPECTED = 5
+MIN_EXPECTED = 3  # samples that fit so badly, where none is held back
 
 
 @dataclass(frozen=True, eq=False)
