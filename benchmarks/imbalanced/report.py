@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from accuracy.report import Result
 from imbalanced import sets
-from imbalanced.contenders import MEASURES, RANKED
+from imbalanced.contenders import MEASURES, OURS, RANKED
 from sslart._utils.tables import markdown_table
 from sslart._utils.text import plural
 
@@ -51,21 +51,22 @@ def mean_ranks(means: np.ndarray) -> np.ndarray:
 
 
 def table(findings: Findings, names: Sequence[str], labels: str, methods: Sequence[str]) -> str:
-    """Return mean and mean rank of each measure, the best rank in bold; what is not ranked comes last."""
+    """Return mean and mean rank of each measure, the best rank in bold; references have the rank in place of ours."""
     methods = sorted(methods, key=lambda method: method not in RANKED)
-    n_ranked = sum(method in RANKED for method in methods)
+    ranked = [place for place, method in enumerate(methods) if method in RANKED]
+    rivals = [place for place in ranked if methods[place] != OURS]
     head, columns = ["method"], []
     for measure, title in MEASURES.items():
         means = findings.means(names, labels, methods, measure)
-        ranks = mean_ranks(means[:n_ranked])
+        ranks = mean_ranks(means[ranked])
         cells = [f"**{rank:.2f}**" if rank < ranks.min() + 0.005 else f"{rank:.2f}" for rank in ranks]
+        for place in range(len(ranked), len(methods)):
+            cells.append(f"({mean_ranks(means[[place, *rivals]])[0]:.2f})")
         head += [f"{title}, %", "mean rank"]
         columns.append([f"{mean:.1f}" for mean in means.mean(axis=1)])
-        columns.append(cells + [""] * (len(methods) - n_ranked))
-    seconds = findings.means(names, labels, methods, "fit").mean(axis=1)
-    columns.append([f"{second:.2f}" for second in seconds])
+        columns.append(cells)
     rows = [[method, *cells] for method, cells in zip(methods, zip(*columns, strict=True), strict=True)]
-    return markdown_table([*head, "fit, s"], rows)
+    return markdown_table(head, rows)
 
 
 def page(
@@ -91,9 +92,10 @@ def page(
         "(few labels), or all samples have it (all labels). All methods get the same splits, and none uses a test "
         "label. The tuning half is for choosing what ours does, the checking half for judging it: every second set "
         "in alphabetical order belongs to the one, the rest to the other.\n\n"
-        'Ours is `AutoSSLART(decision_costs="balanced")`. For reference, without a rank: the same model without costs, '
-        'and `AutoSSLART(class_weight="balanced")`. All get the raw data, labelled and unlabelled, and nothing else is '
-        "set but a seed. Rivals learn from labelled samples only, with missing values filled, features in "
+        'Ours is `AutoSSLART(class_weight="balanced")`. For reference: `AutoSSLART(decision_costs="balanced")`, and '
+        "`AutoSSLART()`; in brackets the mean rank that each would have in place of ours. All get the raw data, "
+        "labelled and unlabelled, and nothing else is set but a seed. Rivals learn from labelled samples only, with "
+        "missing values filled, features in "
         '[0, 1] and categories as indicators: random forest (`class_weight="balanced_subsample"`), extra trees '
         '(`class_weight="balanced"`) and logistic regression (`class_weight="balanced"`, standardised features) '
         "of scikit-learn, and balanced forest, the `BalancedRandomForestClassifier` of imbalanced-learn, all with "

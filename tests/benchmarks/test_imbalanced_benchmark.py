@@ -22,7 +22,7 @@ LABELS = "few labels"
 
 
 def result(dataset: str, method: str, value: float, repeat: int = 0) -> dict[str, Any]:
-    scores = dict.fromkeys((*contenders.MEASURES, "fit"), value)
+    scores = dict.fromkeys(contenders.MEASURES, value)
     return {"set": report.set_key(dataset, LABELS), "repeat": repeat, "method": method, **scores}
 
 
@@ -31,14 +31,14 @@ def test_ranks_are_means_over_the_sets_and_equal_values_share_them() -> None:
     np.testing.assert_allclose(report.mean_ranks(means), [(1 + 2 + 2) / 3, (2 + 2 + 1) / 3, (3 + 2 + 3) / 3])
 
 
-def test_references_have_no_rank_and_incomplete_sets_are_left_out() -> None:
-    methods = ["ours", contenders.WITHOUT_COSTS, "random forest"]
+def test_references_have_the_rank_in_place_of_ours_and_incomplete_sets_are_left_out() -> None:
+    methods = ["ours", contenders.BY_COSTS, "random forest"]
     results = [result("a", method, value) for method, value in zip(methods, (80, 99, 70), strict=True)]
     findings = report.Findings([*results, result("b", "ours", 10)], 1)
     assert findings.complete(["a", "b"], LABELS, methods) == ["a"]
     lines = report.table(findings, ["a"], LABELS, methods).splitlines()[2:]
-    assert [line.split("|")[1].strip() for line in lines] == ["ours", "random forest", contenders.WITHOUT_COSTS]
-    assert [line.split("|")[3].strip() for line in lines] == ["**1.00**", "2.00", ""]
+    assert [line.split("|")[1].strip() for line in lines] == ["ours", "random forest", contenders.BY_COSTS]
+    assert [line.split("|")[3].strip() for line in lines] == ["**1.00**", "2.00", "(1.00)"]
 
 
 def test_results_of_ours_are_kept_by_version_and_those_of_rivals_are_not(tmp_path: Path) -> None:
@@ -55,10 +55,11 @@ def test_scores_are_those_of_the_rare_class() -> None:
     names = np.where(rare, "few", "many").astype(object)
     given = Task(samples[:100], np.where(np.arange(100) % 2 == 0, names[:100], None), samples[100:], 0)
     exam = Exam(names[100:], "few")
-    for name in ("ours", "logistic regression", "extra trees"):
+    for name in (contenders.BY_COSTS, "logistic regression", "extra trees"):
         found = contenders.measure(name, Samples(given), exam)
         assert found[name]["balanced"] == found[name]["f1"] == found[name]["precision_recall"] == 100.0
-    assert set(contenders.measure("ours", Samples(given), exam)) == {"ours", contenders.WITHOUT_COSTS}
+    both = {contenders.BY_COSTS, contenders.WITH_NOTHING}
+    assert set(contenders.measure(contenders.BY_COSTS, Samples(given), exam)) == both
 
 
 @needs_keel
