@@ -67,7 +67,7 @@ def claim_cells(results: Sequence[Result], truth: str = "accuracy") -> list[str]
 
 def accuracy(findings: Findings) -> str:
     plain = findings.of(PLAIN)
-    known = claimed(plain)
+    known, fresh = claimed(plain), _fresh(plain)
     rows = []
     for n_labels in N_LABELS:
         own = [one for one in plain if one["n_labels"] == n_labels]
@@ -84,17 +84,25 @@ def accuracy(findings: Findings) -> str:
         "too: the interval is widened by it, by the root of the sum of the squares. Without that, the intervals hold "
         f"in {count(known, lambda one: holds(one, test_error=False))} splits, with it in {count(known, holds)}. Of the "
         f"splits in which they do not, the accuracy found is below the interval in "
-        f"{count([one for one in known if not holds(one)], lambda one: one['accuracy'] < one['claim'])}. *Without a "
-        "figure*: splits with too few labels to print one.\n\n"
+        f"{count([one for one in known if not holds(one)], lambda one: one['accuracy'] < one['claim'])}. The width of "
+        "the interval was chosen when the first repetition had been seen; in the others, which no choice has seen, it "
+        f"holds in {count(fresh, holds)}. *Without a figure*: splits with too few labels to print one.\n\n"
         + markdown_table(["labels", *CLAIM_HEAD], rows)
         + "\n\n### Each set\n\nAll numbers of labels together; sets whose printed accuracy is too high come first.\n\n"
         + markdown_table(["set", *CLAIM_HEAD], each)
     )
 
 
+def _fresh(plain: Sequence[Result]) -> list[Result]:
+    """Return the splits with a figure that had not been seen when the width of the interval was chosen; else all."""
+    known = claimed(plain)
+    return [one for one in known if one["repeat"] > 0] or known
+
+
 def accuracy_rows(findings: Findings) -> list[Row]:
     known = claimed(findings.of(PLAIN))
-    bias, held = mean(known, too_high()), share(known, holds)
+    fresh = _fresh(known)
+    bias, held = mean(known, too_high()), share(fresh, holds)
     return [
         (
             f"the printed accuracy is that on new samples: within {100 * BIAS_TARGET:.0f} point, on average",
@@ -103,8 +111,8 @@ def accuracy_rows(findings: Findings) -> list[Row]:
         ),
         (
             f"the printed 95 % interval holds the accuracy on new samples: in at least {100 * INTERVAL_TARGET:.0f} % "
-            "of the splits",
-            f"in {count(known, holds)} ({percent(held)} %)",
+            "of the splits that were not seen when its width was chosen",
+            f"in {count(fresh, holds)} ({percent(held)} %)",
             held >= INTERVAL_TARGET,
         ),
     ]
