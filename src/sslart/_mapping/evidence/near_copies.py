@@ -17,7 +17,7 @@ MIN_ITEMS = 3  # of each class: where classes are compact, their samples are no 
 MAX_EQUAL = 0.15  # share of the pairs that agree in a feature which is measured, not counted or coded
 FACTORS = {2: 6.0, 3: 4.0}  # by number of measured features: in few dimensions, gaps come by chance
 FACTOR = 2.5  # with more of them
-MIN_FOUND = 0.3  # share of the labels; more of few labels, by 1 / sqrt(n) - 0.1
+MIN_FOUND = ((1.0, 0.3), (0.8, 0.5))  # share of the factor, and of the labels; of few labels more, by 1 / sqrt(n) - 0.1
 REACH = 0.95  # quantile of the distances within items: what is as close belongs together too
 
 
@@ -34,8 +34,9 @@ def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) ->
 
     A cluster of samples is taken for measurements of one item where the nearest other sample is `FACTOR` times as far
     as they are from each other. By chance there are few such clusters, and fewer in more dimensions. So clusters count
-    only where they hold a good share of all labels. Their distances then show how exact measurements are, and clusters
-    of that scale that lie less far apart are found too. The time is O(n² D) for n labels of D features.
+    only where they hold a good share of all labels, or with a smaller factor a larger share. Their distances then show
+    how exact measurements are, and clusters of that scale that lie less far apart are found too. The time is O(n² D)
+    for n labels of D features.
 
     Parameters
     ----------
@@ -52,13 +53,20 @@ def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) ->
     if n < MIN_LABELS or factor is None:
         return alone
     clusters = [one for one in _clusters(_distances(distinct)) if len(one.rows) <= min(MAX_SIZE, MAX_SHARE * n)]
-    sure = [one for one in clusters if one.apart >= factor * one.within]
-    items = _items(sure, n)
-    if _share_of_items(items, classes[first]) < MIN_FOUND + max(n**-0.5 - 0.1, 0.0):
+    few = max(n**-0.5 - 0.1, 0.0)
+    if not any(
+        _share_of_items(_items(_far_apart(clusters, share * factor), n), classes[first]) >= least + few
+        for share, least in MIN_FOUND
+    ):
         return alone
-    reach = np.quantile([one.within for one in sure], REACH)
+    lowest = factor * min(share for share, _ in MIN_FOUND)
+    reach = np.quantile([one.within for one in _far_apart(clusters, lowest)], REACH)
     items = _items([one for one in clusters if one.within <= reach or one.apart >= factor * one.within], n)
     return np.asarray(first[items][of_label])
+
+
+def _far_apart(clusters: list[Cluster], factor: float) -> list[Cluster]:
+    return [one for one in clusters if one.apart >= factor * one.within]
 
 
 def _distinct(samples: FloatArray) -> tuple[IntArray, IntArray]:
