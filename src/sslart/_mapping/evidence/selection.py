@@ -22,7 +22,9 @@ MAX_MIXTURES = 200
 MAX_MIXTURES_OF_MANY = 2
 MAX_BOXES_OF_MANY = 1000
 MIN_WEIGHT = 0.001
-MAX_LOG_WEIGHT = 9.0  # what is this far behind the best has no weight in the choice without any block either
+MAX_LOG_WEIGHT = 15.0  # what is this far behind the best has no weight in the choice without any block either
+MAX_LOG_WEIGHT_OF_MANY = 9.0  # where a block has a small share in the score
+FEW_LABELS = 100
 MAX_DROPPED = 0.25
 
 
@@ -104,7 +106,9 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
             tried.append(Mixture(specs, fit.ridge))
             fits.append(fit)
     scores = _losses(np.array([fit.left_out for fit in fits]), subset) @ subset.counts
-    near = np.flatnonzero(scores - scores.min() <= TEMPERATURE * MAX_LOG_WEIGHT + len(subset.classes) / N_BLOCKS)
+    n = len(subset.classes)
+    reach = TEMPERATURE * (MAX_LOG_WEIGHT if n <= FEW_LABELS else MAX_LOG_WEIGHT_OF_MANY) + 2 * n / N_BLOCKS
+    near = np.flatnonzero(scores - scores.min() <= reach)
     tried, fits = [tried[one] for one in near], [fits[one] for one in near]
     many = subset is not labelled
     weights = _chosen(tried, scores[near], many)
