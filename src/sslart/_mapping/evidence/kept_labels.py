@@ -77,7 +77,7 @@ class LabelReservoir:
         if len(longer) <= max_labels and len(longer.chunks) <= MAX_CHUNKS:
             return longer
         whole = longer.whole()
-        kept = np.sort(np.argsort(_random_keys(whole.numbers, seed), kind="stable")[:max_labels])
+        kept = np.sort(np.argsort(keys_of_numbers(whole.numbers, seed), kind="stable")[:max_labels])
         return LabelReservoir((whole[kept],), longer.n_seen)
 
     def with_columns(self, n_columns: int) -> LabelReservoir:
@@ -167,12 +167,3 @@ class LabelReservoir:
 def _of_column(table: Table, column: int) -> Any:
     """Return the categories of a column; a table in which all of them are missing may not know it as categorical."""
     return table.categories.get(column, np.full(len(table), None))
-
-
-def _random_keys(numbers: IntArray, seed: int) -> Any:
-    """Return a random key for each number: the same whenever it is drawn (splitmix64)."""
-    keys = numbers.astype(np.uint64) + np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
-    with np.errstate(over="ignore"):
-        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
