@@ -16,7 +16,7 @@ from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray
 
 MAX_IN_BLOCK = 100  # samples that are measured, on average
-MAX_LATER = 32
+MAX_LATER = 200  # calls whose fits are kept apart
 FIRST_BLOCK = 20  # samples of a stream
 SHORTER = 4  # times is a block than all that was learnt before
 N_BLOCKS = 3
@@ -190,9 +190,9 @@ class NoveltyCalibration:
     def _with(self, keys: KeyArray, fits: list[Fits]) -> NoveltyCalibration:
         """Return the calibration with further samples of the present block."""
         n_learnt, earlier, later = self.n_learnt + len(keys), self.earlier, self.later
-        rows = np.flatnonzero(fits[0].boxes >= 0) if len(fits[0].boxes) else fits[0].boxes
-        if len(rows):
-            later = (*later, (keys[rows], [one.of(rows) for one in fits]))
+        if len(fits[0].boxes):
+            rows = np.flatnonzero(fits[0].boxes >= 0)
+            later = (*later, (keys, fits) if len(rows) == len(keys) else (keys[rows], [one.of(rows) for one in fits]))
         if len(later) > MAX_LATER:
             records = NoveltyCalibration(earlier, later, n_learnt, self.block).records
             earlier, later = Deferred(lambda: records, []), ()
