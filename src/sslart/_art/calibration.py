@@ -168,10 +168,11 @@ class NoveltyCalibration:
 
     def wanted(self, keys: KeyArray) -> BoolArray | None:
         """Return which of the next samples are measured before they are learnt; None: none is."""
-        wanted = np.ones(len(keys), dtype=bool)
-        for rows, share in self._parts_of_next(len(keys)):
-            if share < 1:
-                np.less(keys[rows], int(share * 2**64), out=wanted[rows])
+        parts = [
+            np.ones(rows.stop - rows.start, dtype=bool) if share >= 1 else keys[rows] < np.uint64(share * 2.0**64)
+            for rows, share in self._parts_of_next(len(keys))
+        ]
+        wanted = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return wanted if wanted.any() else None
 
     def adding(self, members: Sequence[Measured]) -> NoveltyCalibration:

@@ -43,6 +43,9 @@ class Fits:
         return self if not len(self.boxes) else Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
 
 
+NO_FITS = Fits.none(0)
+
+
 @dataclass(frozen=True)
 class LearnResult:
     """What happened to each sample: the node that learnt it, the class predicted before (-1 for none), its fit then."""

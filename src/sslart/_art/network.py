@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.learn_result import Fits, LearnResult
+from sslart._art.learn_result import NO_FITS, Fits, LearnResult
 from sslart._art.nodes import Journal, Nodes
 from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
@@ -110,7 +110,7 @@ class Network(Changing):
         encoder = self.encoder
         nodes = np.full(len(table), -1)
         predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
-        fits = Fits.none(0 if measured is None else len(table))
+        fits = NO_FITS if measured is None else Fits.none(len(table))
 
         def undo_learning() -> None:
             if journal is not None:
