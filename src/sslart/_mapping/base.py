@@ -49,6 +49,9 @@ class Mapping(Protocol):
     def kept_labels(self) -> tuple[Table, IntArray] | None:
         """With evidence, the labelled samples that are kept, and their class codes; None for others."""
 
+    def check_classes(self, owner: str, class_table: ClassTable) -> None:
+        """Raise a ValueError where a parameter names a class that `fit` has no label of."""
+
     def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
         """Cut samples of a stream, given by class codes, where the mapping needs to see the network in between."""
 

@@ -32,6 +32,9 @@ class CountsMapping:
         """No family has a weight: there is no regression."""
         return {}
 
+    def check_classes(self, owner: str, class_table: ClassTable) -> None:
+        """Do nothing: no parameter names a class."""
+
     def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
         """Return all samples as one segment."""
         return [Segment(slice(0, len(codes)), False)]

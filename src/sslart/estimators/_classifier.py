@@ -235,6 +235,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         class_table = ClassTable().learning(labels[order])
         cost_matrix(self._name, self.decision_costs, class_table.classes)
         self._check_max_error(class_table.classes)
+        mapping.check_classes(self._name, class_table)
         codes = class_table.codes(labels)
         shown = Presentations(labels[order].presentations)
         in_order, groups = table[order][shown.rows], labels[order][shown.rows].groups

@@ -32,6 +32,7 @@ from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import ONE_THREAD
 from sslart._utils.params import check_number
+from sslart._utils.text import list_text
 
 MAX_BOXES = 4000
 
@@ -68,6 +69,16 @@ class EvidenceMapping:
 
     uses_evidence = True
     one_to_one = False
+
+    def check_classes(self, owner: str, class_table: ClassTable) -> None:
+        """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""
+        given, classes = self.settings.class_weight, class_table.classes.tolist()
+        unknown = [] if given is None or isinstance(given, str) else [label for label in given if label not in classes]
+        if unknown:
+            raise ValueError(
+                f"class_weight names {unknown[0]!r}, which is no class in y: the classes are {list_text([str(one) for one in classes])}. "
+                f"Correct the name, or leave it out of class_weight of {owner}."
+            )
 
     def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
         """Cut samples of a stream where settings are chosen anew: at the same labels however the stream is cut.
