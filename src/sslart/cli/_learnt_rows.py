@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -17,6 +19,7 @@ from sslart._utils.random_keys import KeyArray, mixed
 
 MAX_KEYS = 2**17  # two megabytes in the file
 MAX_BY_CHANCE = 0.01  # other rows that agree with a row by chance, where its values are to identify it
+MAX_COMPARED = 10_000  # rows, to estimate how often rows agree by chance
 NO_LABEL = np.uint64(0)
 
 
@@ -25,6 +28,11 @@ class RowKeys(NamedTuple):
 
     rows: KeyArray
     labels: KeyArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowKeys]) -> RowKeys:
+        """Return the keys of several parts as one."""
+        return cls(np.concatenate([one.rows for one in parts]), np.concatenate([one.labels for one in parts]))
 
     def pairs(self) -> KeyArray:
         """Return one key for both."""
@@ -79,7 +87,8 @@ class LearntRows:
     @classmethod
     def of_fit(cls, table: Table, keys: RowKeys, id_column: str | None, group_column: str | None) -> LearntRows:
         """Return what is kept of the rows that a model was fitted to."""
-        return cls(id_column, group_column, equal_share=equal_rows_share(_as_numbers(table))).adding(keys)
+        equal_share = equal_rows_share(_as_numbers(table[:MAX_COMPARED]))
+        return cls(id_column, group_column, equal_share=equal_share).adding(keys)
 
     @property
     def identifies(self) -> bool:
@@ -93,10 +102,14 @@ class LearntRows:
 
     def adding(self, keys: RowKeys) -> LearntRows:
         """Return the same with further rows."""
-        both = RowKeys(*(np.concatenate(pair) for pair in zip(self.keys, keys, strict=True)))
+        n_rows = self.n_rows + len(keys.rows)
+        if self.is_part:
+            low = keys.rows <= self.keys.rows[-1]
+            keys = RowKeys(keys.rows[low], keys.labels[low])
+        both = RowKeys.joined([self.keys, keys])
         first = np.unique(both.pairs(), return_index=True)[1]
         kept = first[np.argsort(both.rows[first], kind="stable")[:MAX_KEYS]]
-        return replace(self, keys=RowKeys(both.rows[kept], both.labels[kept]), n_rows=self.n_rows + len(keys.rows))
+        return replace(self, keys=RowKeys(both.rows[kept], both.labels[kept]), n_rows=n_rows)
 
     def with_kept_labels(self, view: ModelView) -> LearntRows:
         """Return the same with the labelled rows that a model keeps, such as those that `sslart label` has added."""
@@ -114,14 +127,18 @@ class LearntRows:
 
         A row that was learnt without a label and now has one is new.
         """
-        known = np.isin(keys.rows, self.keys.rows)
+        known = _among(keys.rows, self.keys.rows)
         if not self.identifies:
             none = np.zeros(len(known), dtype=bool)
             return Comparison(none, none, int(known.sum()))
         labelled = keys.labels != NO_LABEL
-        same = np.isin(keys.pairs(), self.keys.pairs())
-        other = np.isin(keys.rows, self.keys.rows[self.keys.labels != NO_LABEL])
+        same = _among(keys.pairs(), self._pairs)
+        other = _among(keys.rows, self.keys.rows[self.keys.labels != NO_LABEL])
         return Comparison(known & (~labelled | same), labelled & other & ~same)
+
+    @cached_property
+    def _pairs(self) -> KeyArray:
+        return np.sort(self.keys.pairs())
 
     def to_notes(self) -> dict[str, Any]:
         """Return what is kept, as plain values and arrays."""
@@ -163,6 +180,13 @@ def keys_of(table: Table, labels: Any = None, ids: list[str | None] | None = Non
     if labels is None:
         return RowKeys(rows, np.zeros(len(rows), np.uint64))
     return RowKeys(rows, _text_keys([None if label is None else str(label) for label in labels]))
+
+
+def _among(keys: KeyArray, ordered: KeyArray) -> BoolArray:
+    """Return which keys are among others that are in order."""
+    if not len(ordered):
+        return np.zeros(len(keys), dtype=bool)
+    return np.asarray(ordered[np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)] == keys)
 
 
 def _text_keys(texts: list[str | None]) -> KeyArray:

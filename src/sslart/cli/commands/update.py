@@ -8,7 +8,7 @@ import typer
 
 from sslart._mapping.model_view import view_of
 from sslart._utils.text import plural
-from sslart.cli._learnt_rows import MAX_KEYS, LearntRows, keys_of
+from sslart.cli._learnt_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
 from sslart.cli._model_file import read_model_and_rows, save_model
 from sslart.cli._output import (
     DATA_HELP,
@@ -62,7 +62,7 @@ def run(
     learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
     for frame in read_pieces(data, progress=not quiet):
         learning.learn(frame)
-    save_model(model, target, learning.rows)
+    save_model(model, target, learning.learnt_rows())
     summary: dict[str, Any] = {
         "model": target,
         **learning.counts,
@@ -93,9 +93,10 @@ class _Learning:
         *,
         again: bool,
     ) -> None:
-        self.model, self.rows, self.data, self.label, self.again = model, rows, data, label, again
+        self.model, self._rows, self.data, self.label, self.again = model, rows, data, label, again
         self.given = id_column, group
         self.before, self.n_by_chance = rows, 0
+        self._new_keys: list[RowKeys] = []
         self.counts = dict.fromkeys(("samples", "labelled", "learnt_before", "other_label"), 0)
 
     def learn(self, frame: Any) -> None:
@@ -104,7 +105,7 @@ class _Learning:
         check_columns(frame.columns, [label, *self.given], data)
         id_column, group = (
             named if named is not None else remembered if remembered in frame.columns else None
-            for named, remembered in zip(self.given, (self.rows.id_column, self.rows.group_column), strict=True)
+            for named, remembered in zip(self.given, (self.before.id_column, self.before.group_column), strict=True)
         )
         features = frame.columns.drop([name for name in {label, id_column, group} if name is not None])
         check_learnt_columns(model, features, data)
@@ -116,7 +117,9 @@ class _Learning:
         )
         found = self.before.compare(keys)
         self.n_by_chance += found.n_by_chance
-        self.rows = self.rows.adding(keys)
+        self._new_keys.append(keys)
+        if sum(len(one.rows) for one in self._new_keys) > MAX_KEYS:
+            self._remember()
         new = (~found.again | self.again).nonzero()[0]
         self.counts["learnt_before"] += int(found.again.sum())
         self.counts["other_label"] += int(found.other_label.sum())
@@ -127,6 +130,14 @@ class _Learning:
         model.partial_fit(samples.iloc[new] if learnt_columns(model) else samples[new], labels, **groups)
         self.counts["samples"] += len(new)
         self.counts["labelled"] += sum(one is not None for one in labels or ())
+
+    def learnt_rows(self) -> LearntRows:
+        """Return which rows the model has learnt, those of the file included."""
+        self._remember()
+        return self._rows
+
+    def _remember(self) -> None:
+        self._rows, self._new_keys = self._rows.adding(RowKeys.joined([NO_KEYS, *self._new_keys])), []
 
     def print_notes(self) -> None:
         """Print what was found of rows that the model has learnt before."""
