@@ -11,7 +11,6 @@ from sslart._data.samples import Table
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers
-from sslart._utils.random_keys import keys_of_numbers
 
 MAX_CHUNKS = 32
 

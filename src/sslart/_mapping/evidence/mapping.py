@@ -75,9 +75,10 @@ class EvidenceMapping:
         given, classes = self.settings.class_weight, class_table.classes.tolist()
         unknown = [] if given is None or isinstance(given, str) else [label for label in given if label not in classes]
         if unknown:
+            known = list_text([str(label) for label in classes])
             raise ValueError(
-                f"class_weight names {unknown[0]!r}, which is no class in y: the classes are {list_text([str(one) for one in classes])}. "
-                f"Correct the name, or leave it out of class_weight of {owner}."
+                f"class_weight names {unknown[0]!r}, which is no class in y: the classes are {known}. Correct the "
+                f"name, or leave it out of class_weight of {owner}."
             )
 
     def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
