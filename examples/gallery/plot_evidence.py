@@ -61,7 +61,7 @@ plt.show()
 # measurements. Images of digits are clusters: labels propagated between boxes have most of the weight. No family is
 # best everywhere, which is why all are tried.
 #
-# ``loo_accuracy_`` needs no test samples: it is the share of the labels that the others alone predict. The same labels
-# chose the weights, so it is slightly optimistic; with so few labels it is also rough, as the digits show.
+# ``loo_accuracy_`` needs no test samples: it is the share of the labels that the others alone predict, with weights
+# chosen without them. With so few labels it is rough.
 for name in SETS:
     print(f"{name:14s} left-out labels {left_out[name]:6.1%}, test samples {tested[name]:6.1%}")
