@@ -129,6 +129,30 @@ def test_what_is_unlike_all_is_novel(tmp_path: Path) -> None:
     assert pd.read_parquet(out)["novel"].tolist() == [True, False]
 
 
+def test_the_share_of_false_alarms_is_stated(tmp_path: Path, capsys: Captured) -> None:
+    model, new, out = iris_model(tmp_path), tmp_path / "new.csv", tmp_path / "predictions.csv"
+    X = (load_iris(as_frame=True).data * 1.1).round(3)
+    X.to_csv(new, index=False)
+    flagged = []
+    for share in ("0.01", "0.05", "0.5"):
+        assert main(["predict", str(model), str(new), "--out", str(out), "--false-alarms", share]) == 0
+        expected = sslart.load(model).is_novel(X, float(share))
+        assert pd.read_csv(out)["novel"].tolist() == expected.tolist()
+        assert f"at most {100 * float(share):g} in 100 are flagged" in capsys.readouterr().err
+        flagged.append(expected.sum())
+    assert flagged[0] <= flagged[1] < flagged[2]
+    assert main(["predict", str(model), str(new), "--false-alarms", "0"]) == 1
+    assert "false_alarms" in capsys.readouterr().err
+
+
+def test_too_few_samples_to_flag_any_are_named(tmp_path: Path, capsys: Captured) -> None:
+    few, model, out = tmp_path / "few.csv", tmp_path / "few.sslart", tmp_path / "predictions.csv"
+    few.write_text("size,kind\n1,a\n2,a\n8,b\n9,b\n")
+    assert main(["fit", str(few), "--label", "kind", "--out", str(model)]) == 0
+    assert main(["predict", str(model), str(few), "--out", str(out)]) == 0
+    assert "none can be flagged: at most 5 in 100 false alarms take 19 distinct" in capsys.readouterr().err
+
+
 def test_errors_name_cause_and_cure(tmp_path: Path, capsys: Captured) -> None:
     model, new = str(mixed_model(tmp_path)), tmp_path / "new.csv"
     for content, words in {

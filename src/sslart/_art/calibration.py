@@ -21,6 +21,7 @@ FIRST_BLOCK = 20  # samples of a stream
 SHORTER = 4  # times is a block than all that was learnt before
 N_BLOCKS = 3
 CHECKED_SHARES = (0.05, 0.01)
+NUMBERS = ("n_learnt", "block", "start", "end")
 MIN_EXPECTED = 3  # samples that fit so badly, where none is held back
 
 
@@ -236,16 +237,21 @@ class NoveltyCalibration:
         starts = np.flatnonzero(np.diff(self.records.blocks, prepend=-1))  # blocks are in ascending order
         return self.records.rows(slice(starts[-N_BLOCKS:].min(initial=len(self.records)), None))
 
+    def __getstate__(self) -> dict[str, Any]:
+        records = self.records
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        return {**numbers, "earlier": Deferred(lambda: records, []), "later": ()}
+
     def to_state(self) -> dict[str, Any]:
         """Return the calibration as plain values."""
-        numbers = {name: getattr(self, name) for name in ("n_learnt", "block", "start", "end")}
+        numbers = {name: getattr(self, name) for name in NUMBERS}
         records = {field.name: getattr(self.records, field.name) for field in fields(self.records)}
         return {**numbers, **records, "keys": self.records.keys.view(np.int64)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], networks: Sequence[Network]) -> NoveltyCalibration:
         """Return the calibration of a saved state, after checking that it can be one."""
-        numbers = [state[name] for name in ("n_learnt", "block", "start", "end")]
+        numbers = [state[name] for name in NUMBERS]
         keys, familiarity, boxes, extents, blocks = (state[field.name] for field in fields(FitRecords))
         n, n_members = len(keys), len(networks)
         if (
