@@ -121,8 +121,16 @@ def test_held_out_accuracy_comes_from_models_that_have_not_learnt_the_samples(tm
     assert 0.3 < summary["accuracy"]["value"] < 0.7
     frame["kind"] = ["x", *["y"] * 5, *[None] * 194]
     frame.to_csv(data, index=False)
-    assert main(["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out]) == 0
-    assert "a class has one label only" in capsys.readouterr().out
+    arguments = ["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out]
+    assert main([*arguments, "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["accuracy"]["total"] == 6
+    assert summary["accuracy"]["count"] <= 5  # a class of one label is not known without it
+    assert summary["few_labels"] == {"x": 1}
+    frame["kind"] = ["x", "y", *[None] * 198]
+    frame.to_csv(data, index=False)
+    assert main(arguments) == 0
+    assert "not measured: each class has one label" in capsys.readouterr().out
 
 
 def test_of_a_long_file_a_random_sample_is_learnt(

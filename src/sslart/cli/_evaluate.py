@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import MAX_SEARCHED
 from sslart._mapping.evidence.near_copies import near_copies
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.summary import ONE_CLASS, ModelSummary, summarise, together_of
+from sslart._mapping.summary import ONE_CLASS, ONE_EACH, ModelSummary, summarise, together_of
 from sslart._utils.arrays import IntArray
 from sslart._utils.intervals import share
 from sslart.model_selection import StratifiedGroupLabelledKFold, StratifiedLabelledKFold
@@ -43,10 +44,9 @@ def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | No
         together=together_of(together.of_label, together.kind),
         classes=tuple(replace(one, n_groups=n) for one, n in zip(summary.classes, n_groups, strict=True)),
     )
-    if len(n_groups) < 2 or min(n_groups) < 2:
-        too_few = "a class has labels in one group only" if together.several else "a class has one label only"
-        return replace(summary, why_not=ONE_CLASS if len(n_groups) < 2 else too_few)
-    folds = _folds(truth, known, together, min(N_FOLDS, *n_groups), seed)
+    if len(n_groups) < 2 or max(n_groups) < 2:
+        return replace(summary, why_not=ONE_CLASS if len(n_groups) < 2 else ONE_EACH)
+    folds = _folds(truth, known, together, min(N_FOLDS, max(n_groups)), seed)
     if not folds:
         return replace(summary, why_not="a few groups hold most of the labels")
     predicted = np.full(len(truth), None)
@@ -82,12 +82,14 @@ def _together(view: ModelView, samples: Any, codes: IntArray, groups: list[Any] 
 
 def _folds(truth: Any, known: IntArray, together: LabelGroups, n_folds: int, seed: int) -> list[tuple[Any, Any]]:
     """Return the rows to learn from and the labelled rows to predict, of each fold; none where groups are too large."""
-    if not together.several:
-        return list(StratifiedLabelledKFold(n_folds, shuffle=True, random_state=seed).split(truth, truth))
     groups = np.full(len(truth), None)
     groups[known] = together.of_label
-    for n in range(n_folds, 1, -1):
-        with suppress(ValueError):  # a fold that would be empty
-            splitter = StratifiedGroupLabelledKFold(n, shuffle=True, random_state=seed)
-            return list(splitter.split(truth, truth, groups))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Classes with fewer labels")  # the summary names them
+        if not together.several:
+            return list(StratifiedLabelledKFold(n_folds, shuffle=True, random_state=seed).split(truth, truth))
+        for n in range(n_folds, 1, -1):
+            with suppress(ValueError):  # a fold that would be empty
+                splitter = StratifiedGroupLabelledKFold(n, shuffle=True, random_state=seed)
+                return list(splitter.split(truth, truth, groups))
     return []
