@@ -96,11 +96,14 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         skops.io.loads(data)
     assert skops.io.get_untrusted_types(data=data) == [
         "builtins.frozenset",
+        "sslart._art.calibration.FitRecords",
+        "sslart._art.calibration.NoveltyCalibration",
         "sslart._art.network.Network",
         "sslart._art.nodes.Nodes",
         "sslart._data.classes.ClassTable",
         "sslart._data.encoder.Encoder",
         "sslart._data.encoder.Feature",
         "sslart._mapping.counts.CountsMapping",
+        "sslart._utils.deferred.Deferred",
         "sslart.estimators._fuzzy_artmap.FuzzyARTMAP",
     ]

@@ -181,6 +181,9 @@ def without(model: FuzzyART, X: Any, row: Any) -> float | None:
         if len(others) < len(members):
             lower_then, upper_then = np.maximum(lower, others.min(axis=0)), np.minimum(upper, others.max(axis=0))
             widened = (upper - lower).sum() - (upper_then - lower_then).sum()
+            if model.learning_rate < 1:
+                way = (np.maximum(upper, x) - np.minimum(lower, x)).sum() - (upper - lower).sum()
+                widened += model.learning_rate / (1 - model.learning_rate) * way
             lower, upper = lower_then, upper_then
         size = (upper - lower).sum()
         joint = (np.maximum(upper, x) - np.minimum(lower, x)).sum()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sslart._art.learn_result import Fits
-from sslart._art.network import Network
+from sslart._art.network import LearningParams, Network
 from sslart._art.row_keys import row_keys
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -31,8 +31,8 @@ class Learnt:
     Attributes
     ----------
     network : Network
-    choice : float
-        α.
+    params : LearningParams
+        α and β matter.
     table : Table
         Samples, in the order in which they were learnt: all samples of the boxes that differ without the chosen ones.
     winners : array of length n_samples
@@ -46,7 +46,7 @@ class Learnt:
     """
 
     network: Network
-    choice: float
+    params: LearningParams
     table: Table
     winners: IntArray
     keys: KeyArray
@@ -57,7 +57,7 @@ class Learnt:
         """Return what remains of it with some rows and chosen samples, which must be among those rows."""
         chosen = np.searchsorted(rows, self.chosen[:n_chosen])
         kept = (self.table[rows], self.winners[rows], self.keys[rows], self.parts[rows])
-        return Learnt(self.network, self.choice, *kept, chosen)
+        return Learnt(self.network, self.params, *kept, chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +79,13 @@ class Changed:
 
 
 def left_out_fits(
-    network: Network, table: Table, winners: IntArray, choice: float, groups: IntArray | None = None
+    network: Network, table: Table, winners: IntArray, params: LearningParams, groups: IntArray | None = None
 ) -> Deferred[tuple[KeyArray, Fits]]:
     """Return how well learnt samples fit the network without them: their keys, ascending, and their fits.
 
     A sample that its box would be smaller without is measured as if the box were as large as it is now, and the sample
-    widened it once more: so a new sample that widens the box by as much fits equally well.
+    widened it once more: so a new sample that widens the box by as much fits equally well. With β < 1 a box goes a part
+    of the way to its samples; a sample that still lies outside was 1 / (1 − β) times as far away.
 
     The fits are computed when they are first read, or before the network changes. What that takes is copied now.
 
@@ -96,22 +97,23 @@ def left_out_fits(
         All samples that the network has learnt, in the order in which it learnt them.
     winners : array of length n_samples
         The box that learnt each sample.
-    choice : float
-        α.
+    params : LearningParams
     groups : array of length n_samples, or None
         Samples of one group are left out together. None, or 0 for a sample: its copies are.
     """
     if table.values.nbytes <= SMALL:
         table, winners = table.copy(), winners.copy()
-        return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, choice, groups))), [network])
-    learnt, factors = _reduced(_learnt(network, table, winners, choice, groups))
+        return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, params, groups))), [network])
+    learnt, factors = _reduced(_learnt(network, table, winners, params, groups))
     return Deferred(lambda: _fits(learnt, factors), [network])
 
 
-def _learnt(network: Network, table: Table, winners: IntArray, choice: float, groups: IntArray | None) -> Learnt:
+def _learnt(
+    network: Network, table: Table, winners: IntArray, params: LearningParams, groups: IntArray | None
+) -> Learnt:
     keys = row_keys(table)
     parts = keys if groups is None else np.where(groups == 0, keys, groups.view(np.uint64))
-    return Learnt(network, choice, table, winners, keys, parts, _chosen(keys, MAX_SAMPLES))
+    return Learnt(network, params, table, winners, keys, parts, _chosen(keys, MAX_SAMPLES))
 
 
 def _small(learnt: Learnt) -> tuple[Learnt, FloatArray]:
@@ -220,10 +222,14 @@ def _best(learnt: Learnt, samples: FloatArray, changed: Changed) -> tuple[IntArr
     nodes, code, present = learnt.network.nodes, _code(samples), np.tile(~np.isnan(samples), 2)
     whole = _best_unchanged(learnt, samples, changed)
     whole_weights = np.where((whole >= 0)[:, None], nodes.weights[whole], np.nan)
-    whole_choices, whole_matches = _choice_and_match(code, whole_weights, present, learnt.choice)
+    whole_choices, whole_matches = _choice_and_match(code, whole_weights, present, learnt.params.choice)
     of = changed.sample
-    choices, matches = _choice_and_match(code[of], changed.weights, present[of], learnt.choice)
+    choices, matches = _choice_and_match(code[of], changed.weights, present[of], learnt.params.choice)
     widened = np.where(present[of], changed.weights - nodes.weights[changed.box], 0.0).sum(axis=1)
+    if learnt.params.learning_rate < 1:
+        outside = nodes.weights[changed.box] - np.minimum(code[of], nodes.weights[changed.box])
+        rate = learnt.params.learning_rate
+        widened += rate / (1.0 - rate) * np.where(present[of], outside, 0.0).sum(axis=1)
     matches -= 2.0 * widened / present[of].sum(axis=1)
     order = np.lexsort((np.nan_to_num(choices, nan=-1.0), of))
     best = order[np.flatnonzero(np.diff(of[order], append=len(samples)))]
@@ -241,7 +247,7 @@ def _best_unchanged(learnt: Learnt, samples: FloatArray, changed: Changed) -> In
     best = np.full(len(samples), -1)
     for depth in np.unique(n_changed).tolist():
         rows = np.flatnonzero(n_changed == depth)
-        ranked = learnt.network.rank_coded(samples[rows], learnt.choice, depth=depth + 1)[0]
+        ranked = learnt.network.rank_coded(samples[rows], learnt.params.choice, depth=depth + 1)[0]
         own = changed.box[(n_changed == depth)[changed.sample]].reshape(len(rows), depth)
         unchanged = (ranked[:, :, None] != own[:, None, :]).all(axis=2) & (ranked >= 0)
         first = ranked[np.arange(len(rows)), unchanged.argmax(axis=1)]

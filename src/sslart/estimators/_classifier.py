@@ -241,7 +241,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         in_order, groups = table[order][shown.rows], labels[order][shown.rows].groups
         learnt = network.learn(in_order, codes[order][shown.rows], len(class_table.seen), params, stop=stop)
         network.nodes.trim()
-        measured = FitMeter(in_order, None, afresh=True, groups=groups).measured(network, learnt, params.choice)
+        measured = FitMeter(in_order, None, afresh=True, groups=groups).measured(network, learnt, params)
         mapping = mapping.learned(network, class_table, table, codes, labels, choose=True, is_last=True)
         self._network, self._class_table, self._mapping = network, class_table, mapping
         self._calibration = calibration_after(None, [measured])
@@ -295,7 +295,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             )
         self._network, self._class_table, self._mapping = network, after, mapping
         learnt = LearnResult.joined(results)
-        measured = meter.measured(network, learnt, params.choice)
+        measured = meter.measured(network, learnt, params)
         self._calibration = calibration_after(calibration, [measured])
         return learnt.of(shown.first), measured
 

@@ -148,7 +148,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         params, meter = self._learning_params(), FitMeter(table, calibration, afresh=afresh)
         targets = np.full(len(table), UNLABELLED)
         learnt = network.learn(table, targets, 0, params, measured=meter.wanted(), undo=undo)
-        self._calibration = calibration_after(calibration, [meter.measured(network, learnt, params.choice)])
+        self._calibration = calibration_after(calibration, [meter.measured(network, learnt, params)])
         return learnt.nodes
 
     def predict(self, X: Any) -> IntArray:

@@ -9,7 +9,7 @@ from typing import Any
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._art.learn_result import LearnResult
 from sslart._art.left_out import left_out_fits
-from sslart._art.network import Network
+from sslart._art.network import LearningParams, Network
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._art.row_keys import row_keys
 from sslart._data.samples import Table
@@ -127,10 +127,10 @@ class FitMeter:
         """Return which of some samples are measured before they are learnt; None: none is."""
         return None if self._wanted is None else self._wanted[rows]
 
-    def measured(self, network: Network, learnt: LearnResult, choice: float) -> Measured | LeftOut | None:
+    def measured(self, network: Network, learnt: LearnResult, params: LearningParams) -> Measured | LeftOut | None:
         """Return what was measured, after the samples have been learnt."""
         if self._afresh:
-            fits = left_out_fits(network, self._table, learnt.nodes, choice, self._groups)
+            fits = left_out_fits(network, self._table, learnt.nodes, params, self._groups)
             return LeftOut(fits, len(self._table), network)
         return None if self._keys is None else Measured(self._keys, learnt.fits)
 
