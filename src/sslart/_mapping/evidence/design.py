@@ -50,8 +50,9 @@ class LabelledSet:
     indicator : array of bool, length n_features
         Which features stand for a category.
     seed : int
-    copies_together : bool
-        Whether copies of a sample are left out together.
+    as_before : bool
+        Whether the labels are those of an older file: then copies of a sample are not left out together, and no family
+        is validated by folds, so that its predictions stay as they were.
     weights : array of length n_labels, or None
         How much each sample counts in the regression; None: one each.
     group_keys : array of int of length n_labels, or None
@@ -72,7 +73,7 @@ class LabelledSet:
     boxes: BoxSet
     indicator: BoolArray
     seed: int
-    copies_together: bool = True
+    as_before: bool = False
     weights: FloatArray | None = None
     group_keys: IntArray | None = None
     class_weights: FloatArray | str | None = None
@@ -84,11 +85,11 @@ class LabelledSet:
     def groups(self) -> LabelGroups:
         """Which labels are left out together: those that the user gave, and copies; else near copies."""
         groups = LabelGroups(np.arange(len(self.classes)))
-        if self.copies_together:
+        if not self.as_before:
             groups = LabelGroups.of_copies(self.samples)
         if self.group_keys is not None and self.group_keys.any():
             return groups.joined(self.group_keys)
-        if self.copies_together and len(self.classes) <= MAX_SEARCHED:
+        if not self.as_before and len(self.classes) <= MAX_SEARCHED:
             items = near_copies(self.samples, self.classes, self.indicator)
             if (items != np.arange(len(items))).any():
                 return LabelGroups(items, "near copies")

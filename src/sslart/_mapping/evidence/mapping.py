@@ -35,6 +35,7 @@ from sslart._utils.params import check_number
 from sslart._utils.text import list_text
 
 MAX_BOXES = 4000
+AS_BEFORE, LEFT_OUT = 0, 1  # in files: how left-out labels are predicted
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,9 @@ class EvidenceMapping:
         What leave-one-out has chosen; empty without a label.
     chosen : Solution or None
         The solution that the choice came with, where it is that of the boxes and labels as they are.
-    copies_together : bool
-        Whether copies of a labelled sample are left out together; not in files of before that.
+    as_before : bool
+        Whether it comes from a file of before copies were left out together: then left-out labels are predicted as
+        they were.
     """
 
     settings: EvidenceSettings
@@ -65,7 +67,7 @@ class EvidenceMapping:
     reservoir: LabelReservoir = field(default_factory=LabelReservoir)
     mixtures: tuple[Mixture, ...] = ()
     chosen: Solution | None = None
-    copies_together: bool = True
+    as_before: bool = False
 
     uses_evidence = True
     one_to_one = False
@@ -184,7 +186,7 @@ class EvidenceMapping:
             BoxSet(lower[nodes], upper[nodes], self.network.nodes.support[nodes]),
             np.array([feature.category is not None for feature in self.network.encoder.features]),
             self.settings.seed,
-            self.copies_together,
+            self.as_before,
             None if (kept.weights == 1).all() else kept.weights,
             kept.groups if kept.groups.any() else None,
             self._class_weights(),
@@ -266,7 +268,7 @@ class EvidenceMapping:
                 for one in self.mixtures
             ],
             "seed": self.settings.seed,
-            "copies_together": self.copies_together,
+            "left_out": AS_BEFORE if self.as_before else LEFT_OUT,
         }
 
     @classmethod
@@ -275,7 +277,7 @@ class EvidenceMapping:
     ) -> EvidenceMapping:
         """Return the mapping of a saved state, after checking that it can be one."""
         n_classes, seed = len(class_table.seen), state["seed"]
-        copies_together = state.get("copies_together", False)
+        left_out = state.get("left_out", AS_BEFORE)
         n_columns = len({feature.column for feature in network.encoder.features} | network.encoder.categorical)
         reservoir = LabelReservoir()
         if state["reservoir"] is not None:
@@ -283,11 +285,11 @@ class EvidenceMapping:
             network.encoder.check(reservoir.whole().table)
         mixtures = tuple(_mixture(one) for one in state["mixtures"])
         fits = bool(len(reservoir)) == bool(mixtures) == bool(n_classes) and type(seed) is int and 0 <= seed < 2**32
-        fits = fits and type(copies_together) is bool
+        fits = fits and left_out in (AS_BEFORE, LEFT_OUT)
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
         settings = settings._replace(seed=seed)
-        return cls(settings, network, class_table, reservoir, mixtures, copies_together=copies_together)
+        return cls(settings, network, class_table, reservoir, mixtures, as_before=left_out == AS_BEFORE)
 
 
 def _mixture(state: dict[str, Any]) -> Mixture:

@@ -35,8 +35,9 @@ def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) ->
     A cluster of samples is taken for measurements of one item where the nearest other sample is `FACTOR` times as far
     as they are from each other. By chance there are few such clusters, and fewer in more dimensions. So clusters count
     only where they hold a good share of all labels, or with a smaller factor a larger share. Their distances then show
-    how exact measurements are, and clusters of that scale that lie less far apart are found too. The time is O(n² D)
-    for n labels of D features.
+    how exact measurements are, and clusters of that scale that lie less far apart are found too. Distances are those of
+    features that are measured: samples of one category lie together without being copies, though copies agree in their
+    categories. The time is O(n² D) for n labels of D features.
 
     Parameters
     ----------
@@ -49,10 +50,16 @@ def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) ->
     alone = np.arange(len(samples))
     first, of_label = _distinct(samples)
     distinct, n = samples[first], len(first)
-    factor = _factor(distinct, indicator)
-    if n < MIN_LABELS or factor is None:
+    measured = _measured(distinct, indicator)
+    if n < MIN_LABELS or measured.sum() < min(FACTORS):
         return alone
-    clusters = [one for one in _clusters(_distances(distinct)) if len(one.rows) <= min(MAX_SIZE, MAX_SHARE * n)]
+    factor = FACTORS.get(int(measured.sum()), FACTOR)
+    category = _distinct(distinct[:, ~measured])[1]
+    clusters = [
+        one
+        for one in _clusters(_distances(distinct[:, measured]))
+        if len(one.rows) <= min(MAX_SIZE, MAX_SHARE * n) and (category[one.rows] == category[one.rows[0]]).all()
+    ]
     few = max(n**-0.5 - 0.1, 0.0)
     if not any(
         _share_of_items(_items(_far_apart(clusters, share * factor), n), classes[first]) >= least + few
@@ -76,11 +83,10 @@ def _distinct(samples: FloatArray) -> tuple[IntArray, IntArray]:
     return first, of_label.reshape(-1)
 
 
-def _factor(samples: FloatArray, indicator: BoolArray) -> float | None:
-    """Return how much further apart items must be than their measurements; None where too little is measured."""
-    numbers = samples[:, ~indicator].T
-    n_measured = sum(equal_share(values[~np.isnan(values)]) <= MAX_EQUAL for values in numbers)
-    return None if n_measured < min(FACTORS) else FACTORS.get(n_measured, FACTOR)
+def _measured(samples: FloatArray, indicator: BoolArray) -> BoolArray:
+    """Return which features are measured: numbers in which few pairs of samples agree."""
+    agree = [equal_share(values[~np.isnan(values)]) for values in samples.T]
+    return np.asarray(~indicator & (np.array(agree) <= MAX_EQUAL))
 
 
 def _distances(samples: FloatArray) -> FloatArray:

@@ -112,11 +112,12 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
     tried, fits = [tried[one] for one in near], [fits[one] for one in near]
     many = subset is not labelled
     weights = _chosen(tried, scores[near], many)
-    without = np.array([_chosen(tried, own, many) for own in _scores_without_blocks(trial, tried, fits).T])
-    order = np.argsort(-weights, kind="stable")
-    kept = order[(weights[order] > 0) | (without[:, order] > 0).any(axis=0)]
     by_block = np.repeat(weights[None], N_BLOCKS, axis=0)  # a block without labels keeps the weights of the choice
-    by_block[trial.block_numbers] = without
+    if not labelled.as_before:
+        scores_without = _scores_without_blocks(trial, tried, fits)
+        by_block[trial.block_numbers] = [_chosen(tried, own, many) for own in scores_without.T]
+    order = np.argsort(-weights, kind="stable")
+    kept = order[(weights[order] > 0) | (by_block[:, order] > 0).any(axis=0)]
     mixtures = [tried[one].weighing(weights[one], by_block[:, one]) for one in kept]
     return _solution(trial, nodes, mixtures, [fits[one] for one in kept])
 

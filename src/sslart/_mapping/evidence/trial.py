@@ -62,7 +62,7 @@ class Trial:
         labelled, gram = self.labelled, self._gram([self.basis(spec) for spec in specs])
         regression = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
         fits = [regression.fit(ridge) for ridge in ridges]
-        if _uses_labels(specs):
+        if self._needs_folds(specs):
             left_out = self._left_out_by_folds(specs, tuple(ridges))
             fits = [replace(fit, left_out=own) for fit, own in zip(fits, left_out, strict=True)]
         yield from fits
@@ -76,12 +76,15 @@ class Trial:
         own = self.basis(specs[0]).own_left_out_without(targets, groups, self.blocks)
         if own is not None:
             yield own
-        elif _uses_labels(specs):
+        elif self._needs_folds(specs):
             yield from self._without_folds(specs, tuple(fit.ridge for fit in fits))
         else:
             gram, weights = self._gram([self.basis(spec) for spec in specs]), self.labelled.ridge_weights
             for fit in fits:
                 yield left_out_without(gram, targets, fit, self.blocks, weights, groups.several)
+
+    def _needs_folds(self, specs: Specs) -> bool:
+        return not self.labelled.as_before and any(family_of(spec).uses_labels for spec in specs)
 
     def _gram(self, bases: Sequence[Basis]) -> FloatArray:
         return np.asarray(np.sum([basis.gram for basis in bases], axis=0) / len(bases) + 1.0)
@@ -128,10 +131,6 @@ class Trial:
         for number, ridge in enumerate(ridges):
             found[number] = gram[:, known] @ regression.fit(ridge).coefficients
         return found
-
-
-def _uses_labels(specs: Specs) -> bool:
-    return any(family_of(spec).uses_labels for spec in specs)
 
 
 assert N_BLOCKS % N_FOLDS == 0  # a fold is made of whole blocks, however many labels there are
