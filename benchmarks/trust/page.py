@@ -63,6 +63,6 @@ def page(results: Sequence[Result], names: Sequence[str], label: str) -> str:
         f"test: at least four for each label. Repetitions: {_n_repeats(findings, PLAIN)}; of copies and "
         f"changes {_n_repeats(findings, *COPIES, *CHANGES)}, of MAPIE {_n_repeats(findings, *RIVALS)}. Means are over "
         "sets, each of which counts once; after ± the standard error over the sets. *Held*: what is found is as "
-        f"promised, or misses it by less than {LIMIT:g} standard errors.\n\n"
+        f"promised; where a standard error of coverage, error or false alarms is given, but for {LIMIT:g} of these.\n\n"
     )
     return text + "\n\n".join(text_of(findings) for name, text_of in TEXTS.items() if name in names) + "\n"
