@@ -188,9 +188,10 @@ def test_every_section_is_measured_and_shown(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(simulations, "NOISE_REPEATS", 1)
     monkeypatch.setattr(draws, "ROWS_PER_LABEL", 3)
     monkeypatch.setattr(draws, "READINGS", 2)
-    monkeypatch.setattr(simulations, "N_LABELS", (40,))
+    monkeypatch.setattr(simulations, "N_LABELS", (24,))
+    monkeypatch.setattr(simulations, "COPIES_LABELS", 24)
     work = run.all_work(simulations.SECTIONS, ("Iris",), 1)
-    work.append(Work(LATER, "weather", 80, 0))
+    work.append(Work(LATER, "weather", 24, 0))
     results = run.measure(tmp_path / "x.jsonl", work, jobs=1)
     assert {result["simulation"] for result in results} == {
         name for section in simulations.SECTIONS.values() for name in section
@@ -198,7 +199,7 @@ def test_every_section_is_measured_and_shown(tmp_path: Path, monkeypatch: pytest
     text = page.page(results, tuple(simulations.SECTIONS), "x")
     (plain,) = (result for result in results if result["simulation"] == PLAIN)
     (noise,) = (result for result in results if result["simulation"] == NOISE)
-    assert f"| 40 | 1 | 0 | {100 * plain['claim']:.1f} | {100 * plain['accuracy']:.1f} |" in text
+    assert f"| all | 1 | 0 | {100 * plain['claim']:.1f} | {100 * plain['accuracy']:.1f} |" in text
     assert f"| 20 | 1 | 0 | {100 * noise['claim']:.1f} | {100 * noise['accuracy']:.1f} |" in text
     for name in (*COPIES, *conformal.RIVALS):
         (found,) = (result for result in results if result["simulation"] == name)
