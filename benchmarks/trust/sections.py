@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -264,7 +264,7 @@ def changes(findings: Findings) -> str:
     )
 
 
-def _change_cases(findings: Findings):
+def _change_cases(findings: Findings) -> Iterator[tuple[str, list[Result], str, str, str]]:
     like = [one for name in CHANGES for one in findings.of(name)]
     yield "nothing", _plain_of(findings, like), "accuracy", "held", "wrong"
     for name, title in CHANGE_TITLES.items():
