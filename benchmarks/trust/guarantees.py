@@ -91,10 +91,11 @@ def guarantees(findings: Findings) -> str:
 
 def mapie(findings: Findings) -> str:
     rivals = {name: findings.of(name) for name in RIVALS}
+    tried = {_split(one) for results in rivals.values() for one in results}
+    contenders = {"sslart `predict_set`": [one for one in findings.of(PLAIN) if _split(one) in tried], **rivals}
     rows = []
     for level in COVERAGES:
         name = f"{level:g}"
-        contenders = {"sslart `predict_set`": findings.of(PLAIN), **rivals}
         common = set.intersection(*(_promised(results, name) for results in contenders.values()))
         for title, results in contenders.items():
             own = [one for one in results if _split(one) in common]
