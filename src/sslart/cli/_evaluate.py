@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sslart._mapping.evidence.copies import LabelGroups
-from sslart._mapping.evidence.design import MAX_SEARCHED
-from sslart._mapping.evidence.near_copies import near_copies
+from sslart._mapping.evidence.copies import LabelGroups, found_groups
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import ONE_CLASS, ONE_EACH, ModelSummary, summarise, together_of
 from sslart._utils.arrays import IntArray
@@ -69,15 +67,12 @@ def _together(view: ModelView, samples: Any, codes: IntArray, groups: list[Any] 
     """Return which labelled samples are held out together: groups and copies, or measurements of one item."""
     member = view.members[0]
     coded = member.encode(view.read(samples))
-    copies = LabelGroups.of_copies(coded)
+    indicator = np.array([feature.category is not None for feature in member.encoder.features])
+    keys = None
     if groups is not None:
         numbers = {name: number for number, name in enumerate(dict.fromkeys(groups), start=1) if name is not None}
-        return copies.joined(np.array([numbers.get(name, 0) for name in groups]))
-    if len(coded) > MAX_SEARCHED:
-        return copies
-    indicator = np.array([feature.category is not None for feature in member.encoder.features])
-    items = LabelGroups(near_copies(coded, codes, indicator), "near copies")
-    return items if items.several else copies
+        keys = np.array([numbers.get(name, 0) for name in groups])
+    return found_groups(coded, codes, indicator, keys)
 
 
 def _folds(truth: Any, known: IntArray, together: LabelGroups, n_folds: int, seed: int) -> list[tuple[Any, Any]]:

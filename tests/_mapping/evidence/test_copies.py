@@ -39,13 +39,32 @@ def test_rows_that_agree_in_every_value_are_a_group_missing_values_included() ->
     samples = np.random.RandomState(0).rand(6, 3)
     samples[3, 1] = np.nan
     samples[[4, 5]] = samples[[3, 0]]
-    assert LabelGroups.of_copies(samples).of_label[3] == LabelGroups.of_copies(samples).of_label[4]
-    assert len(np.unique(LabelGroups.of_copies(samples).of_label)) == 4
+    assert (
+        LabelGroups.of_copies(samples, np.zeros(len(samples), dtype=np.int64)).of_label[3]
+        == LabelGroups.of_copies(samples, np.zeros(len(samples), dtype=np.int64)).of_label[4]
+    )
+    assert len(np.unique(LabelGroups.of_copies(samples, np.zeros(len(samples), dtype=np.int64)).of_label)) == 4
 
 
 def test_in_a_table_of_few_distinct_values_equal_rows_are_no_copies() -> None:
     samples = np.random.RandomState(0).randint(2, size=(100, 4)).astype(float)
-    assert len(np.unique(LabelGroups.of_copies(samples).of_label)) == 100
+    assert len(np.unique(LabelGroups.of_copies(samples, np.zeros(len(samples), dtype=np.int64)).of_label)) == 100
+
+
+@given(seed=st.integers(0, 99), times=st.integers(2, 4))
+def test_but_where_the_whole_table_comes_several_times_each_copy_is_left_out_with_its_equal(
+    seed: int, times: int
+) -> None:
+    random = np.random.RandomState(seed)
+    samples, classes = random.randint(2, size=(60, 4)).astype(float), random.randint(2, size=60)
+    order = random.permutation(np.tile(np.arange(60), times))
+    groups = LabelGroups.of_copies(samples[order], classes[order])
+    assert groups.kind == "copies"
+    assert len(np.unique(groups.of_label)) == 60
+    for rows in groups.several:
+        assert rows.shape[1] == times
+        assert (samples[order][rows] == samples[order][rows[:, :1]]).all()
+        assert (classes[order][rows] == classes[order][rows[:, :1]]).all()
 
 
 def split(load: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

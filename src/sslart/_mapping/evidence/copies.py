@@ -8,10 +8,13 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse.csgraph
 
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._mapping.evidence.near_copies import near_copies
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.chance import equal_rows_share
 
 MAX_BY_CHANCE = 0.01
+MAX_SEARCHED = 1000  # labels among which near copies are looked for
+MIN_REPEATED = 8  # distinct samples, of which none would come once if a table is said to come more than once
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +33,33 @@ class LabelGroups:
     kind: str = "single"
 
     @classmethod
-    def of_copies(cls, samples: FloatArray) -> LabelGroups:
+    def of_copies(cls, samples: FloatArray, classes: IntArray) -> LabelGroups:
         """Return groups of samples that agree in every value, where that cannot be chance.
 
         In a table of few distinct values, different samples often agree. Two are then no copies of one sample, and what
-        is learnt from one is rightly used for the other.
+        is learnt from one is rightly used for the other. But where each sample comes with its class twice, four times
+        and so on, and none comes once, the whole table was learnt twice: each is then a group with one of its equals.
         """
         values = np.where(np.isnan(samples), -1.0, samples)
         _, groups = np.unique(values, axis=0, return_inverse=True)
         groups = groups.reshape(-1)
-        if len(groups) == groups.max(initial=-1) + 1 or len(values) * equal_rows_share(values) > MAX_BY_CHANCE:
+        if len(groups) == groups.max(initial=-1) + 1:
             return cls(np.arange(len(samples)))
+        if len(values) * equal_rows_share(values) <= MAX_BY_CHANCE:
+            return cls(groups, "copies")
+        return cls._of_a_repeated_table(np.unique([groups, classes], axis=1, return_inverse=True)[1].reshape(-1))
+
+    @classmethod
+    def _of_a_repeated_table(cls, equals: IntArray) -> LabelGroups:
+        """Return the groups where all numbers of equal samples have a common divisor: how often a table was learnt."""
+        sizes = np.bincount(equals)
+        times = int(np.gcd.reduce(sizes))
+        if times == 1 or len(sizes) < MIN_REPEATED:
+            return cls(np.arange(len(equals)))
+        order = np.argsort(equals, kind="stable")
+        within = np.arange(len(equals)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # place among its equals
+        groups = np.empty(len(equals), dtype=np.int64)
+        groups[order] = equals[order] * len(equals) + within // times
         return cls(groups, "copies")
 
     def joined(self, keys: IntArray) -> LabelGroups:
@@ -73,3 +92,23 @@ class LabelGroups:
         return [
             order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes).tolist() if size > 1
         ]
+
+
+def found_groups(samples: FloatArray, classes: IntArray, indicator: BoolArray, keys: IntArray | None) -> LabelGroups:
+    """Return which labels are left out together: those that the user gave, and copies; else near copies.
+
+    Parameters
+    ----------
+    samples : array of shape (n_labels, n_features)
+        In the unit cube, NaN where missing.
+    classes : array of length n_labels
+    indicator : array of bool, length n_features
+        Which features stand for a category.
+    keys : array of int of length n_labels, or None
+        Samples of one key are one group of the user's; 0 stands for no group.
+    """
+    copies = LabelGroups.of_copies(samples, classes)
+    if keys is not None and keys.any():
+        return copies.joined(keys)
+    items = np.arange(len(samples)) if len(samples) > MAX_SEARCHED else near_copies(samples, classes, indicator)
+    return copies if (items == np.arange(len(items))).all() else LabelGroups(items, "near copies")

@@ -10,16 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sslart._mapping.evidence.copies import LabelGroups
-from sslart._mapping.evidence.near_copies import near_copies
+from sslart._mapping.evidence.copies import LabelGroups, found_groups
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray
 
 Made = TypeVar("Made")
-
-MAX_SEARCHED = 1000  # labels among which near copies are looked for
 
 
 @dataclass(frozen=True)
@@ -83,17 +80,10 @@ class LabelledSet:
 
     @cached_property
     def groups(self) -> LabelGroups:
-        """Which labels are left out together: those that the user gave, and copies; else near copies."""
-        groups = LabelGroups(np.arange(len(self.classes)))
-        if not self.as_before:
-            groups = LabelGroups.of_copies(self.samples)
-        if self.group_keys is not None and self.group_keys.any():
-            return groups.joined(self.group_keys)
-        if not self.as_before and len(self.classes) <= MAX_SEARCHED:
-            items = near_copies(self.samples, self.classes, self.indicator)
-            if (items != np.arange(len(items))).any():
-                return LabelGroups(items, "near copies")
-        return groups
+        """Which labels are left out together."""
+        if self.as_before:
+            return LabelGroups(np.arange(len(self.classes)))
+        return found_groups(self.samples, self.classes, self.indicator, self.group_keys)
 
     @cached_property
     def blocks(self) -> IntArray:

@@ -67,7 +67,7 @@ class Basis(ABC):
         None: one each.
     """
 
-    def __init__(self, spec: BasisSpec, matrix: FloatArray, sample_weights: FloatArray | None) -> None:
+    def __init__(self, spec: BasisSpec, matrix: FloatArray, sample_weights: FloatArray | None = None) -> None:
         self.spec, self.matrix, self.sample_weights = spec, matrix, sample_weights
 
     @cached_property
