@@ -42,6 +42,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.utils.validation import has_fit_parameter
 from test_stream import fingerprint
 
 from conftest import CLASSIFIERS, EVIDENCE, name_of
@@ -269,7 +270,11 @@ def test_bags(model: Any) -> None:
     again = clone(model).set_params(**{
         name: value for name, value in first.get_params().items() if name == "random_state"
     })  # fmt: skip
-    assert fingerprint(first) == fingerprint(again.fit(X[:120][rows][:, columns], y[:120][rows]))
+    if has_fit_parameter(model, "sample_weight"):
+        again.fit(X[:120][:, columns], y[:120], sample_weight=np.bincount(rows, minlength=120))
+    else:
+        again.fit(X[:120][rows][:, columns], y[:120][rows])
+    assert fingerprint(first) == fingerprint(again)
 
 
 @each
@@ -382,14 +387,21 @@ def test_processes_side_by_side_change_nothing(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", [*QUICK, FuzzyART()], ids=name_of)
-def test_weights_of_samples_are_refused_by_name(model: Any) -> None:
+def test_weights_of_samples_are_taken_or_refused_by_name(model: Any) -> None:
     X, y = IRIS
+    weights = np.where(np.arange(150) % 3, 1, 2)
+    if has_fit_parameter(model, "sample_weight"):
+        vote = VotingClassifier([("ours", clone(model)), ("other", LogisticRegression(max_iter=500))])
+        vote.fit(X, y, sample_weight=weights)
+        alone = clone(model).fit(X, vote.le_.transform(y), sample_weight=weights)
+        assert fingerprint(vote.named_estimators_["ours"]) == fingerprint(alone)
+        return
     with pytest.raises(TypeError, match="sample_weight"):
-        clone(model).fit(X, y, sample_weight=np.ones(150))
+        clone(model).fit(X, y, sample_weight=weights)
     if not isinstance(model, FuzzyART):
         vote = VotingClassifier([("ours", clone(model)), ("other", LogisticRegression())])
         with pytest.raises(TypeError, match=rf"{type(model).__name__} does not support sample weights"):
-            vote.fit(X, y, sample_weight=np.ones(150))
+            vote.fit(X, y, sample_weight=weights)
 
 
 @each
@@ -398,6 +410,8 @@ def test_weights_are_routed_to_the_score(model: Any) -> None:
     weights = np.where(np.arange(150) % 2, 1.0, 0.0)
     with sklearn.config_context(enable_metadata_routing=True):
         asking = clone(model).set_score_request(sample_weight=True)
+        if has_fit_parameter(model, "sample_weight"):
+            asking.set_fit_request(sample_weight=False)
         found = cross_validate(asking, X, y, cv=3, params={"sample_weight": weights}, error_score="raise")
         with pytest.raises(ValueError, match=r"sample_weight.*not explicitly set"):
             cross_validate(clone(model), X, y, cv=3, params={"sample_weight": weights}, error_score="raise")

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sslart._art.row_keys import row_keys
 from sslart._data.classes import ClassTable
 from sslart._data.groups import NO_GROUP
 from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.random_keys import keys_of_numbers, mixed
 
 MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that some vote always counts
 
@@ -161,19 +164,24 @@ def _winners(votes: IntArray, scores: FloatArray, quorum: int) -> IntArray:
     return np.where((votes != UNLABELLED).sum(axis=0) >= quorum, scores.argmax(axis=1), UNLABELLED)
 
 
-def held_out(labels: Labels, share: float, random: np.random.RandomState) -> BoolArray:
-    """Choose a share of each class's labelled samples to hold out; at least one of each class is left to learn."""
+def held_out(labels: Labels, share: float, table: Table, seed: int) -> BoolArray:
+    """Choose a share of each class's labelled samples to hold out; at least one of each class is left to learn.
+
+    Copies of a sample, and samples of one group, are held out together. The order of samples does not matter.
+    """
     codes = ClassTable().learning(labels).codes(labels)
-    apart = np.zeros(len(codes), dtype=bool)
+    parts = row_keys(table)
+    if labels.groups is not None:
+        parts = np.where(labels.groups == NO_GROUP, parts, labels.groups.view(np.uint64))
+    parts = mixed(parts ^ keys_of_numbers(np.array([0]), seed))
+    chosen = []
     for code in range(codes.max() + 1):
-        of_class = random.permutation(np.flatnonzero(codes == code))
-        apart[of_class[: min(round(share * len(of_class)), len(of_class) - 1)]] = True
-    if labels.groups is not None:  # a group is held out as its first sample is
-        _, first, inverse = np.unique(labels.groups, return_index=True, return_inverse=True)
-        apart = np.where(labels.known & (labels.groups != NO_GROUP), apart[first][inverse], apart)
+        of_class = np.unique(parts[codes == code])  # random keys, so that the lowest are a random choice
+        chosen.append(of_class[: min(round(share * len(of_class)), len(of_class) - 1)])
+    apart = labels.known & np.isin(parts, np.concatenate(chosen))
     if not apart.any() or not np.isin(codes[apart], codes[~apart]).all():
         raise ValueError(
             f"validation={share} cannot hold out samples: no class has enough labelled samples, or groups, to spare "
-            "one. Use a larger share, validation='labelled', or fit(..., validation_set=(X_val, y_val))."
+            "one sample. Use a larger share, validation='labelled', or fit(..., validation_set=(X_val, y_val))."
         )
     return apart

@@ -111,7 +111,7 @@ class ExplainedMixin:
         samples                 150, of which 29 labelled
         features                4
         labels                  0: 13, 1: 12, 2: 4
-        accuracy                100.0 % (95 % interval 88.3 to 100.0 %), leave-one-out
+        accuracy                100.0 % (95 % interval 79.1 to 100.0 %), leave-one-out
         fewer than five labels  2 (4)
         boxes                   40
         """

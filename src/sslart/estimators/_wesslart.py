@@ -14,6 +14,7 @@ from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._art.network import Undo
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._data.presentations import Presentations
 from sslart._data.samples import Table, read_samples
 from sslart._data.training import as_known, read_training
 from sslart._mapping.decision_costs import check_costs, cost_matrix
@@ -198,7 +199,7 @@ class WESSLART(Ensemble):
                     "'labelled' and give no validation_set."
                 )
             random = check_random_state(self.random_state)
-            apart = self._held_out(labels, random, validation_set)
+            apart = self._held_out(table, labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]
             self._class_table = ClassTable().learning(training_labels)
             self._check_max_error(self._class_table.classes)
@@ -208,6 +209,8 @@ class WESSLART(Ensemble):
                 validation, validation_labels = self._read_validation_set(validation_set, frozenset(table.categories))
             elif apart.any():
                 validation, validation_labels = table[apart], labels[apart]
+            shown = Presentations(validation_labels.presentations).rows
+            validation, validation_labels = validation[shown], validation_labels[shown]
 
             members = self._new_members(random)
             measured = run_parallel(
@@ -337,10 +340,10 @@ class WESSLART(Ensemble):
                 member.feature_names_in_ = self.feature_names_in_
         self.estimators_ = members
 
-    def _held_out(self, labels: Labels, random: np.random.RandomState, validation_set: Any) -> BoolArray:
+    def _held_out(self, table: Table, labels: Labels, random: np.random.RandomState, validation_set: Any) -> BoolArray:
         if validation_set is not None or isinstance(self.validation, str):
             return np.zeros(len(labels.known), dtype=bool)
-        return held_out(labels, float(self.validation), random)
+        return held_out(labels, float(self.validation), table, int(random.randint(np.iinfo(np.int32).max)))
 
     def _read_validation_set(self, validation_set: Any, categorical: frozenset[int]) -> tuple[Table, Labels]:
         try:
