@@ -99,7 +99,7 @@ def test_boxes_count_samples_so_other_mappings_take_whole_weights_only() -> None
                 learn(X, FEW, sample_weight=np.full(len(Y), 0.5))
 
 
-def readings(seed: int, n_items: int = 40, n_readings: int = 5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def readings(seed: int, n_items: int = 40, n_readings: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Several readings of each item, with so much noise that they are not found by themselves; classes are chance."""
     random = np.random.RandomState(seed)
     items = np.repeat(np.arange(n_items), n_readings)
@@ -170,7 +170,7 @@ def test_held_out_groups_of_an_ensemble_are_held_out_as_a_whole() -> None:
 
 def rare(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return make_classification(
-        600, 5, n_informative=3, n_redundant=0, weights=[0.92], class_sep=0.7, flip_y=0.02, random_state=seed
+        400, 5, n_informative=3, n_redundant=0, weights=[0.92], class_sep=0.7, flip_y=0.02, random_state=seed
     )
 
 
@@ -178,9 +178,9 @@ def test_balanced_classes_are_found_more_often() -> None:
     recalls = []
     for seed in range(3):
         samples, classes = rare(seed)
-        few = np.where(np.arange(600) < 200, classes, -1)
+        few = np.where(np.arange(400) < 100, classes, -1)
         models = [AutoSSLART(random_state=0, class_weight=one).fit(samples, few) for one in (None, "balanced")]
-        recalls.append([np.mean(model.predict(samples[200:])[classes[200:] == 1] == 1) for model in models])
+        recalls.append([np.mean(model.predict(samples[100:])[classes[100:] == 1] == 1) for model in models])
     plain, balanced = np.mean(recalls, axis=0)
     assert balanced > plain + 0.1
 

@@ -111,9 +111,12 @@ def test_without_a_block_is_what_the_others_outside_the_block_predict(
     weights = random.uniform(0.2, 3.0, n) if weighted else None
     gram = matrix @ matrix.T
     groups = LabelGroups(group_of).several
-    fit = DualRidge(gram.copy(), targets, weights, groups).fit(ridge)
+    regression = DualRidge(gram.copy(), targets, weights, groups)
+    fits = [regression.fit(one) for one in (ridge, 2 * ridge)]
     blocks = [np.flatnonzero(block_of == block) for block in np.unique(block_of)]
-    found = left_out_without(gram, targets, fit, blocks, weights, groups)
+    found, other = left_out_without(gram, targets, fits, blocks, weights, groups)
+    (alone,) = left_out_without(gram, targets, fits[1:], blocks, weights, groups)
+    np.testing.assert_allclose(other, alone, atol=1e-6)
     for own, rows in zip(found, blocks, strict=True):
         for one in np.setdiff1d(np.arange(n), rows):
             others = np.flatnonzero((group_of != group_of[one]) & ~np.isin(np.arange(n), rows))

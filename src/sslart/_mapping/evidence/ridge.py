@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 
 from sslart._utils.arrays import FloatArray, IntArray
+
+MAX_AT_ONCE = 64  # labels for which several λ are taken together
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,12 @@ class DualRidge:
 def left_out_without(
     gram: FloatArray,
     targets: FloatArray,
-    fit: Fit,
+    fits: Sequence[Fit],
     blocks: Sequence[IntArray],
     weights: FloatArray | None = None,
     groups: Sequence[IntArray] = (),
-) -> FloatArray:
-    """Return what is predicted for each sample without its group and without a block of samples.
+) -> Iterator[FloatArray]:
+    """Yield, for each fit, what is predicted for each sample without its group and without a block of samples.
 
     With B = (G + λW⁻¹)⁻¹, leaving out the block f turns B into B − B_:f B_ff⁻¹ B_f: and c into c − B_:f B_ff⁻¹ c_f.
 
@@ -97,54 +99,62 @@ def left_out_without(
     ----------
     gram, targets, weights, groups
         See `DualRidge`; the Gram matrix stays as it is.
-    fit : Fit
-        Its solution for one λ.
+    fits : sequence of Fit
+        Its solutions, each for one λ.
     blocks : sequence of arrays of int
         Each of whole groups.
 
-    Returns
-    -------
+    Yields
+    ------
     array of shape (n_blocks, n_labels, n_classes)
         Without meaning for the samples of the block itself.
     """
-    whole = _inverse(gram, fit.ridge if weights is None else fit.ridge / weights)
-    found = np.empty((len(blocks), *targets.shape))
     sizes = np.array([len(block) for block in blocks])
-    for size in np.unique(sizes).tolist():
-        own = np.flatnonzero(sizes == size)
-        rows = np.array([blocks[one] for one in own.tolist()])
-        found[own] = _without(whole, targets, fit.coefficients, rows, groups)
-    return found
+    at_once = len(fits) if len(gram) <= MAX_AT_ONCE else 1
+    for start in range(0, len(fits), at_once):
+        some = fits[start : start + at_once]
+        ridges = np.array([fit.ridge for fit in some])[:, None]
+        whole = _inverses(gram, ridges if weights is None else ridges / weights)
+        coefficients = np.array([fit.coefficients for fit in some])
+        found = np.empty((len(some), len(blocks), *targets.shape))
+        for size in np.unique(sizes).tolist():
+            own = np.flatnonzero(sizes == size)
+            rows = np.array([blocks[one] for one in own.tolist()])
+            found[:, own] = _without(whole, targets, coefficients, rows, groups)
+        yield from found
 
 
-def _inverse(gram: FloatArray, ridge: FloatArray | float) -> FloatArray:
-    """Return (G + λW⁻¹)⁻¹ by its Cholesky decomposition."""
-    system = gram.copy()
-    system[np.diag_indices_from(system)] += ridge
-    factor = scipy.linalg.cholesky(system, lower=True, overwrite_a=True, check_finite=False)
+def _inverses(gram: FloatArray, ridges: FloatArray) -> FloatArray:
+    """Return (G + λW⁻¹)⁻¹ for each row of λW⁻¹: of small matrices all at once, of large ones by Cholesky."""
+    systems = np.repeat(gram[None], len(ridges), axis=0)
+    places = np.arange(len(gram))
+    systems[:, places, places] += ridges
+    if len(systems) > 1:
+        return np.asarray(np.linalg.inv(systems), dtype=np.float64)
+    factor = scipy.linalg.cholesky(systems[0], lower=True, overwrite_a=True, check_finite=False)
     (potri,) = scipy.linalg.get_lapack_funcs(("potri",), (factor,))
     lower, _ = potri(factor, lower=1, overwrite_c=1)
     below = np.tril(lower, -1)
-    return np.asarray(below + below.T + np.diag(np.diagonal(lower)))
+    return np.asarray(below + below.T + np.diag(np.diagonal(lower)))[None]
 
 
 def _without(
     whole: FloatArray, targets: FloatArray, coefficients: FloatArray, rows: IntArray, groups: Sequence[IntArray]
 ) -> FloatArray:
-    """Return what `left_out_without` does for blocks of one size, shape (n_blocks, size)."""
-    of_block = whole[rows]
-    turned = np.linalg.solve(whole[rows[:, :, None], rows[:, None, :]], of_block)
-    diagonal = np.diagonal(whole) - np.einsum("mbn,mbn->mn", turned, of_block)
-    rest = coefficients - turned.transpose(0, 2, 1) @ coefficients[rows]
-    inside = np.zeros(diagonal.shape, dtype=bool)
+    """Return what `left_out_without` does for several fits and blocks of one size, shape (n_blocks, size)."""
+    of_block = whole[:, rows]
+    turned = np.linalg.solve(whole[:, rows[:, :, None], rows[:, None, :]], of_block)
+    diagonal = np.diagonal(whole, axis1=1, axis2=2)[:, None] - np.einsum("fmbn,fmbn->fmn", turned, of_block)
+    rest = coefficients[:, None] - turned.transpose(0, 1, 3, 2) @ coefficients[:, rows]
+    inside = np.zeros(diagonal.shape[1:], dtype=bool)
     np.put_along_axis(inside, rows, True, axis=1)
-    diagonal[inside] = 1.0
-    found = targets - rest / diagonal[:, :, None]
+    diagonal[:, inside] = 1.0
+    found = targets - rest / diagonal[..., None]
     for group in groups:
-        change = np.einsum("mbgs,mbgt->mgst", turned[:, :, group], of_block[:, :, group])
-        inner = whole[group[:, :, None], group[:, None, :]] - change
-        inner[inside[:, group[:, 0]]] = np.eye(group.shape[1])
-        found[:, group] = targets[group] - np.linalg.solve(inner, rest[:, group])
+        change = np.einsum("fmbgs,fmbgt->fmgst", turned[..., group], of_block[..., group])
+        inner = whole[:, None, group[:, :, None], group[:, None, :]] - change
+        inner[:, inside[:, group[:, 0]]] = np.eye(group.shape[1])
+        found[:, :, group] = targets[group] - np.linalg.solve(inner, rest[:, :, group])
     return np.asarray(found)
 
 

@@ -111,11 +111,12 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
     near = np.flatnonzero(scores - scores.min() <= reach)
     tried, fits = [tried[one] for one in near], [fits[one] for one in near]
     many = subset is not labelled
-    weights = _chosen(tried, scores[near], many)
+    shares = _group_shares(tried)
+    weights = _chosen(tried, shares, scores[near], many)
     by_block = np.repeat(weights[None], N_BLOCKS, axis=0)  # a block without labels keeps the weights of the choice
     if not labelled.as_before:
         scores_without = _scores_without_blocks(trial, tried, fits)
-        by_block[trial.block_numbers] = [_chosen(tried, own, many) for own in scores_without.T]
+        by_block[trial.block_numbers] = [_chosen(tried, shares, own, many) for own in scores_without.T]
     order = np.argsort(-weights, kind="stable")
     kept = order[(weights[order] > 0) | (by_block[:, order] > 0).any(axis=0)]
     mixtures = [tried[one].weighing(weights[one], by_block[:, one]) for one in kept]
@@ -136,10 +137,10 @@ def _scores_without_blocks(trial: Trial, tried: list[Mixture], fits: list[Fit]) 
     return scores
 
 
-def _chosen(tried: list[Mixture], scores: FloatArray, many: bool) -> FloatArray:
+def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, many: bool) -> FloatArray:
     """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one.
 
-    `many`: whether there are more labels than the score was measured on.
+    `shares`: of groups of functions in the candidates. `many`: whether there are more labels than those of the score.
     """
     weights = np.exp(-(scores - scores.min()) / TEMPERATURE)
     kept = np.argsort(-weights, kind="stable")[:MAX_MIXTURES]
@@ -147,7 +148,7 @@ def _chosen(tried: list[Mixture], scores: FloatArray, many: bool) -> FloatArray:
     if many:
         able = [one for one in kept if _fits_many(tried[one])][:MAX_MIXTURES_OF_MANY]
         kept = np.array(able or kept[:1])
-    kept = _without_minor([(tried[one].specs, weights[one]) for one in kept], kept)
+    kept = _without_minor(shares, weights, kept)
     chosen = np.zeros(len(tried))
     chosen[kept] = weights[kept] / weights[kept].sum()
     return chosen
@@ -168,23 +169,28 @@ def learn_all(labelled: LabelledSet, few: Solution) -> Solution:
     return few if len(few.classes) == len(labelled.classes) else _learn_many(labelled, few)
 
 
-def _without_minor(weighted: list[tuple[tuple[BasisSpec, ...], float]], kept: IntArray) -> IntArray:
-    """Return the candidates without those of families, each on one scale, whose weights together are small."""
-    total = sum(weight for _, weight in weighted)
-    shares: dict[tuple[str, float], float] = {}
-    for specs, weight in weighted:
-        for group in map(_group, specs):
-            shares[group] = shares.get(group, 0.0) + weight / len(specs) / total
-    dropped: set[tuple[str, float]] = set()
-    for group, share in sorted(shares.items(), key=lambda one: one[1]):
-        if share + sum(shares[one] for one in dropped) <= MAX_DROPPED:
-            dropped.add(group)
-    stays = [not dropped.intersection(map(_group, specs)) for specs, _ in weighted]
-    return kept[stays] if any(stays) else kept
+def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> IntArray:
+    """Return the candidates without those of families, each on one scale, whose weights together are small.
+
+    `shares`: of each group of functions (column) in each candidate (row).
+    """
+    by_group = weights[kept] @ shares[kept]
+    order = np.argsort(by_group, kind="stable")
+    order = order[by_group[order] > 0]
+    minor = order[np.cumsum(by_group[order]) <= MAX_DROPPED * by_group.sum()]
+    stays = ~(shares[kept][:, minor] > 0).any(axis=1)
+    return kept[stays] if stays.any() else kept
 
 
-def _group(spec: BasisSpec) -> tuple[str, float]:
-    return family_of(spec).name, spec.rank_weight
+def _group_shares(tried: list[Mixture]) -> FloatArray:
+    """Return the share of each group of functions, a family on a scale, in each candidate."""
+    groups = [[(family_of(spec).name, spec.rank_weight) for spec in one.specs] for one in tried]
+    place = {group: number for number, group in enumerate(dict.fromkeys(one for own in groups for one in own))}
+    shares = np.zeros((len(tried), len(place)))
+    for row, own in enumerate(groups):
+        for group in own:
+            shares[row, place[group]] += 1.0 / len(own)
+    return shares
 
 
 def _solution(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:

@@ -80,8 +80,7 @@ class Trial:
             yield from self._without_folds(specs, tuple(fit.ridge for fit in fits))
         else:
             gram, weights = self._gram([self.basis(spec) for spec in specs]), self.labelled.ridge_weights
-            for fit in fits:
-                yield left_out_without(gram, targets, fit, self.blocks, weights, groups.several)
+            yield from left_out_without(gram, targets, fits, self.blocks, weights, groups.several)
 
     def _needs_folds(self, specs: Specs) -> bool:
         return not self.labelled.as_before and any(family_of(spec).uses_labels for spec in specs)
