@@ -62,4 +62,5 @@ plt.show()
 
 # %%
 # What to see: the same number of labels gives more accuracy if the samples are selected, most of all at the start, and
-# the worst splits are better. With the tenth label, chance has caught up. Bands go from the tenth to the ninetieth per cent of the splits.
+# the worst splits are better. With the tenth label, chance has caught up. Bands go from the tenth to the ninetieth per
+# cent of the splits.
