@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sslart._data.classes import ClassTable
 from sslart._data.labels import Labels
+from sslart._data.samples import Table
 from sslart._mapping.ensemble_votes import VotingRecord, held_out, vote_on_labels
 
 
@@ -45,7 +48,22 @@ def test_records_add_up_even_when_classes_come_later() -> None:
 
 def test_held_out_samples_are_labelled_and_leave_one_of_each_class() -> None:
     given = labels(*[0] * 10, *[1] * 4, 2, *[-1] * 20)
-    apart = held_out(given, 0.5, np.random.RandomState(0))
+    table = Table(np.random.RandomState(0).rand(35, 2))
+    apart = held_out(given, 0.5, table, 0)
     assert np.bincount(given.values[apart]).tolist() == [5, 2]
+    assert (held_out(given, 0.5, table, 1) != apart).any()
     with pytest.raises(ValueError, match="larger share"):
-        held_out(labels(0, 1, 2), 0.9, np.random.RandomState(0))
+        held_out(labels(0, 1, 2), 0.9, table[:3], 0)
+
+
+def test_copies_and_groups_are_held_out_together_in_whatever_order() -> None:
+    random = np.random.RandomState(0)
+    samples, groups = np.repeat(random.rand(20, 2), 2, axis=0), np.repeat(np.arange(10), 4)
+    given = labels(*np.repeat(np.arange(10) % 2, 4))
+    order = random.permutation(40)
+    for own in (given, replace(given, groups=groups + 1)):
+        apart = held_out(own, 0.4, Table(samples), 3)
+        assert (apart[::2] == apart[1::2]).all()
+        np.testing.assert_array_equal(held_out(own[order], 0.4, Table(samples[order]), 3), apart[order])
+    together = apart.reshape(10, 4)
+    assert (together == together[:, :1]).all()
