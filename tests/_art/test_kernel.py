@@ -89,7 +89,7 @@ def grown(
     return network, seen
 
 
-@settings(max_examples=90, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     samples=lattices(max_features=40),
     params=rules,

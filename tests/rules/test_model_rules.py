@@ -224,7 +224,7 @@ def test_unusual_columns_are_covered_as_printed(frame: pd.DataFrame) -> None:
         assert_by_hand(model.rules(X), frame)
 
 
-@settings(max_examples=12)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), missing=st.booleans())
 def test_rules_of_one_class_that_differ_in_one_feature_are_one_rule(seed: int, missing: bool) -> None:
     random = np.random.default_rng(seed)

@@ -78,7 +78,7 @@ def split(load: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
 @pytest.mark.parametrize("times", [2, 3])
 def test_copies_of_every_labelled_row_change_hardly_anything(times: int) -> None:
     changes, claims = [], []
-    for load in (load_iris, load_wine):
+    for load in (load_iris, load_wine, load_breast_cancer):
         for seed in range(2):
             X, y, X_test, y_test = split(load, seed)
             again = np.tile(np.flatnonzero(y >= 0), times - 1)
