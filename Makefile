@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback bench bench-quick bench-long explain-bench peers accuracy imbalanced trust reproduce \
+.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced trust reproduce \
 	reproduce-quick fuzz sanitize docs docs-links lint clean
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make test             style, types, layout, and all tests (under five minutes)"
 	@echo "make test-slow        the checks that take minutes"
 	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
+	@echo "make stress           many threads and processes at once, damaged files, and the fuzzers (a few minutes)"
 	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
@@ -39,10 +40,15 @@ demo: $(VENV)/demo
 
 # one thread of linear algebra in each of the two processes: more would compete for the two cores
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not stress"
 
 test-slow: $(VENV)/tools
 	$(BIN)/python -m pytest -m slow
+
+# the promises of docs/reliability.md under load; the fuzzer of the kernel stops after a minute
+stress: $(VENV)/tools
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m stress
+	PYTHONPATH=tests $(BIN)/python tests/_art/fuzz_kernel.py --seconds 60
 
 lint: $(VENV)/tools
 	$(BIN)/ruff check .
@@ -55,7 +61,7 @@ test-fallback:
 	$(PYTHON) -m venv --clear $(VENV)-pure
 	CC=/bin/false CXX=/bin/false $(VENV)-pure/bin/python -m pip install --quiet -C build-dir=build/pure '.[test]'
 	$(VENV)-pure/bin/python -c "import importlib.util as u; assert u.find_spec('sslart._kernel') is None"
-	cd tests && ../$(VENV)-pure/bin/python -m pytest -c ../pyproject.toml --rootdir .. -n 2 -m "not slow" \
+	cd tests && ../$(VENV)-pure/bin/python -m pytest -c ../pyproject.toml --rootdir .. -n 2 -m "not slow and not stress" \
 		-W "ignore:sslart has no compiled kernel:RuntimeWarning" -p no:cacheprovider .
 
 # speed against peers, side by side in one run; writes docs/benchmarks.md and its plot
