@@ -3,28 +3,76 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterable
+import re
+import secrets
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from sslart._utils.locks import is_at, try_lock
+
+_RANDOM_BYTES = 4
+_HEAD_BYTES = 64  # of a model: what it is, how long, and its checksum
+_SECONDS_UNTIL_ABANDONED = 3600.0  # where open files cannot be locked while they are renamed
 
 
-def write_atomically(path: Path, contents: Iterable[Any]) -> None:
-    """Write to a file beside the target, flush it to the disk, and put it in the target's place."""
+class FileIdentity(NamedTuple):
+    """What tells whether a file is still the one that was read: it differs if the file was replaced or rewritten."""
+
+    device: int
+    inode: int
+    size: int
+    changed: int
+    head: bytes
+
+    @classmethod
+    def of(cls, path: Path) -> FileIdentity | None:
+        """Return that of the file at a path; None where there is none."""
+        try:
+            with path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                head = file.read(_HEAD_BYTES)
+        except FileNotFoundError:
+            return None
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, head)
+
+
+def write_atomically(path: Path, contents: Iterable[Any], before_replace: Callable[[Path], None] | None = None) -> None:
+    """Write to a file beside the target, flush it to the disk, and put it in the target's place.
+
+    Parameters
+    ----------
+    path : Path
+        The target. An existing file keeps its permissions.
+    contents : iterable of bytes
+    before_replace : callable, default=None
+        Gets the path of the new file just before it takes the target's place. If it raises, the target stays as it is.
+    """
     target = path.resolve()
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    remove_abandoned(target)
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    part, descriptor = _new_part(target, 0o666 if mode is None else mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
             for content in contents:
                 file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(_mode_of(target))
-        Path(name).replace(target)
+            if mode is not None:
+                part.chmod(mode)
+            if before_replace is not None:
+                before_replace(part)
+            if sys.platform != "win32":  # while it is locked: nobody takes it for abandoned
+                part.replace(target)
+        if sys.platform == "win32":
+            part.replace(target)
     except BaseException:
         with suppress(FileNotFoundError):
-            Path(name).unlink()
+            part.unlink()
         raise
     if os.name == "posix":
         folder = os.open(target.parent, os.O_RDONLY)
@@ -34,10 +82,42 @@ def write_atomically(path: Path, contents: Iterable[Any]) -> None:
             os.close(folder)
 
 
-def _mode_of(path: Path) -> int:
-    """Return the permissions of an existing file, or those that a new file gets."""
-    if path.exists():
-        return path.stat().st_mode & 0o7777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+def remove_abandoned(target: Path) -> None:
+    """Remove what killed processes have left beside a target that they wrote; not what is being written."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-z_]{{{2 * _RANDOM_BYTES}}}\.part")
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if pattern.fullmatch(entry.name):
+                with suppress(OSError):  # of another user, already removed, or on a file system without locks
+                    _remove_if_abandoned(Path(entry.path))
+
+
+def _remove_if_abandoned(part: Path) -> None:
+    if not stat.S_ISREG(part.lstat().st_mode):
+        return
+    if sys.platform == "win32":
+        if time.time() - part.lstat().st_mtime > _SECONDS_UNTIL_ABANDONED:
+            part.unlink()
+        return
+    descriptor = os.open(part, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        if try_lock(descriptor) and is_at(descriptor, part):
+            part.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _new_part(target: Path, mode: int) -> tuple[Path, int]:
+    """Return a new file beside the target, locked while it is open, with permissions as the system gives them."""
+    while True:
+        part = target.with_name(f".{target.name}.{secrets.token_hex(_RANDOM_BYTES)}.part")
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode | stat.S_IWUSR)
+        if sys.platform == "win32":
+            return part, descriptor
+        try:
+            is_whole = try_lock(descriptor) and is_at(descriptor, part)
+        except OSError:  # no locks on this file system: nothing is ever taken for abandoned there
+            is_whole = True
+        if is_whole:
+            return part, descriptor
+        os.close(descriptor)

@@ -23,6 +23,7 @@ import json
 import math
 import os
 import struct
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,7 +42,12 @@ _DIGEST_SIZE = hashlib.sha256().digest_size
 _CHUNK = 1 << 20
 
 
-def write_file(path: Path, described: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
+def write_file(
+    path: Path,
+    described: dict[str, Any],
+    arrays: list[NDArray[Any]],
+    before_replace: Callable[[Path], None] | None = None,
+) -> None:
     """Write a header and arrays."""
     described = {**described, "arrays": [{"dtype": one.dtype.str, "shape": list(one.shape)} for one in arrays]}
     header = json.dumps(described, allow_nan=False).encode()
@@ -50,7 +56,7 @@ def write_file(path: Path, described: dict[str, Any], arrays: list[NDArray[Any]]
     digest = hashlib.sha256(prefix)
     for content in contents:
         digest.update(content)
-    write_atomically(path, [prefix, digest.digest(), *contents])
+    write_atomically(path, [prefix, digest.digest(), *contents], before_replace)
 
 
 def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict[str, Any]]:

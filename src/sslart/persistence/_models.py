@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,20 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     save_with_notes(model, path, {})
 
 
-def save_with_notes(model: Model, path: str | os.PathLike[str], notes: dict[str, Any]) -> None:
-    """Write a model to one file, with further plain values and arrays that `load` leaves out of account."""
+def save_with_notes(
+    model: Model,
+    path: str | os.PathLike[str],
+    notes: dict[str, Any],
+    before_replace: Callable[[Path], None] | None = None,
+) -> None:
+    """Write a model to one file, with further plain values and arrays that `load` leaves out of account.
+
+    `before_replace` gets the path of the new file just before it takes the place of the old one, and may raise.
+    """
     if _ESTIMATORS.get(type(model).__name__) is not type(model):
         raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}.")
     arrays: list[NDArray[Any]] = []
+    model = model.__sslart_snapshot__()  # lives until all is written: another thread may learn meanwhile
     described: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]
@@ -53,7 +63,7 @@ def save_with_notes(model: Model, path: str | os.PathLike[str], notes: dict[str,
     }
     if notes:
         described["notes"] = to_plain(notes, arrays)
-    write_file(Path(path), described, arrays)
+    write_file(Path(path), described, arrays, before_replace)
 
 
 def load(path: str | os.PathLike[str]) -> Model:
