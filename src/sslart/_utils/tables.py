@@ -1,13 +1,43 @@
-"""Tables as Markdown and as HTML, with every cell escaped."""
+"""Tables as Markdown and as HTML: names and cells of the user are shown as they are, and never act as markup."""
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
+
+from sslart._utils.text import printable
+
+# A lone underscore inside a word, and a less-than sign before a blank, are no markup and stay readable.
+_MARKUP = re.compile(r"[\\`*\[\]~|$]|<(?=[A-Za-z/!?])|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def escape(text: str) -> str:
+    r"""Return a text for HTML, between tags or as the value of an attribute in quotes, every character visible.
+
+    Examples
+    --------
+    >>> from sslart._utils.tables import escape
+    >>> print(escape("<b>\x07"))
+    &lt;b&gt;\x07
+    """
+    return html.escape(printable(text))
+
+
+def markdown_text(text: str) -> str:
+    r"""Return a text for Markdown that is shown as it is, in one line, every character visible.
+
+    Examples
+    --------
+    >>> from sslart._utils.tables import markdown_text
+    >>> print(markdown_text("petal_width < 2"), markdown_text("<b> *x* [y](z)"))
+    petal_width < 2 \<b> \*x\* \[y\](z)
+    """
+    return _MARKUP.sub(r"\\\g<0>", printable(text))
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, plain: bool = False) -> str:
     r"""Return a table in Markdown, without a line break at its end.
 
     Parameters
@@ -15,7 +45,9 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     head : sequence of str
         Names of the columns.
     rows : iterable of sequences of str
-        Cells as text or Markdown. Backslashes and bars are escaped, and a line break becomes a space.
+        Cells as Markdown. Backslashes and bars are escaped, and a line break becomes a space.
+    plain : bool, default=False
+        Whether names and cells are plain text, of which nothing may act as Markdown or HTML.
 
     Examples
     --------
@@ -26,13 +58,13 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     | iris | 95.3 |
     | a\|b | *80.1* |
     """
-    lines = [_markdown_row(head), "|" + "---|" * len(head), *map(_markdown_row, rows)]
-    return "\n".join(lines)
+    escaped = markdown_text if plain else _markdown_cell
+    lines = ["| " + " | ".join(map(escaped, cells)) + " |" for cells in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
 
 
-def _markdown_row(cells: Sequence[str]) -> str:
-    escaped = (cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return "| " + " | ".join(escaped) + " |"
+def _markdown_cell(cell: str) -> str:
+    return cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,67 @@
-"""Numbers and lists as text that a person reads."""
+"""Names, numbers and lists as text that a person reads, on a terminal, in a log or on a page."""
 
 from __future__ import annotations
 
+import json
 import math
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
 SHOWN = 5
+
+
+def printable(value: Any) -> str:
+    r"""Return a name, class or cell of the user as text that is safe to show: one line, every character visible.
+
+    A table may hold characters that act on a terminal or hide part of a line. Control characters, line breaks, tabs,
+    marks of the direction of writing, characters without width and halves of surrogate pairs are written as Python
+    writes them in a string, such as ``\x1b``. All other characters, blanks of any width among them, stay as they are.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import printable
+    >>> print(printable("Größe"), printable("\x1b[31mred\n"), printable("a\u202eb"), printable(3))
+    Größe \x1b[31mred\n a\u202eb 3
+    """
+    text = str(value)
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def printable_lines(text: str) -> str:
+    r"""Return a text of several lines, each as by `printable`.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import printable_lines
+    >>> print(printable_lines("one\x07\ntwo"))
+    one\x07
+    two
+    """
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def json_text(values: Any, indent: int | None = None) -> str:
+    r"""Return plain values as JSON in which every character is visible; what is read back is the same.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import json_text
+    >>> print(json_text({"Größe": "\x9b31m\u202e"}))
+    {"Größe": "\u009b31m\u202e"}
+    """
+    text = json.dumps(values, indent=indent, ensure_ascii=False, allow_nan=False)
+    return "\n".join(line if line.isprintable() else "".join(map(_json_visible, line)) for line in text.split("\n"))
+
+
+def _json_visible(character: str) -> str:
+    return character if _visible(character) == character else json.dumps(character)[1:-1]
 
 
 def number_text(value: Any, digits: int = 4) -> str:
@@ -21,7 +76,7 @@ def number_text(value: Any, digits: int = 4) -> str:
     if value is None:
         return "missing"
     if isinstance(value, bool | str):
-        return str(value)
+        return printable(value)
     if abs(value) < 10**15 and float(value).is_integer():
         return str(int(value))
     whole_digits = math.floor(math.log10(abs(value))) + 1 if value else 1

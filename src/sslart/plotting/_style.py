@@ -11,7 +11,7 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
-from sslart._utils.text import number_text, plural
+from sslart._utils.text import number_text, plural, printable
 
 # Okabe and Ito: distinct with any kind of colour vision. Grey is kept for what has no label.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -108,7 +108,7 @@ def _shared(words: Sequence[str]) -> int:
 
 
 def _one_line(text: Any) -> str:
-    return " ".join(str(text).split())
+    return printable(" ".join(str(text).split()))
 
 
 def _plain(text: str) -> str:

@@ -16,7 +16,7 @@ from sslart._utils.files import write_atomically
 from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
 from sslart._utils.params import check_whole
-from sslart._utils.text import number_text, plural
+from sslart._utils.text import number_text, plural, printable
 from sslart.plotting._style import style
 from sslart.reporting._confidence import confidence_of, left_out_summary
 from sslart.reporting._guarantees import guarantee_table, max_error_text
@@ -217,6 +217,7 @@ def _environment() -> Any:
         loader=jinja2.PackageLoader("sslart.reporting", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -227,6 +228,11 @@ def _environment() -> Any:
         "counted": plural,
     }
     return environment
+
+
+def _visible(value: Any) -> Any:
+    """Return what a template shows with every character visible; Markup, made by templates and filters, as it is."""
+    return printable(value) if type(value) is str else value
 
 
 def _percent(value: float | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sslart._data.classes import Label
+from sslart._utils.text import printable
 from sslart.explain._text.evidence import amount_text
 from sslart.rules import Rule, RuleSet
 from sslart.rules._boxes.format import condition_text
@@ -66,7 +67,11 @@ def _line(number: int, rule: Rule, scales: Sequence[Scale]) -> RuleLine:
         rule.n_members,
         tuple((label, share) for label, share in rule.confidences.items() if share and label != rule.label),
         tuple(
-            (column, condition.feature, condition_text(condition, scale).removeprefix(f"{condition.feature} "))
+            (
+                column,
+                condition.feature,
+                condition_text(condition, scale).removeprefix(f"{printable(condition.feature)} "),
+            )
             for column, condition, scale in shown
         ),
         tuple((label, amount_text(amount)) for label, amount in evidence),

@@ -12,7 +12,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table, plain_value
 from sslart._mapping.model_view import ModelView
 from sslart._utils.optional import optional
-from sslart._utils.text import list_text
+from sslart._utils.text import list_text, printable
 
 SHOWN_NAMES = 12
 
@@ -47,7 +47,7 @@ def read_sample(view: ModelView, x: Any) -> Table:
         return table
     names = view.feature_names
     if isinstance(x, Mapping):
-        missing = [name for name in names if name not in x]
+        missing = [printable(name) for name in names if name not in x]
         if missing:
             raise ValueError(f"The sample has no value for {list_text(missing)}: add it, None where it is not known.")
         x = [x[name] for name in names]

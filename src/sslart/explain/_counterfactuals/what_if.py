@@ -11,7 +11,7 @@ from sslart._data.training import check_has_label
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_flag, check_whole
-from sslart._utils.text import list_text, plural
+from sslart._utils.text import list_text, plural, printable
 from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
 from sslart.explain._counterfactuals.choice import Choice, are_plausible, most_changes
 from sslart.explain._counterfactuals.goal import Goal
@@ -159,7 +159,7 @@ def _note(
     """Return why fewer changes were found than wanted, and what may help."""
     if len(found) >= n:
         return ""
-    wanted = "another class" if target is None else f"{view.classes[target]}"
+    wanted = "another class" if target is None else printable(view.classes[target])
     if not goal.wanted.any():
         if target is None:
             return "The model has learnt one class only, so that no change leads to another."
@@ -174,7 +174,7 @@ def _note(
     cures += ["allow wider ranges"] if limits.numbers or limits.categories else []
     cures += ["allow samples that are not plausible"] if goal.plausible else []
     cure = f" Try this: {', or '.join(cures)}." if cures else ""
-    which = list_text([view.feature_names[column] for column in options.movable])
+    which = list_text([printable(view.feature_names[column]) for column in options.movable])
     cannot = f" ({_reasons(view, options)})" if options.why_not else ""
     return f"No change of {which} to values that occur was found to lead to {wanted}{cannot}.{cure}"
 
@@ -186,7 +186,7 @@ def _reasons(view: ModelView, options: Options) -> str:
         ("missing", "missing in the sample: {}"),
         ("no other value", "without another value that is allowed: {}"),
     ):
-        names = [view.feature_names[column] for column, why in options.why_not.items() if why == reason]
+        names = [printable(view.feature_names[column]) for column, why in options.why_not.items() if why == reason]
         if names:
             texts.append(words.format(list_text(names)))
     return "; ".join(texts)

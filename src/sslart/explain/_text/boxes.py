@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sslart._utils.text import SHOWN, category_text, list_text, number_text, plural
+from sslart._utils.text import SHOWN, category_text, list_text, number_text, plural, printable
 from sslart.explain._match import Box, FeatureMatch, outside_first
 
 MAX_CATEGORIES = 3  # that are named where a sample lies outside a box
@@ -11,14 +11,16 @@ MAX_CATEGORIES = 3  # that are named where a sample lies outside a box
 def box_text(box: Box) -> str:
     """Return a box in a few words."""
     of = "" if box.member is None else f" of member {box.member}"
-    label = "no label" if box.label is None else f"class {box.label}"
+    label = "no label" if box.label is None else f"class {printable(box.label)}"
     return f"box {box.node}{of} ({label}, {plural(box.support, 'sample')}, match {box.match:.2f})"
 
 
 def similar_text(box: Box) -> str:
     """Return a similar case: the samples and labels that the box holds, and whether the sample lies inside it."""
     of = "" if box.member is None else f" of member {box.member}"
-    counts = [f"{n} labelled {label}" for label, n in sorted(box.label_counts.items(), key=lambda item: -item[1])]
+    counts = [
+        f"{n} labelled {printable(label)}" for label, n in sorted(box.label_counts.items(), key=lambda item: -item[1])
+    ]
     outside = [_distance_text(match) for match in box.outside]
     where = f"outside in {list_text(outside, 2)}" if outside else "inside"
     return f"box {box.node}{of}: {plural(box.support, 'sample')}, {list_text(counts, 3) or 'no label'}; {where}"
@@ -28,8 +30,8 @@ def _distance_text(match: FeatureMatch) -> str:
     if match.categories is not None:
         n = len(match.categories)
         side = f"one of {n} others" if n > MAX_CATEGORIES else f"is {side_text(match)}"
-        return f"{match.feature} ({side} there)"
-    return f"{match.feature} by {number_text(match.outside_by, 3)}"
+        return f"{printable(match.feature)} ({side} there)"
+    return f"{printable(match.feature)} by {number_text(match.outside_by, 3)}"
 
 
 def side_text(match: FeatureMatch) -> str:
@@ -69,7 +71,7 @@ def position_text(match: FeatureMatch) -> str:
 def comparison_lines(box: Box) -> list[str]:
     """Return the features in which a sample differs most from a box, and then the narrowest sides it lies in."""
     matches = box.feature_matches
-    unknown = [match.feature for match in matches if match.inside is None]
+    unknown = [printable(match.feature) for match in matches if match.inside is None]
     inside = [match for match in matches if match.inside]
     shown = list(outside_first(matches)[:SHOWN])
     narrowest = sorted(inside, key=lambda match: 1.0 if match.width is None else match.width)
@@ -81,4 +83,4 @@ def comparison_lines(box: Box) -> list[str]:
 
 def _comparison_line(match: FeatureMatch) -> str:
     side = f"is {side_text(match)}" if match.categories is not None else side_text(match)
-    return f"  {match.feature} {side}; the sample has {number_text(match.value)}: {position_text(match)}"
+    return f"  {printable(match.feature)} {side}; the sample has {number_text(match.value)}: {position_text(match)}"

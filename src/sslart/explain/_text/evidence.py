@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sslart._utils.tables import html_table
-from sslart._utils.text import number_text
+from sslart._utils.text import number_text, printable
 from sslart.explain._contributions import GRAPH, Contribution, Evidence
 
 NAMED = 4  # features of one group that are named
@@ -18,17 +18,19 @@ def amount_text(value: float) -> str:
 
 def comparison_text(evidence: Evidence) -> str:
     """Return which classes the evidence compares."""
-    against = "" if evidence.runner_up is None else f" against {evidence.runner_up}"
-    return f"{evidence.predicted}{against}"
+    against = "" if evidence.runner_up is None else f" against {printable(evidence.runner_up)}"
+    return f"{printable(evidence.predicted)}{against}"
 
 
 def evidence_headline(evidence: Evidence) -> str:
     """Return what the amounts are, and how to read their sign."""
     if evidence.runner_up is None:
-        return f"What each feature adds to the score of {evidence.predicted}, compared with an average sample"
+        return (
+            f"What each feature adds to the score of {printable(evidence.predicted)}, compared with an average sample"
+        )
     return (
-        f"What each feature adds, compared with an average sample: + is towards {evidence.predicted}, "
-        f"- is towards {evidence.runner_up}"
+        "What each feature adds, compared with an average sample: + is towards "
+        f"{printable(evidence.predicted)}, - is towards {printable(evidence.runner_up)}"
     )
 
 
@@ -37,7 +39,7 @@ def source_text(one: Contribution, named: int = NAMED) -> str:
     if one.kind == GRAPH:
         return "similar samples without a label (the graph of boxes)"
     pairs = [
-        f"{name} {'is ' if isinstance(value, str | bool) else ''}{number_text(value)}"
+        f"{printable(name)} {'is ' if isinstance(value, str | bool) else ''}{number_text(value)}"
         for name, value in zip(one.features, one.values, strict=True)
     ]
     if len(pairs) == 1:
@@ -69,11 +71,11 @@ def sum_text(evidence: Evidence) -> str:
     runner_up = (
         ""
         if evidence.runner_up is None or evidence.runner_up_probability is None
-        else f" and {evidence.runner_up_probability:.2f} for {evidence.runner_up}"
+        else f" and {evidence.runner_up_probability:.2f} for {printable(evidence.runner_up)}"
     )
     return (
         f"Sum: {amount_text(evidence.margin)} for {comparison_text(evidence)}. As a probability, this is "
-        f"{evidence.probability:.2f} for {evidence.predicted}{runner_up}."
+        f"{evidence.probability:.2f} for {printable(evidence.predicted)}{runner_up}."
     )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sslart._utils.tables import html_table
-from sslart._utils.text import SHOWN, list_text, number_text, plural
+from sslart._utils.tables import escape, html_table
+from sslart._utils.text import SHOWN, list_text, number_text, plural, printable
 from sslart.explain._text.boxes import box_text, comparison_lines, position_text, side_text, similar_text
 from sslart.explain._text.evidence import evidence_dict, evidence_html, evidence_lines
 from sslart.explain._text.what_if import change_text
@@ -21,7 +20,7 @@ def headline(explanation: Explanation) -> str:
     """Return the prediction and its confidence."""
     if explanation.abstained:
         return "No prediction"
-    return f"Prediction: {explanation.prediction} (confidence {explanation.confidence:.2f})"
+    return f"Prediction: {printable(explanation.prediction)} (confidence {explanation.confidence:.2f})"
 
 
 def low_probability_text(highest: float, limit: float | None, max_error: float | None = None) -> str:
@@ -75,7 +74,7 @@ def costs_text(explanation: Explanation) -> str | None:
         return None
     own = costs[explanation.prediction]  # type: ignore[index]
     others = [(label, cost) for label, cost in costs.items() if label != explanation.prediction]
-    named = [f"{number_text(cost, 3)} for {label}" for label, cost in sorted(others, key=lambda one: one[1])]
+    named = [f"{number_text(cost, 3)} for {printable(label)}" for label, cost in sorted(others, key=lambda one: one[1])]
     against = f", against {list_text(named, 3)}" if named else ""
     return f"It has the lowest expected cost: {number_text(own, 3)}{against}."
 
@@ -102,7 +101,7 @@ def _similar_lines(explanation: Explanation) -> list[str]:
 
 
 def _opposing_line(explanation: Explanation, box: Box) -> str:
-    outside = [f"{match.feature} ({match.share:.0%})" for match in box.outside]
+    outside = [f"{printable(match.feature)} ({match.share:.0%})" for match in box.outside]
     where = f"; the sample is outside it in {list_text(outside, 3)}" if outside else "; the sample lies inside it"
     if explanation.abstained and explanation.low_confidence is None:
         which = "with a label"
@@ -113,7 +112,7 @@ def _opposing_line(explanation: Explanation, box: Box) -> str:
 
 
 def _novelty_line(novelty: Novelty) -> str:
-    because = f", because of {list_text(novelty.features)}" if novelty.features else ""
+    because = f", because of {list_text([printable(name) for name in novelty.features])}" if novelty.features else ""
     if not novelty.is_novel:
         return (
             f"Learning it would make a new box{because}: the best match is {novelty.familiarity:.2f}, less than the "
@@ -138,7 +137,8 @@ def as_text(explanation: Explanation) -> str:
         lines.append(_opposing_line(explanation, explanation.opposing_box))
     if explanation.counterfactual is not None:
         changes = map(change_text, explanation.counterfactual.changes)
-        lines.append(f"The prediction would be {explanation.counterfactual.prediction} with {', '.join(changes)}.")
+        other = printable(explanation.counterfactual.prediction)
+        lines.append(f"The prediction would be {other} with {', '.join(changes)}.")
     if explanation.votes is not None:
         lines.append(_evidence_votes(explanation) if explanation.evidence else f"Votes: {_votes(explanation)}.")
     return "\n".join(lines)
@@ -154,7 +154,7 @@ def _members_by_vote(explanation: Explanation) -> dict[Any, list[str]]:
 def _votes(explanation: Explanation) -> str:
     scores = explanation.scores or {}
     parts = [
-        f"{'none' if vote is None else vote} {scores.get(vote, 0.0):.2f} (member {list_text(names, 10)})"
+        f"{'none' if vote is None else printable(vote)} {scores.get(vote, 0.0):.2f} (member {list_text(names, 10)})"
         for vote, names in sorted(_members_by_vote(explanation).items(), key=lambda item: -scores.get(item[0], -1.0))
     ]
     return ", ".join(parts)
@@ -165,7 +165,8 @@ def _evidence_votes(explanation: Explanation) -> str:
     members = _members_by_vote(explanation)
     scores = sorted((explanation.scores or {}).items(), key=lambda item: -item[1])
     parts = [
-        f"{label} {score:.2f}" + (f" (predicted by member {list_text(members[label], 10)})" if label in members else "")
+        f"{printable(label)} {score:.2f}"
+        + (f" (predicted by member {list_text(members[label], 10)})" if label in members else "")
         for label, score in scores
         if score
     ]

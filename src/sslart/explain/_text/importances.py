@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sslart._utils.tables import html_table
-from sslart._utils.text import list_text, number_text, plural
+from sslart._utils.text import list_text, number_text, plural, printable
 
 if TYPE_CHECKING:
     from sslart.explain._importances import FeatureImportances
@@ -53,7 +53,10 @@ def rows(found: FeatureImportances) -> list[tuple[str, str, str, str]]:
     if found.graph.any():
         parts.append((found.graph_importance, GRAPH, "the graph of boxes, which is not divided among features"))
     parts.sort(key=lambda part: -part[0])
-    return [(name, number_text(amount, 3), f"{100 * amount / total:.0f} %", words) for amount, name, words in parts]
+    return [
+        (printable(name), number_text(amount, 3), f"{100 * amount / total:.0f} %", words)
+        for amount, name, words in parts
+    ]
 
 
 def direction_text(found: FeatureImportances, column: int) -> str:
@@ -85,7 +88,7 @@ def _categories_text(found: FeatureImportances, name: str) -> str:
 
 def _class_text(label: Any) -> str:
     """Return a class by its name, or as "class 1" where that could be taken for a value of the feature."""
-    name = str(label)
+    name = printable(label)
     return name if any(character.isalpha() for character in name) else f"class {name}"
 
 

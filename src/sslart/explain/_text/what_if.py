@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sslart._utils.tables import html_table
-from sslart._utils.text import category_text, number_text
+from sslart._utils.tables import escape, html_table
+from sslart._utils.text import category_text, number_text, printable
 
 if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Change, Counterfactual
@@ -24,7 +23,7 @@ def change_text(change: Change) -> str:
         if len(set(texts := [_value_text(value, digits) for value in (change.before, change.after)])) == 2
         or digits > DIGITS
     )
-    return f"{change.feature} {after} instead of {before}"
+    return f"{printable(change.feature)} {after} instead of {before}"
 
 
 def _value_text(value: Any, digits: int) -> str:
@@ -35,7 +34,7 @@ def _prediction_text(prediction: Any, confidence: float | None, *, plausible: bo
     details = ([] if confidence is None else [f"confidence {confidence:.2f}"]) + (
         ["implausible"] if plausible is False else []
     )
-    return f"{prediction} ({', '.join(details)})" if details else f"{prediction}"
+    return f"{printable(prediction)} ({', '.join(details)})" if details else printable(prediction)
 
 
 def change_line(counterfactual: Counterfactual) -> str:
@@ -60,7 +59,7 @@ def as_text(found: Counterfactuals) -> str:
     """Return counterfactuals in plain words, one line each."""
     lines = [f"{headline(found)}."]
     if len(found):
-        wanted = "another prediction" if found.target is None else f"{found.target}"
+        wanted = "another prediction" if found.target is None else printable(found.target)
         each = "This change leads" if len(found) == 1 else "Each of these changes alone leads"
         lines = [f"{headline(found)}. {each} to {wanted}:"]
     lines += [f"  {number}. {one}" for number, one in enumerate(found, start=1)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from sslart._data.classes import Label
 from sslart._utils.tables import Cell, html_table, markdown_table
+from sslart._utils.text import printable
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.rule import Rule, RuleCondition
 from sslart.rules._boxes.scales import Scale
@@ -29,11 +30,12 @@ def level_text(condition: RuleCondition) -> str:
 
 def condition_text(condition: RuleCondition, scale: Scale) -> str:
     """Return a condition in words, with the range in the user's units behind it."""
+    name = printable(condition.feature)
     if condition.categories is not None:
-        return f"{condition.feature} is {' or '.join(f'“{term}”' for term in condition.terms)}"
-    first, last = condition.terms[0], condition.terms[-1]
+        return f"{name} is {' or '.join(f'“{printable(term)}”' for term in condition.terms)}"
+    first, last = printable(condition.terms[0]), printable(condition.terms[-1])
     words = f"is “{first}”" if len(condition.terms) == 1 else f"is from “{first}” to “{last}”"
-    return f"{condition.feature} {words} {_range(condition, scale)}"
+    return f"{name} {words} {_range(condition, scale)}"
 
 
 def _range(condition: RuleCondition, scale: Scale) -> str:
@@ -65,7 +67,11 @@ def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
         for condition, scale in zip(rule.conditions, domain.scales, strict=True)
         if not condition.full_range
     ]
-    others = [f"{label} {_share(share)}" for label, share in rule.confidences.items() if share and label != rule.label]
+    others = [
+        f"{printable(label)} {_share(share)}"
+        for label, share in rule.confidences.items()
+        if share and label != rule.label
+    ]
     remarks = [
         *([f"else {', '.join(others)}"] if others else []),
         f"support {rule.support}, {rule.n_labelled} of them labelled",
@@ -76,7 +82,7 @@ def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
     antecedent = "Otherwise" if is_rest and not conditions else f"If {antecedent}"
     return (
         f"{domain.noun} {number}: {antecedent}\n"
-        f"Then {rule.label} with confidence estimate={_share(rule.confidence)}.\n"
+        f"Then {printable(rule.label)} with confidence estimate={_share(rule.confidence)}.\n"
         f"   ({'; '.join(remarks)})"
     )
 
@@ -84,7 +90,7 @@ def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
 def _evidence(contributions: Mapping[Label, float]) -> str:
     """Return what a box adds to the score of each class, the highest first."""
     highest_first = sorted(contributions.items(), key=lambda item: -item[1])
-    return ", ".join(f"{label} {amount:+.3f}" for label, amount in highest_first)
+    return ", ".join(f"{printable(label)} {amount:+.3f}" for label, amount in highest_first)
 
 
 def columns(domain: Domain) -> list[str]:
@@ -140,7 +146,7 @@ def _cell(value: Any) -> str:
 def rules_markdown(rules: Sequence[Rule], numbers: Sequence[int], domain: Domain) -> str:
     """Return the rule table in Markdown."""
     body = [[str(number), *_cells(rule, domain)] for number, rule in zip(numbers, rules, strict=True)]
-    return markdown_table([NUMBER, *columns(domain)], body) + "\n"
+    return markdown_table([NUMBER, *columns(domain)], body, plain=True) + "\n"
 
 
 def rules_html(rules: Sequence[Rule], numbers: Sequence[int], domain: Domain, caption: str) -> str:

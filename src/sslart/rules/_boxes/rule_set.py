@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 from sslart._data.classes import Label
 from sslart._utils.optional import optional
 from sslart._utils.params import check_number
-from sslart._utils.text import plural
+from sslart._utils.spreadsheets import csv_text
+from sslart._utils.text import json_text, plural
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.format import (
     columns,
@@ -212,13 +212,19 @@ class RuleSet(Sequence[Rule]):
         index = pd.Index(self.numbers, name="No.", dtype="int64")
         return pd.DataFrame([row(rule, self._domain) for rule in self], index=index, columns=columns(self._domain))
 
-    def to_csv(self) -> str:
+    def to_csv(self, *, keep_formulas: bool = False) -> str:
         """Return the table of `to_frame` as CSV, followed by the values behind the levels.
 
         These are "<feature> from" and "<feature> to" for each numeric feature, in the user's units; empty where a rule
         has no condition.
+
+        Parameters
+        ----------
+        keep_formulas : bool, default=False
+            Whether names and cells that a spreadsheet would compute, such as ``=1+1``, stay as they are. If not, an
+            apostrophe comes before them, which makes them text.
         """
-        return str(self.to_frame().join(self._value_frame()).to_csv(lineterminator="\n"))
+        return csv_text(self.to_frame().join(self._value_frame()), keep_formulas=keep_formulas)
 
     def _value_frame(self) -> Any:
         pd = optional("pandas", "data")
@@ -244,7 +250,7 @@ class RuleSet(Sequence[Rule]):
         indent : int, default=None
             Width of an indentation; None: all in one line.
         """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict(), indent)
 
     def to_markdown(self) -> str:
         """Return the table of `to_frame` in Markdown."""

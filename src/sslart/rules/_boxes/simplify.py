@@ -9,6 +9,7 @@ import numpy as np
 
 from sslart._art.geometry import distances, gaps
 from sslart._utils.arrays import BoolArray, FloatArray
+from sslart._utils.text import printable
 from sslart.rules._boxes.domain import Domain, precedence
 from sslart.rules._boxes.format import condition_text
 from sslart.rules._boxes.rule import Rule, RuleCondition, joined
@@ -159,7 +160,7 @@ class Simplifier:
         return True
 
     def _name(self, index: int) -> str:
-        return f"{self.rules[index].label}, {self._nodes(index)}"
+        return f"{printable(self.rules[index].label)}, {self._nodes(index)}"
 
     def _nodes(self, index: int) -> str:
         nodes = sorted(node for part in self.parts[index] for node in self.rules[part].nodes)

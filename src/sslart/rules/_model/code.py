@@ -77,9 +77,8 @@ def python(rules: Sequence[ModelRule], name: str, result: str) -> str:
             lines.append(f"    {variable} = None if {variable} != {variable} else {variable}  # NaN is a missing value")
     for rule in others:
         met = " and ".join(_python_condition(one, variables[one.feature]) for one in rule.conditions)
-        remark = " ".join(conditions_text(rule, alone=False).split())
         lines += [
-            f"    # Rule {rule.number}: if {remark}, then {' '.join(label_text(rule).split())}",
+            f"    # Rule {rule.number}: if {conditions_text(rule, alone=False)}, then {label_text(rule)}",
             f"    if {met}:",
             f"        return {_result(rule, result)!r}",
         ]

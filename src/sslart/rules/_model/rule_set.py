@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
@@ -17,7 +16,8 @@ from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
 from sslart._utils.optional import optional
 from sslart._utils.params import check_option
-from sslart._utils.text import plural
+from sslart._utils.spreadsheets import csv_text
+from sslart._utils.text import json_text, plural
 from sslart.rules._model import code, text
 from sslart.rules._model.rule import ModelRule, share_text
 
@@ -231,9 +231,16 @@ class ModelRuleSet(Sequence[ModelRule]):
         }
         return values | text.bounds(rule.conditions, [condition for one in self for condition in one.conditions])
 
-    def to_csv(self) -> str:
-        """Return the table of `to_frame` as CSV."""
-        return str(self.to_frame().to_csv(lineterminator="\n"))
+    def to_csv(self, *, keep_formulas: bool = False) -> str:
+        """Return the table of `to_frame` as CSV.
+
+        Parameters
+        ----------
+        keep_formulas : bool, default=False
+            Whether names and cells that a spreadsheet would compute, such as ``=1+1``, stay as they are. If not, an
+            apostrophe comes before them, which makes them text.
+        """
+        return csv_text(self.to_frame(), keep_formulas=keep_formulas)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values: classes, features, what the rules were chosen for, and the rules."""
@@ -255,7 +262,7 @@ class ModelRuleSet(Sequence[ModelRule]):
         indent : int, default=None
             Width of an indentation; None: all in one line.
         """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict(), indent)
 
     def to_sql(self, result: str = "class") -> str:
         """Return the rules as an SQL expression, ``CASE WHEN ... END``, for a table with the features as columns.

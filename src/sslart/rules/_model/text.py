@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any
 
 from sslart._utils.tables import html_table, markdown_table
-from sslart._utils.text import category_text, plural
+from sslart._utils.text import category_text, plural, printable
 from sslart.rules._model.decimals import number_repr
 from sslart.rules._model.rule import ModelCondition, ModelRule, Share, share_text
 
@@ -17,7 +17,7 @@ HEAD = ("No.", "class", "conditions", "covers", "agrees with the model", "right,
 
 def condition_text(condition: ModelCondition) -> str:
     """Return a condition in words: "2.5 < width ≤ 4", "colour is red or blue", "age ≤ 30 or missing"."""
-    name = condition.feature
+    name = printable(condition.feature)
     if condition.only_missing:
         return f"{name} is missing"
     if condition.categories is not None:
@@ -42,7 +42,7 @@ def conditions_text(rule: ModelRule, *, alone: bool) -> str:
 
 def label_text(rule: ModelRule) -> str:
     """Return the class of a rule."""
-    return NO_PREDICTION if rule.label is None else str(rule.label)
+    return NO_PREDICTION if rule.label is None else printable(rule.label)
 
 
 def right_text(share: Share) -> str:
@@ -95,7 +95,7 @@ def cells(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> list[
 
 def markdown(rows: Sequence[Sequence[str]], caption: str) -> str:
     """Return the table in Markdown, its caption above it."""
-    return f"{caption}\n\n{markdown_table(HEAD, rows)}\n"
+    return f"{caption}\n\n{markdown_table(HEAD, rows, plain=True)}\n"
 
 
 def html(rows: Sequence[Sequence[str]], caption: str) -> str:
