@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from sslart import __version__
+from sslart._utils.text import printable
+from sslart.cli._output import show
 from sslart.cli.commands import data, explain, fit, label, predict, report, reproduce, rules, update, watch, what_if
+
+
+class _Commands(TyperGroup):
+    """All commands; a wrong argument, such as an odd file name, is shown with every character visible."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with _visible_errors():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _visible_errors() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message") and isinstance(getattr(error, "message", None), str):
+            error.message = printable(error.message)
+        raise
+
 
 app = typer.Typer(
     name="sslart",
+    cls=_Commands,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -23,7 +52,7 @@ app.add_typer(data.app, name="data")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"sslart {__version__}")
+        show(f"sslart {__version__}")
         raise typer.Exit
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from sslart._utils.files import write_atomically
-from sslart._utils.text import list_text
+from sslart._utils.text import json_text, list_text, printable, printable_lines
 
 STANDARD = "-"  # standard input or output, in the place of a file
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
@@ -30,7 +29,17 @@ def note(text: str) -> None:
     """Print a note on standard error; once, however often it comes up in a long file."""
     if text not in _PRINTED:
         _PRINTED.add(text)
-        print("sslart: note:", text, file=sys.stderr)
+        show(f"sslart: note: {printable(text)}", to=sys.stderr)
+
+
+def show(text: str = "", to: TextIO | None = None) -> None:
+    """Print lines for a person: whatever a table or a file name holds, no character acts on the terminal."""
+    print(printable_lines(text), file=to or sys.stdout)
+
+
+def one_line(message: Any) -> str:
+    """Return an error or a warning in one line, every character visible."""
+    return printable(" ".join(str(message).split()))
 
 
 def forget_notes() -> None:
@@ -40,16 +49,16 @@ def forget_notes() -> None:
 
 def print_json(values: Any) -> None:
     """Print values as JSON."""
-    print(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+    print(json_text(values, indent=2))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows below a header, as wide as they are unless a terminal sets a limit."""
     table = Table(box=None, pad_edge=False)
     for name in header:
-        table.add_column(name, overflow="fold")
+        table.add_column(Text(name), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 500, highlight=False).print(table)
 
 
@@ -63,19 +72,29 @@ def check_target(target: str, *sources: str) -> None:
     path = Path(target)
     if target == STANDARD:
         return
-    for source in sources:
-        if source != STANDARD and path.resolve() == Path(source).resolve():
-            raise ValueError(f"{target} is read by this command and would be overwritten: give another name.")
+    check_not_read(target, *sources)
     if path.is_dir():
         raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{target} is a device or a pipe: give the name of a file, or - for standard output.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}: make it first, or give another path.")
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"You may not write in the folder {path.parent}: give another path.")
+    if not os.access(folder := path.resolve().parent, os.W_OK):
+        raise PermissionError(
+            f"You may not write in the folder {folder}, or its file system is read-only: give another path."
+        )
+
+
+def check_not_read(target: str, *sources: str) -> None:
+    """Raise a ValueError where a file that is written is one that is read."""
+    for source in sources:
+        if source != STANDARD and Path(target).resolve() == Path(source).resolve():
+            raise ValueError(f"{target} is read by this command and would be overwritten: give another name.")
 
 
 def write(target: str, content: str) -> None:
-    """Write to a file, whole or not at all, or to standard output."""
+    """Write to a file, whole or not at all, or for a person to standard output."""
+    content = printable_lines(content) if target == STANDARD else content
     write_pieces(target, [(content if content.endswith("\n") else content + "\n").encode()])
 
 

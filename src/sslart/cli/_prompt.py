@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sslart._mapping.model_view import view_of
-from sslart._utils.text import number_text
-from sslart.cli._output import print_table
+from sslart._utils.text import number_text, printable
+from sslart.cli._output import print_table, show
 from sslart.rules._boxes.scales import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
@@ -37,7 +37,7 @@ def show_sample(model: Any, sample: Any) -> None:
     shown = sorted(range(len(rows)), key=lambda row: -rows[row][0])[:MAX_SHOWN]
     print_table(("column", "value", "level"), [rows[row][1:] for row in sorted(shown)])
     if len(rows) > len(shown):
-        print(f"and {len(rows) - len(shown)} more columns, nearer to the middle of their range")
+        show(f"and {len(rows) - len(shown)} more columns, nearer to the middle of their range")
 
 
 def ask_class(classes: list[Any]) -> Any:
@@ -46,10 +46,10 @@ def ask_class(classes: list[Any]) -> Any:
     by_number = {} if any(text.isdigit() for text in texts) else {str(n): one for n, one in enumerate(classes, start=1)}
     offered = [f"{n} {text}" for n, text in enumerate(texts, start=1)] if by_number else texts
     choices = f"{', '.join(offered)}, or a new one" if offered else "a new one"
-    prompt = f"Class ({choices}; Enter if you do not know, q to stop)"
+    prompt = printable(f"Class ({choices}; Enter if you do not know, q to stop): ")
     while True:
         try:
-            text = input(f"{prompt}: ").strip()
+            text = input(prompt).strip()
         except EOFError:
             return STOP
         if not text:
@@ -65,7 +65,7 @@ def ask_class(classes: list[Any]) -> Any:
             if _confirmed(text):
                 return int(text)
         else:
-            print(f"{text!r} is not of the kind of the classes, which are {', '.join(texts)}.")
+            show(f"{text!r} is not of the kind of the classes, which are {', '.join(texts)}.")
 
 
 def _confirmed(text: str) -> bool:

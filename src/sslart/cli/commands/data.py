@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Annotated, Any
 
 import typer
 
-from sslart.cli._output import JSON_HELP
+from sslart.cli._output import JSON_HELP, one_line, print_json, show
 from sslart.datasets import fetch, list_datasets, where
 from sslart.datasets._catalogue import source_of
 from sslart.datasets._source import Source
@@ -22,7 +21,7 @@ def show(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = Fals
     """Show all data sets, with their size and where they are."""
     sources = [source_of(name) for name in list_datasets()]
     if as_json:
-        print(json.dumps([_entry(source) for source in sources], indent=2))
+        print_json([_entry(source) for source in sources])
         return
     rows = [("name", "samples", "features", "classes", "where")]
     rows += [
@@ -32,7 +31,7 @@ def show(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = Fals
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for name, *numbers, found_in in rows:
         cells = [text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)]
-        print("  ".join([name.ljust(widths[0]), *cells, found_in]))
+        show("  ".join([name.ljust(widths[0]), *cells, found_in]))
 
 
 def _found_in(source: Source) -> str:
@@ -69,10 +68,10 @@ def get(
         try:
             paths = fetch(name)
         except (OSError, ValueError) as error:
-            print("sslart:", " ".join(str(error).split()), file=sys.stderr)
+            show(f"sslart: {one_line(error)}", to=sys.stderr)
             failures += 1
         else:
-            print(f"{name}: {', '.join(map(str, paths)) or where(name)}")
+            show(f"{name}: {', '.join(map(str, paths)) or where(name)}")
     if failures:
         raise typer.Exit(1)
 
@@ -81,4 +80,4 @@ def get(
 def find(names: Names = None) -> None:
     """Print where the files of data sets are; of all data sets, if no name is given."""
     for name in names or list_datasets():
-        print(f"{name}: {where(name)}")
+        show(f"{name}: {where(name)}")

@@ -9,7 +9,7 @@ import typer
 
 from sslart._mapping.model_view import view_of
 from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, note, print_json
+from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, note, print_json, show
 from sslart.cli.input.columns import blank_rows, check_learnt_columns, learnt_columns, samples_for
 from sslart.cli.input.files import read_table
 from sslart.cli.input.rows import sample_of_row
@@ -46,7 +46,7 @@ def run(
     if as_json:
         print_json(found.to_dict())
     else:
-        print(found)
+        show(str(found))
 
 
 def _check_evidence(model: Any, model_file: str) -> None:

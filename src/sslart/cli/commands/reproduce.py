@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart._utils.optional import heavy, optional
-from sslart.cli._output import print_table
+from sslart.cli._output import print_json, print_table, show
 
 
 def run(
@@ -51,14 +50,14 @@ def run(
     experiments.write_report(done, out)
     found = report.outcomes(done)
     if as_json:
-        print(json.dumps({name: _as_data(word, checks) for name, (word, checks) in found.items()}, indent=2))
+        print_json({name: _as_data(word, checks) for name, (word, checks) in found.items()})
         return
     for name, (word, checks) in found.items():
         n_hold = sum(check.holds for check in checks)
-        print(f"{name:13} {report.WORDS[word]}: {n_hold} of {len(checks)} statements hold")
+        show(f"{name:13} {report.WORDS[word]}: {n_hold} of {len(checks)} statements hold")
     for (name, dataset), reason in done.missing.items():
-        print(f"{name}: not run on {dataset}. {reason}", file=sys.stderr)
-    print(f"{out / 'report.html'} written, after {time.perf_counter() - start:.0f} s", file=sys.stderr)
+        show(f"{name}: not run on {dataset}. {reason}", to=sys.stderr)
+    show(f"{out / 'report.html'} written, after {time.perf_counter() - start:.0f} s", to=sys.stderr)
 
 
 def _as_data(word: str, checks: Any) -> dict[str, Any]:
@@ -80,7 +79,7 @@ class _Progress:
             if n_done == n_all:
                 self._bar.close()
         elif what:
-            print(f"{n_done}/{n_all} {what}", file=sys.stderr, flush=True)
+            show(f"{n_done}/{n_all} {what}", to=sys.stderr)
 
     @staticmethod
     def _new_bar(n_all: int) -> Any:

@@ -9,7 +9,7 @@ import typer
 
 from sslart._mapping.model_view import ModelView, view_of
 from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, listed, print_json
+from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, listed, print_json, show
 from sslart.cli.input.cells import plain
 from sslart.cli.input.columns import split_names
 from sslart.cli.input.files import pandas
@@ -63,7 +63,7 @@ def run(
     if as_json:
         print_json(found.to_dict())
     else:
-        print(found)
+        show(str(found))
 
 
 def _class(view: ModelView, text: str) -> Any:
