@@ -47,6 +47,18 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
+def one_line(message: Any) -> str:
+    r"""Return an error or a warning in one line, every character visible.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import one_line
+    >>> one_line("No file\n  of this name.")
+    'No file of this name.'
+    """
+    return printable(" ".join(str(message).split()))
+
+
 def json_text(values: Any, indent: int | None = None) -> str:
     r"""Return plain values as JSON in which every character is visible; what is read back is the same.
 

@@ -37,11 +37,6 @@ def show(text: str = "", to: TextIO | None = None) -> None:
     print(printable_lines(text), file=to or sys.stdout)
 
 
-def one_line(message: Any) -> str:
-    """Return an error or a warning in one line, every character visible."""
-    return printable(" ".join(str(message).split()))
-
-
 def forget_notes() -> None:
     """Let every note be printed again: another command begins."""
     _PRINTED.clear()

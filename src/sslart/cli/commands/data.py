@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sslart.cli._output import JSON_HELP, one_line, print_json, show
+from sslart._utils.text import one_line
+from sslart.cli._output import JSON_HELP, print_json, show
 from sslart.datasets import fetch, list_datasets, where
 from sslart.datasets._catalogue import source_of
 from sslart.datasets._source import Source
@@ -17,7 +18,7 @@ Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...")]
 
 
 @app.command("list")
-def show(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False) -> None:
+def show_all(as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False) -> None:
     """Show all data sets, with their size and where they are."""
     sources = [source_of(name) for name in list_datasets()]
     if as_json:
