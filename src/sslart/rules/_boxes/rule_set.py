@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sslart._data.classes import Label
 from sslart._utils.optional import optional
 from sslart._utils.params import check_number
-from sslart._utils.spreadsheets import csv_text
+from sslart._utils.tables import csv_text
 from sslart._utils.text import json_text, plural
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.format import (

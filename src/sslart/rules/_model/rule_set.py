@@ -16,7 +16,7 @@ from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
 from sslart._utils.optional import optional
 from sslart._utils.params import check_option
-from sslart._utils.spreadsheets import csv_text
+from sslart._utils.tables import csv_text
 from sslart._utils.text import json_text, plural
 from sslart.rules._model import code, text
 from sslart.rules._model.rule import ModelRule, share_text
