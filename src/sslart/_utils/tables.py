@@ -16,9 +16,9 @@ _NUMBER = r"[+-](?:\d+(?:[.,]\d+)*[.,]?|[.,]\d+)(?:[eE][+-]?\d+)?\s?%?"
 _END = r"(?=[;\t\r\n]|\Z)"
 _FORMULA = rf"{_HIDDEN}(?:[=@＝＠]|(?!(?:{_NUMBER}|[+-]+){_END})[+\-＋－])"
 # A cell may be cut by a spreadsheet that separates cells by something else than this file does.
-_START = r"(?:(?<![\s\S])|(?<=[;\t\r\n]))"
-_UNMARKED = re.compile(rf"(?:{_START}(?='*{_FORMULA})|(?<![\s\S])(?='*[\t\r\n]))")
-_MARKED = re.compile(rf"(?:{_START}'(?='*{_FORMULA})|(?<![\s\S])'(?='*[\t\r\n]))")
+_START = r"(?:\A|(?<=[;\t\r\n]))"
+_UNMARKED = re.compile(rf"(?:{_START}(?='*{_FORMULA})|\A(?='*[\t\r\n]))")
+_MARKED = re.compile(rf"(?:{_START}'(?='*{_FORMULA})|\A'(?='*[\t\r\n]))")
 
 # A lone underscore inside a word, and a less-than sign before a blank, are no markup and stay readable.
 _MARKUP = re.compile(r"[\\`*\[\]~|$]|<(?=[A-Za-z/!?])|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")

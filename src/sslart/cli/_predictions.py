@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,10 @@ from sslart._mapping.model_view import view_of
 from sslart._mapping.predictions import Prediction
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_number
+from sslart._utils.tables import csv_text, with_texts
+from sslart._utils.text import json_text, printable
 from sslart.cli._costs import Costs
-from sslart.cli._output import STANDARD
+from sslart.cli._output import ESCAPED, STANDARD, note
 from sslart.cli.input.files import arrow, pandas
 from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
 
@@ -118,25 +119,38 @@ def check_kind(target: str) -> None:
         )
 
 
-def written(frames: Iterable[Any], kind: str, classes: Any) -> Iterator[bytes]:
-    """Yield predictions as a file, of a kind given by the ending of its name: CSV, TSV, Parquet, JSON or JSON lines."""
+def written(
+    frames: Iterable[Any], kind: str, classes: Any, *, keep_formulas: bool = False, visible: bool = False
+) -> Iterator[bytes]:
+    """Yield predictions as a file, of a kind given by the ending of its name: CSV, TSV, Parquet, JSON or JSON lines.
+
+    JSON is always visible, and the same when it is read back. CSV is visible where a person may read it as it is.
+    """
     if kind in (".parquet", ".pq"):
         yield from _parquet(frames, classes)
     elif kind == ".json":
         yield from _json(frames)
     elif kind in (".jsonl", ".ndjson"):
-        yield from (f"{json.dumps(one, ensure_ascii=False)}\n".encode() for frame in frames for one in records(frame))
+        yield from (f"{json_text(one)}\n".encode() for frame in frames for one in records(frame))
     else:
         separator = "\t" if kind in (".tsv", ".tab") else ","
         for number, frame in enumerate(frames):
-            yield frame.to_csv(index=False, header=number == 0, sep=separator, lineterminator="\n").encode()
+            shown = with_texts(frame, _visible_cell) if visible else frame
+            yield csv_text(shown, keep_formulas=keep_formulas, index=False, header=number == 0, sep=separator).encode()
+
+
+def _visible_cell(text: str) -> str:
+    visible = printable(text)
+    if visible != text:
+        note(ESCAPED)
+    return visible
 
 
 def _json(frames: Iterable[Any]) -> Iterator[bytes]:
     start = "[\n"
     for frame in frames:
         for one in records(frame):
-            yield f"{start}  {json.dumps(one, ensure_ascii=False)}".encode()
+            yield f"{start}  {json_text(one)}".encode()
             start = ",\n"
     yield b"\n]\n"
 

@@ -15,6 +15,7 @@ from sslart.cli._model_file import read_model
 from sslart.cli._output import (
     ALARMS_HELP,
     DATA_HELP,
+    FORMULAS_HELP,
     JSON_HELP,
     MODEL_HELP,
     QUIET_HELP,
@@ -58,6 +59,7 @@ def run(
     ] = None,
     cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
     false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
+    keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
@@ -82,7 +84,8 @@ def run(
     total = {"rows": 0, "abstained": 0, "novel": 0}
     kind = ".json" if as_json else Path(out).suffix.lower()
     pieces = _pieces(model, predict, data, id_column, total, progress=out != STANDARD and not quiet)
-    write_pieces(out, written(pieces, kind, model.classes_))
+    content = written(pieces, kind, model.classes_, keep_formulas=keep_formulas, visible=out == STANDARD)
+    write_pieces(out, content)
     if out != STANDARD and not quiet:
         note(
             f"{total['rows']} rows written to {out}: {total['abstained']} without a class (the model abstained), "

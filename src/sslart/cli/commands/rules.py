@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from sslart._utils.text import printable, printable_lines
 from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, MODEL_HELP, STANDARD, check_target, write
+from sslart.cli._output import DATA_HELP, ESCAPED, FORMULAS_HELP, MODEL_HELP, STANDARD, check_target, note, write
 from sslart.cli.input.columns import (
     blank_rows,
     check_columns,
@@ -66,6 +69,7 @@ def run(
         Format | None, typer.Option("--format", help="how the rules are written; by the name of the file, or text")
     ] = None,
     out: Annotated[str, typer.Option(help="- for standard output", metavar="FILE")] = STANDARD,
+    keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
 ) -> None:
     """Print the rules of a model."""
@@ -81,7 +85,8 @@ def run(
     else:
         X, y = (None, None) if data is None else _read(model, data, label)
         rules = model.rules(X, y, max_rules=max_rules, max_conditions=max_conditions)
-    write(out, _written(rules, chosen))
+    content = _written(rules, chosen, keep_formulas=keep_formulas)
+    write(out, _visible(content, chosen) if out == STANDARD else content)
 
 
 def _check_options(
@@ -109,10 +114,27 @@ def _read(model: Any, data: str, label: str | None) -> tuple[Any, Any]:
     return samples_for(model, rest, data), truth
 
 
-def _written(rules: Any, form: Format) -> str:
+def _visible(content: str, form: Format) -> str:
+    """Return rules for standard output, or raise a ValueError where visible text would not be the same rules."""
+    if form is Format.csv:
+        cells = [[printable(cell) for cell in row] for row in csv.reader(io.StringIO(content, newline=""))]
+        shown = io.StringIO()
+        csv.writer(shown, lineterminator="\n").writerows(cells)
+        if shown.getvalue() != content:
+            note(ESCAPED)
+        return shown.getvalue()
+    if form is Format.sql and printable_lines(content) != content:
+        raise ValueError(
+            "A name or category in these rules holds control characters, which SQL can only write as they are: give "
+            "a file with --out."
+        )
+    return content
+
+
+def _written(rules: Any, form: Format, *, keep_formulas: bool) -> str:
     match form:
         case Format.csv:
-            return str(rules.to_csv())
+            return str(rules.to_csv(keep_formulas=keep_formulas))
         case Format.json:
             return f"{rules.to_json(indent=2)}\n"
         case Format.md:

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from sslart._utils.tables import of_text_cell
+
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
 WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
 
@@ -23,12 +25,17 @@ def texts(column: Any) -> list[str | None]:
 
 
 def names(column: Any) -> list[str | None]:
-    """Return the cells of a column as they are written, None where blank."""
+    """Return the cells of a column as they are written, None where blank.
+
+    An apostrophe that makes a cell text in a spreadsheet, such as `sslart predict` writes before a formula, is no part
+    of the cell.
+    """
     cells: list[str | None] = [None] * len(column)
     is_float = column.dtype.kind == "f"
     known = column.notna().to_numpy()
     for place, value in zip(known.nonzero()[0].tolist(), column[known].tolist(), strict=True):
-        cells[place] = (str(int(value)) if is_float and value % 1 == 0 else str(value).strip()) or None
+        text = str(int(value)) if is_float and value % 1 == 0 else of_text_cell(str(value).strip())
+        cells[place] = text or None
     return cells
 
 
@@ -51,7 +58,7 @@ def header(line: str, source: str) -> tuple[list[str], str]:
 
 def header_names(cells: Sequence[str]) -> list[str]:
     """Return the cells of a header as names; its number where a name is blank."""
-    return [cell.strip() or f"column {place}" for place, cell in enumerate(cells, start=1)]
+    return [of_text_cell(cell.strip()) or f"column {place}" for place, cell in enumerate(cells, start=1)]
 
 
 def check_unique(names: Sequence[str], source: str) -> None:
