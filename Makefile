@@ -111,7 +111,7 @@ fuzz: $(VENV)/tools
 # the kernel's tests on a kernel built with the address and undefined-behaviour sanitizers
 sanitize:
 	$(PYTHON) -m venv --clear $(VENV)-sanitize
-	$(VENV)-sanitize/bin/python -m pip install --quiet -C build-dir=build/sanitize -C cmake.define.SSLART_SANITIZE=ON '.[test]'
+	$(VENV)-sanitize/bin/python -m pip install --quiet -C build-dir=build/sanitize -C cmake.define.SSLART_SANITIZE=address,undefined '.[test]'
 	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
 		-p no:cacheprovider --tb=short _art _mapping/evidence/test_scorer.py _mapping/evidence/test_packed_boxes.py \
