@@ -84,24 +84,21 @@ def test_states_that_cannot_be_are_refused(change: dict[str, object]) -> None:
         Nodes.from_state({**filled().to_state(), **change})
 
 
-@pytest.mark.parametrize(("n_samples", "reshapes"), [(3, False), (9, False), (3, True)])
-def test_journal_takes_changes_back(n_samples: int, reshapes: bool) -> None:
+@pytest.mark.parametrize("n_samples", [3, 9])
+def test_journal_takes_changes_back(n_samples: int) -> None:
     nodes = filled()
     before = state_of(nodes)
-    journal = Journal(nodes, n_samples, reshapes)
-    assert journal.by_sample == (n_samples == 3 and not reshapes)
+    winners = np.full(n_samples, -1)
+    journal = Journal(nodes, winners)
     nodes.grow(3)
-    winners = np.array([2, 5, 2, *[-1] * (n_samples - 3)])
-    for sample, node in enumerate(winners[winners >= 0]):
-        if journal.by_sample:
-            journal.weights[sample] = nodes.weights[node]
-            journal.support[sample] = nodes.support[node]
-            journal.counts[sample] = nodes.counts[node]
+    for sample, node in enumerate([2, 5, 2]):
+        winners[sample] = node
+        journal.weights[sample] = nodes.weights[node]
+        journal.support[sample] = nodes.support[node]
+        journal.counts[sample] = nodes.counts[node]
         nodes.weights[node] = 0.0
         nodes.support[node] += 1
         nodes.counts[node] += 7
     nodes.n_nodes, nodes.n_nodes_stage1 = 6, 2
-    if reshapes:
-        nodes.add_classes(4)
-    journal.restore(winners)
+    journal.restore()
     assert state_of(nodes) == before

@@ -1,55 +1,29 @@
-"""Values that are made late: once, when first read, or before what they are made of changes."""
+"""Values that are made late: once, when first read."""
 
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import numpy as np
 
 from sslart import AutoSSLART
-from sslart._utils.deferred import Changing, Deferred
+from sslart._utils.deferred import Deferred
 
 
-def counted(source: Changing) -> tuple[Deferred[int], list[int]]:
+def test_a_value_is_made_once_when_it_is_first_read() -> None:
     made: list[int] = []
 
     def make() -> int:
         made.append(1)
         return 7
 
-    return Deferred(make, [source]), made
-
-
-def test_a_value_is_made_once_when_it_is_first_read() -> None:
-    value, made = counted(Changing())
+    value = Deferred(make)
     assert made == []
     assert (value.get(), value.get(), made) == (7, 7, [1])
 
 
-def test_a_value_is_made_before_its_source_changes() -> None:
-    source = Changing()
-    value, made = counted(source)
-    source.about_to_change()
-    assert made == [1]
-    source.about_to_change()
-    assert (value.get(), made) == (7, [1])
-
-
-def test_a_value_that_nobody_holds_is_not_made() -> None:
-    source = Changing()
-    value, made = counted(source)
-    del value
-    source.about_to_change()
-    assert made == []
-
-
 def test_a_value_that_is_pickled_is_made() -> None:
-    class Plain(Changing):
-        pass
-
-    value: Deferred[Any] = Deferred(dict, [Plain()])
-    assert pickle.loads(pickle.dumps(value)).get() == {}
+    assert pickle.loads(pickle.dumps(Deferred(dict))).get() == {}
 
 
 def test_explanations_are_those_of_the_model_as_it_was_whenever_they_are_read() -> None:

@@ -102,12 +102,10 @@ class LeftOut(NamedTuple):
         Keys and fits of some samples.
     n_learnt : int
         How many samples were learnt.
-    network : Network
     """
 
     fits: Deferred[tuple[KeyArray, Fits]]
     n_learnt: int
-    network: Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +140,7 @@ class NoveltyCalibration:
     @classmethod
     def of_stream(cls, n_members: int = 1) -> NoveltyCalibration:
         """Return the calibration of a model that has learnt nothing yet."""
-        return cls(Deferred(lambda: FitRecords.none(n_members), []))
+        return cls(Deferred(lambda: FitRecords.none(n_members)))
 
     @classmethod
     def of_left_out(cls, members: Sequence[LeftOut]) -> NoveltyCalibration:
@@ -154,7 +152,7 @@ class NoveltyCalibration:
             return FitRecords.of(keys, [fits.of(np.searchsorted(own, keys)) for own, fits in found], 0)
 
         n_learnt = members[0].n_learnt
-        earlier = Deferred(records, [member.network for member in members])
+        earlier = Deferred(records)
         return cls(earlier, (), n_learnt, 1, n_learnt, _end_after(n_learnt))
 
     @cached_property
@@ -184,7 +182,7 @@ class NoveltyCalibration:
         for rows, _ in self._parts_of_next(len(keys)):
             now = now._with(keys[rows], [member.fits.of(rows) for member in members])
             if now.n_learnt == now.end:
-                earlier = Deferred(now._accepted, [])
+                earlier = Deferred(now._accepted)
                 earlier.get()
                 now = NoveltyCalibration(earlier, (), now.end, now.block + 1, now.end, _end_after(now.end))
         return now
@@ -197,7 +195,7 @@ class NoveltyCalibration:
             later = (*later, (keys, fits) if len(rows) == len(keys) else (keys[rows], [one.of(rows) for one in fits]))
         if len(later) > MAX_LATER:
             records = NoveltyCalibration(earlier, later, n_learnt, self.block).records
-            earlier, later = Deferred(lambda: records, []), ()
+            earlier, later = Deferred(lambda: records), ()
         return NoveltyCalibration(earlier, later, n_learnt, self.block, self.start, self.end)
 
     def familiarity(self, networks: Sequence[Network]) -> FloatArray:
@@ -240,7 +238,7 @@ class NoveltyCalibration:
     def __getstate__(self) -> dict[str, Any]:
         records = self.records
         numbers = {name: getattr(self, name) for name in NUMBERS}
-        return {**numbers, "earlier": Deferred(lambda: records, []), "later": ()}
+        return {**numbers, "earlier": Deferred(lambda: records), "later": ()}
 
     def to_state(self) -> dict[str, Any]:
         """Return the calibration as plain values."""
@@ -269,7 +267,7 @@ class NoveltyCalibration:
         ):
             raise ValueError("the calibration of novelty of the model does not fit it")
         records = FitRecords(keys.view(np.uint64), familiarity, boxes, extents, blocks)
-        return cls(Deferred(lambda: records, []), (), *numbers)
+        return cls(Deferred(lambda: records), (), *numbers)
 
 
 def n_lowest(share: float, n_samples: int) -> int:

@@ -103,9 +103,9 @@ def left_out_fits(
     """
     if table.values.nbytes <= SMALL:
         table, winners = table.copy(), winners.copy()
-        return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, params, groups))), [network])
+        return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, params, groups))))
     learnt, factors = _reduced(_learnt(network, table, winners, params, groups))
-    return Deferred(lambda: _fits(learnt, factors), [network])
+    return Deferred(lambda: _fits(learnt, factors))
 
 
 def _learnt(

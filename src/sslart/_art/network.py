@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from sslart._art.backend import backend
+from sslart._art.changes import Changes, Readers
 from sslart._art.learn_result import NO_FITS, Fits, LearnResult
 from sslart._art.nodes import Journal, Nodes
 from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import Changing
 from sslart._utils.parallel import n_threads, stop_flag
 
-Undo = list[Callable[[], None]]
 Made = TypeVar("Made")
 
 NO_LIMIT = 0
+MAX_IN_PLACE = 256  # samples: readers wait no longer than learning these takes
 
 
 class StoppedError(Exception):
@@ -40,7 +39,15 @@ class LearningParams:
     one_to_one: bool = False
 
 
-class Network(Changing):
+class _Samples(NamedTuple):
+    """Samples to learn: the table, the same coded, and whether the encoder must widen for them."""
+
+    table: Table
+    coded: FloatArray
+    widen: bool
+
+
+class Network:
     """An encoder and the nodes learnt in it.
 
     Parameters
@@ -52,13 +59,11 @@ class Network(Changing):
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
         self.nodes = Nodes(len(encoder.features))
+        self.readers = Readers()
         self._made: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return what follows from the encoder and the nodes as they are: made the first time, kept until they change.
-
-        While another thread learns, what is made is of that moment and is kept no longer than the learning lasts.
-        """
+        """Return what follows from the encoder and the nodes as they are: made once, kept until they change."""
         made = self._made
         if key not in made:
             made[key] = make()
@@ -66,21 +71,14 @@ class Network(Changing):
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_made": {}, "_waiting": None}
+        return {"encoder": self.encoder, "nodes": self.nodes}
 
-    def learn(
-        self,
-        table: Table,
-        targets: IntArray,
-        n_classes: int,
-        params: LearningParams,
-        *,
-        predict_depth: int | None = None,
-        measured: BoolArray | None = None,
-        undo: Undo | None = None,
-        stop: Any = None,
-    ) -> LearnResult:
-        """Learn the samples of a table in their order.
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["encoder"])  # type: ignore[misc]
+        self.nodes = state["nodes"]
+
+    def learn(self, table: Table, targets: IntArray, n_classes: int, params: LearningParams, **how: Any) -> LearnResult:
+        """Learn the samples of a table in their order, for a network that nobody else has: it is changed in place.
 
         Parameters
         ----------
@@ -94,32 +92,74 @@ class Network(Changing):
             Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
         measured : array of bool of length n_samples, or None
             The samples whose fit is measured before they are learnt; None: of none.
-        undo : list of callables, or None
-            Gets a step that leaves the network as it was. None spares the journal where the network will be thrown
-            away on failure.
         stop : array of one uint8, or None
             A flag by which another thread stops the work.
         """
+        return self._learn(self._to_learn(table), targets, n_classes, params, **how)
+
+    def learned(
+        self,
+        table: Table,
+        targets: IntArray,
+        n_classes: int,
+        params: LearningParams,
+        changes: Changes | None,
+        **how: Any,
+    ) -> tuple[Network, LearnResult]:
+        """Return the network after it has learnt samples: as `learn`, for a network that others may read.
+
+        Few samples are learnt in place where nobody reads the network. Else a copy learns them.
+
+        Parameters
+        ----------
+        changes : Changes or None
+            Gets what is changed in place; None: the network must not be changed.
+        """
+        samples = self._to_learn(table)
+        n_nodes, reshapes = self.nodes.n_nodes, samples.widen or n_classes > self.nodes.n_classes
+        is_quick = len(table) <= MAX_IN_PLACE and len(table) < n_nodes and not reshapes
+        if changes is None or not is_quick or not changes.begin(self.readers):
+            copy = self.copy()
+            return copy, copy._learn(samples, targets, n_classes, params, **how)
+        winners = np.full(len(table), -1)
+        journal = Journal(self.nodes, winners)
+
+        def undo() -> None:
+            journal.restore()
+            self._made = {}
+
+        changes.on_failure(undo)
+        return self, self._learn(samples, targets, n_classes, params, winners=winners, journal=journal, **how)
+
+    def copy(self) -> Network:
+        """Return a copy that changes by itself."""
+        other = Network(self.encoder)
+        other.nodes = self.nodes.copy()
+        return other
+
+    def _to_learn(self, table: Table) -> _Samples:
         self.encoder.check(table)
         coded, beyond = self._encode(table)
-        self.about_to_change()
-        widens = beyond or not self.encoder.knows_categories(table)
-        segments = list(self.encoder.segments(table)) if widens else [(slice(0, len(table)), self.encoder)]
-        reshapes = widens or n_classes > self.nodes.n_classes
-        journal = Journal(self.nodes, len(table), reshapes) if undo is not None else None
-        encoder = self.encoder
-        nodes = np.full(len(table), -1)
+        return _Samples(table, coded, beyond or not self.encoder.knows_categories(table))
+
+    def _learn(
+        self,
+        samples: _Samples,
+        targets: IntArray,
+        n_classes: int,
+        params: LearningParams,
+        *,
+        winners: IntArray | None = None,
+        journal: Journal | None = None,
+        predict_depth: int | None = None,
+        measured: BoolArray | None = None,
+        stop: Any = None,
+    ) -> LearnResult:
+        table, coded, widen = samples
+        segments = list(self.encoder.segments(table)) if widen else [(slice(0, len(table)), self.encoder)]
+        nodes = np.full(len(table), -1) if winners is None else winners
         predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
         fits = NO_FITS if measured is None else Fits.none(len(table))
-
-        def undo_learning() -> None:
-            if journal is not None:
-                journal.restore(nodes)
-                self.encoder = encoder
-                self._made = {}
-
-        if undo is not None:
-            undo.append(undo_learning)
         self._made = {}
         self.nodes.add_classes(n_classes)
         for rows, wider in segments:
@@ -130,13 +170,13 @@ class Network(Changing):
                 self.nodes.recode(self.encoder, wider)
                 self.encoder = wider
             self._learn_segment(
-                self._encode(table[rows])[0] if widens else coded,
+                self._encode(table[rows])[0] if widen else coded,
                 targets[rows],
                 params,
                 LearnResult(nodes[rows], predicted[rows], fits.of(rows)),
                 predict_depth,
                 None if measured is None else np.ascontiguousarray(measured[rows]).view(np.uint8),
-                journal if journal is not None and journal.by_sample else None,
+                journal,
                 stop_flag() if stop is None else stop,
             )
             if beyond_range is not None:
@@ -263,25 +303,26 @@ class Network(Changing):
 
         `labels`, one per node, -1 for none, take the place of those of the nodes.
         """
-        cache, weights, norms, own_labels, n_nodes = self.nodes.to_search(backend())
+        own = self.nodes
+        own_labels = own.labels
         if labels is not None:
             own_labels = np.full_like(own_labels, UNLABELLED)
             own_labels[: len(labels)] = labels
-        depth = min(depth, n_nodes)
+        depth = min(depth, own.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
         backend().rank(
-            cache,
-            weights,
-            norms,
+            own.cache_of(backend()),
+            own.weights,
+            own.norms,
             own_labels,
-            n_nodes,
+            own.n_nodes,
             choice=choice,
             labelled_only=labelled_only,
             samples=samples,
             nodes=nodes,
             matches=matches,
-            n_threads=n_threads(n_jobs, samples.size * n_nodes),
+            n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
             stop=stop_flag(),
         )
         return nodes, matches
@@ -309,7 +350,7 @@ class Network(Changing):
         `bounds`: of all columns, new ones included.
         """
         wider = Network(self.encoder.with_columns(is_category, bounds))
-        wider.nodes = copy.deepcopy(self.nodes)
+        wider.nodes = self.nodes.copy()
         wider.nodes.recode(self.encoder, wider.encoder)
         return wider
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ class Nodes:
     """
 
     def __init__(self, n_features: int, n_classes: int = 0) -> None:
-        self._publishing = threading.Lock()
         self._allocate(0, n_features, n_classes)
         self._cache: tuple[Any, Any] = (None, None)
         self.n_nodes = 0
@@ -73,9 +71,17 @@ class Nodes:
             rows = getattr(self, name)
             larger[name] = np.empty((capacity, *rows.shape[1:]), dtype=rows.dtype)
             larger[name][: self.n_nodes] = rows[: self.n_nodes]
-        with self._publishing:  # a prediction under way keeps the old arrays, and their cache with them
-            vars(self).update(larger)
-            self._cache = None, None
+        vars(self).update(larger)
+        self._cache = None, None
+
+    def copy(self) -> Nodes:
+        """Return a copy with as much room."""
+        other = Nodes(self.n_features, self.n_classes)
+        other._allocate(self.capacity, self.n_features, self.n_classes)
+        other.n_nodes, other.n_nodes_stage1 = self.n_nodes, self.n_nodes_stage1
+        for name in ("weights", "norms", "support", "counts", "labels"):
+            getattr(other, name)[: self.n_nodes] = getattr(self, name)[: self.n_nodes]
+        return other
 
     def trim(self) -> None:
         """Give back the room that no node uses."""
@@ -101,17 +107,8 @@ class Nodes:
         weights = np.empty((self.capacity, 2 * lower.shape[1]))
         weights[: self.n_nodes, : lower.shape[1]] = lower
         weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
-        with self._publishing:
-            self.weights, self._cache = weights, (None, None)
+        self.weights = weights
         self._derive(np.arange(self.n_nodes))
-
-    def to_search(self, backend: Any) -> tuple[Any, FloatArray, FloatArray, IntArray, int]:
-        """Return the cache, weights, norms, labels and number of nodes that belong together at this moment.
-
-        Another thread may learn meanwhile, and put larger arrays in the place of these.
-        """
-        with self._publishing:
-            return self.cache_of(backend), self.weights, self.norms, self.labels, self.n_nodes
 
     def cache_of(self, backend: Any) -> Any:
         """Return what a backend keeps of these nodes between calls; dropped when the nodes are changed otherwise."""
@@ -177,54 +174,32 @@ class Nodes:
 
 
 class Journal:
-    """What the nodes were before a call changed them, so that a call that fails can be undone.
+    """The former row of the one node that each sample of a call changes, so that a call that fails can be undone.
 
-    A long batch, or one that reshapes the arrays, keeps a copy of all nodes. A short one keeps the former row of
-    the one node that each sample changed: its cost does not grow with the model.
+    Its cost does not grow with the model.
 
     Parameters
     ----------
     nodes : Nodes
-    n_samples : int
-        Length of the batch about to be learnt.
-    reshapes : bool
-        Whether the batch widens the encoder or brings new classes.
+    winners : array of length n_samples
+        Gets the node that each sample changes; -1 for samples not begun.
     """
 
-    def __init__(self, nodes: Nodes, n_samples: int, reshapes: bool) -> None:
-        self._owner = nodes
+    def __init__(self, nodes: Nodes, winners: IntArray) -> None:
+        self._owner, self._winners = nodes, winners
         self._n_nodes, self._n_nodes_stage1 = nodes.n_nodes, nodes.n_nodes_stage1
-        self.by_sample = n_samples < nodes.n_nodes and not reshapes
-        if self.by_sample:
-            self.weights = np.empty((n_samples, nodes.weights.shape[1]))
-            self.support = np.empty(n_samples, dtype=np.int64)
-            self.counts = np.empty((n_samples, nodes.n_classes), dtype=np.int64)
-        else:
-            used = slice(0, nodes.n_nodes)
-            self.weights = nodes.weights[used].copy()
-            self.support = nodes.support[used].copy()
-            self.counts = nodes.counts[used].copy()
+        n_samples = len(winners)
+        self.weights = np.empty((n_samples, nodes.weights.shape[1]))
+        self.support = np.empty(n_samples, dtype=np.int64)
+        self.counts = np.empty((n_samples, nodes.n_classes), dtype=np.int64)
 
-    def restore(self, winners: IntArray) -> None:
-        """Put every node back as it was.
-
-        Parameters
-        ----------
-        winners : array
-            The node that each sample changed; -1 for samples not begun.
-        """
-        owner = self._owner
+    def restore(self) -> None:
+        """Put every node back as it was."""
+        owner, winners = self._owner, self._winners
         owner.n_nodes, owner.n_nodes_stage1 = self._n_nodes, self._n_nodes_stage1
-        if self.by_sample:
-            changed = np.flatnonzero((winners >= 0) & (winners < self._n_nodes))[::-1]
-            nodes = winners[changed]  # of several rows for one node the last assigned stays: the earliest
-            owner.weights[nodes] = self.weights[changed]
-            owner.support[nodes] = self.support[changed]
-            owner.counts[nodes] = self.counts[changed]
-        else:
-            nodes = np.arange(self._n_nodes)
-            with owner._publishing:
-                owner._cache = None, None
-                owner.norms, owner.labels = owner.norms[: self._n_nodes].copy(), owner.labels[: self._n_nodes].copy()
-                owner.weights, owner.support, owner.counts = self.weights, self.support, self.counts
+        changed = np.flatnonzero((winners >= 0) & (winners < self._n_nodes))[::-1]
+        nodes = winners[changed]  # of several rows for one node the last assigned stays: the earliest
+        owner.weights[nodes] = self.weights[changed]
+        owner.support[nodes] = self.support[changed]
+        owner.counts[nodes] = self.counts[changed]
         owner._derive(nodes)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sslart._art.calibration import NoveltyCalibration
+from sslart._art.changes import Reader
 from sslart._art.network import NO_LIMIT, LearningParams, Network
 from sslart._art.novelty import NoveltyTest
 from sslart._data.classes import ClassTable, Label
@@ -52,6 +53,8 @@ class MemberView:
     mapping : Mapping
         From boxes to classes.
     n_jobs : int or None
+    held : Reader or None
+        While it lives, the network does not change.
     """
 
     number: int | None
@@ -60,6 +63,7 @@ class MemberView:
     params: LearningParams
     mapping: Mapping
     n_jobs: int | None
+    held: Reader | None = None
 
     @property
     def readout(self) -> Readout | None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
-from sslart._art.network import LearningParams, Network, Undo
+from sslart._art.network import LearningParams, Network
 from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
-
-
-@contextmanager
-def unchanged_on_failure(estimator: Any) -> Iterator[Undo]:
-    """Put an estimator back as it was if the call fails or is interrupted, wherever that happens.
-
-    Yields a list to which every step that changes something in place adds, beforehand, how to undo it.
-    """
-    undo: Undo = [partial(restore, estimator, dict(vars(estimator)))]
-    try:
-        yield undo
-    except BaseException:
-        for step in reversed(undo):
-            step()
-        raise
-
-
-def restore(estimator: Any, attributes: dict[str, Any]) -> None:
-    """Give an estimator the attributes that it had."""
-    vars(estimator).clear()
-    vars(estimator).update(attributes)
+from sslart.estimators._published import READER, draft_of, reads, snapshot_of
 
 
 class RawSamplesEstimator(BaseEstimator, ABC):
@@ -54,6 +32,10 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     @abstractmethod
     def __sklearn_is_fitted__(self) -> bool: ...
+
+    @abstractmethod
+    def _networks(self) -> Sequence[Network]:
+        """Return the networks of the estimator; none before it has learnt."""
 
     @abstractmethod
     def _categorical_columns(self) -> frozenset[int]:
@@ -73,6 +55,18 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags.allow_nan = True
         return tags
+
+    def __sslart_snapshot__(self) -> Self:
+        """Return the estimator as it is now; while this lives, nothing that it refers to changes."""
+        return snapshot_of(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a snapshot, which lives until all of it has been copied or written."""
+        state: dict[str, Any] = super(RawSamplesEstimator, snapshot_of(self)).__getstate__()  # type: ignore[no-untyped-call]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: value for name, value in state.items() if name != READER})  # type: ignore[no-untyped-call]
 
     def __sslart_state__(self) -> dict[str, Any]:
         """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays."""
@@ -131,6 +125,7 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
     def _first_encoder(self, table: Table, *, stream: bool) -> Encoder:
         return Encoder.first(table, check_bounds(self._name, self.bounds, table.values.shape[1]), stream=stream)
 
+    @reads
     def score_samples(self, X: Any) -> FloatArray:
         """Return how well each sample fits what was learnt: the match of its best node.
 
@@ -147,30 +142,35 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         return self._network.familiarity(table, self._learning_params().choice, n_jobs=self.n_jobs)
 
     @property
+    @reads
     def n_nodes_(self) -> int:
         """Number of prototype nodes."""
         check_is_fitted(self)
         return self._network.nodes.n_nodes
 
     @property
+    @reads
     def lower_(self) -> FloatArray:
         """Lower corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
         check_is_fitted(self)
         return self._network.boxes_in_units()[0]
 
     @property
+    @reads
     def upper_(self) -> FloatArray:
         """Upper corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
         check_is_fitted(self)
         return self._network.boxes_in_units()[1]
 
     @property
+    @reads
     def support_(self) -> NDArray[np.int64]:
         """How many samples resonated with each node, labelled or not, shape (n_nodes,)."""
         check_is_fitted(self)
         return self._network.nodes.support[: self.n_nodes_].copy()
 
     @property
+    @reads
     def coded_feature_names_(self) -> list[str]:
         """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
         check_is_fitted(self)
@@ -186,12 +186,19 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         is_category : sequence of bool
             Whether each new column is categorical.
         """
+        with draft_of(self) as (draft, _):
+            draft._add_columns(is_category)
+
+    def _add_columns(self, is_category: Sequence[bool]) -> None:
         n_columns = self.n_features_in_ + len(is_category)
         self._network = self._network.with_columns(is_category, check_bounds(self._name, self.bounds, n_columns))
         self.n_features_in_ = n_columns
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_network")
+
+    def _networks(self) -> Sequence[Network]:
+        return [self._network] if self.__sklearn_is_fitted__() else []
 
     def _categorical_columns(self) -> frozenset[int]:
         return self._network.encoder.categorical

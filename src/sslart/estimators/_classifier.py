@@ -12,8 +12,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
+from sslart._art.changes import Changes
 from sslart._art.learn_result import LearnResult
-from sslart._art.network import NO_LIMIT, Network, Undo
+from sslart._art.network import NO_LIMIT, Network
 from sslart._data.classes import ClassTable
 from sslart._data.groups import read_sample_weight
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
@@ -26,9 +27,10 @@ from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
-from sslart.estimators._base import ARTEstimator, RawSamplesEstimator, unchanged_on_failure
+from sslart.estimators._base import ARTEstimator, RawSamplesEstimator
 from sslart.estimators._explained import ExplainedMixin
-from sslart.estimators._novelty import FitMeter, calibration_after
+from sslart.estimators._novelty import FitMeter, calibration_after, settled
+from sslart.estimators._published import READER, draft_of, reads
 
 
 class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
@@ -39,6 +41,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
     decision_costs: Any = None
     _class_table: ClassTable
 
+    @reads
     def __sslart_view__(self) -> ModelView:
         """Return the fitted model as everything that only reads it sees it."""
         check_is_fitted(self)
@@ -54,6 +57,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`."""
 
     @property
+    @reads
     def classes_(self) -> NDArray[Any]:
         """The classes, sorted."""
         check_is_fitted(self)
@@ -88,6 +92,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         labels, declared = read_stream_labels(table, y, classes, known)
         return *with_groups_and_weights(table, labels, groups, sample_weight), declared
 
+    @reads
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each sample.
 
@@ -103,6 +108,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         table, view = self._read(X), self._view()
         return view.labels_of(view.predict(table).indices)
 
+    @reads
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class.
 
@@ -120,6 +126,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         table = self._read(X)
         return self._view().predict_proba(table)
 
+    @reads
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the natural logarithm of the probability of each class; minus infinity where that is 0.
 
@@ -135,6 +142,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
+    @reads
     def decision_function(self, X: Any) -> FloatArray:
         """Return a finite score of each class: `predict` returns the class of the highest, unless the model abstains.
 
@@ -154,6 +162,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         scores = self._view().decision_scores(table)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
+    @reads
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labelled samples that are predicted rightly; abstention does not count as right.
 
@@ -194,7 +203,13 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
     def _view(self) -> ModelView:
         member = MemberView(
-            None, self._network, self._class_table, self._learning_params(), self._present_mapping(), self.n_jobs
+            None,
+            self._network,
+            self._class_table,
+            self._learning_params(),
+            self._present_mapping(),
+            self.n_jobs,
+            vars(self).get(READER),
         )
         return ModelView(
             self._name,
@@ -252,7 +267,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         table: Table,
         labels: Labels,
         declared: Labels | None,
-        undo: Undo,
+        changes: Changes,
         order: slice | IntArray = slice(None),
         *,
         predict_first: bool = False,
@@ -262,12 +277,13 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         self._check_prediction_params()
         first = not self.__sklearn_is_fitted__()
         params, mapping = self._learning_params(), self._new_mapping() if first else self._mapping_to_update()
-        network = Network(self._first_encoder(table, stream=True)) if first else self._network
+        published = None if first else self._network
+        network = Network(self._first_encoder(table, stream=True)) if published is None else published
         class_table = ClassTable() if first else self._class_table
         table, labels = table[order], labels[order]
         after = (class_table if declared is None else class_table.declaring(declared)).learning(labels)
         codes = after.codes(labels)
-        calibration = NoveltyCalibration.of_stream() if first else self._calibration
+        calibration = NoveltyCalibration.of_stream() if first else settled(self._calibration)
         shown = Presentations(labels.presentations)
         shown_table, shown_codes = table[shown.rows], codes[shown.rows]
         groups = labels[shown.rows].groups
@@ -278,16 +294,16 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             n_seen = max(len(class_table.seen), int(codes[: rows.stop].max(initial=UNLABELLED)) + 1)
             known = after.first(n_seen)
             own = shown.of(rows)
-            result = network.learn(
-                shown_table[own],
-                shown_codes[own],
-                n_seen,
-                params,
-                predict_depth=NO_LIMIT if predict_first else None,
-                measured=meter.wanted(own),
-                undo=None if first else undo,
-                stop=stop,
-            )
+            how = {
+                "predict_depth": NO_LIMIT if predict_first else None,
+                "measured": meter.wanted(own),
+                "stop": stop,
+            }
+            if network is published:
+                in_place = None if choose else changes
+                network, result = network.learned(shown_table[own], shown_codes[own], n_seen, params, in_place, **how)
+            else:
+                result = network.learn(shown_table[own], shown_codes[own], n_seen, params, **how)
             results.append(result)
             is_last = rows.stop == len(codes)
             mapping = mapping.learned(
@@ -315,12 +331,13 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         groups, sample_weight : array-like of shape (n_samples,), default=None
             As in `fit`. A group may come in several calls.
         """
-        with unchanged_on_failure(self) as undo:
-            table, labels, declared = self._read_stream(X, y, classes, groups, sample_weight)
-            self._check_weights(labels)
-            self._partial_fit_table(table, labels, declared, undo)
+        with draft_of(self) as (draft, changes):
+            table, labels, declared = draft._read_stream(X, y, classes, groups, sample_weight)
+            draft._check_weights(labels)
+            draft._partial_fit_table(table, labels, declared, changes)
         return self
 
+    @reads
     def apply(self, X: Any) -> IntArray:
         """Return the node that each sample is predicted by.
 
@@ -339,12 +356,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         return member.first_labelled(member.encode(table), self._search_depth())
 
     @property
+    @reads
     def counts_(self) -> NDArray[np.int64]:
         """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`."""
         check_is_fitted(self)
         return self._class_table.by_class(self._network.nodes.counts[: self.n_nodes_])
 
     @property
+    @reads
     def node_labels_(self) -> NDArray[Any]:
         """Class of each node, shape (n_nodes,); -1 for integer classes and None for others where it has none."""
         check_is_fitted(self)
@@ -359,19 +378,21 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         return np.asarray(self._network.nodes.labels[: self.n_nodes_] != UNLABELLED)
 
     @property
+    @reads
     def n_labelled_nodes_(self) -> int:
         """Number of nodes that have a label."""
         check_is_fitted(self)
         return int(self._labelled_nodes().sum())
 
     @property
+    @reads
     def n_nodes_stage1_(self) -> int:
         """Number of nodes made by unlabelled samples: those of stage 1."""
         check_is_fitted(self)
         return self._network.nodes.n_nodes_stage1
 
-    def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
-        super().__sslart_add_columns__(is_category)
+    def _add_columns(self, is_category: Sequence[bool]) -> None:
+        super()._add_columns(is_category)
         self._mapping = self._mapping.with_columns(self._network, len(is_category))
 
     def __sslart_state__(self) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
+from sslart._art.network import Network
 from sslart._data.training import check_has_label
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord
 from sslart._mapping.model_view import MemberView, ModelView
@@ -16,6 +18,7 @@ from sslart._utils.params import check_option, check_whole
 from sslart.estimators._ensemble_nodes import PooledNodes
 from sslart.estimators._guaranteed import GuaranteedClassifier
 from sslart.estimators._novelty import NoveltyMixin
+from sslart.estimators._published import READER, reads
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
 MEMBER_PARAMETERS = (
@@ -65,6 +68,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
                 params,
                 mapping_in_use(self._name, self.mapping, member._mapping),
                 self.n_jobs,
+                vars(self).get(READER),
             )
             for number, member in enumerate(self.estimators_)
         )
@@ -94,6 +98,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
         return quorum
 
     @property
+    @reads
     def class_weights_(self) -> FloatArray:
         """We_c^m of each member (row) for each class (column, in the order of `classes_`)."""
         check_is_fitted(self)
@@ -108,6 +113,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
         weights = self.class_weights_
         return np.maximum(weights, MIN_CLASS_WEIGHT) if self._uses_evidence() else weights
 
+    @reads
     def apply(self, X: Any) -> IntArray:
         """Return the node of each member that each sample is predicted by.
 
@@ -125,6 +131,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
         members = self._view().members
         return np.transpose([member.first_labelled(member.encode(table), depth) for member in members])
 
+    @reads
     def score_samples(self, X: Any) -> FloatArray:
         """Return how well each sample fits what was learnt: the match of its best node, mean over the members.
 
@@ -142,6 +149,9 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
+
+    def _networks(self) -> Sequence[Network]:
+        return [member._network for member in self.estimators_] if self.__sklearn_is_fitted__() else []
 
     def _categorical_columns(self) -> frozenset[int]:
         return self.estimators_[0]._categorical_columns()

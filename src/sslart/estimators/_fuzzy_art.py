@@ -10,15 +10,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
-from sslart._art.network import Network, Undo
+from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
-from sslart._data.samples import Table, read_samples
+from sslart._data.samples import read_samples
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
-from sslart.estimators._base import ARTEstimator, unchanged_on_failure
-from sslart.estimators._novelty import FitMeter, calibration_after
+from sslart.estimators._base import ARTEstimator
+from sslart.estimators._novelty import FitMeter, calibration_after, settled
+from sslart.estimators._published import READER, draft_of, reads
 
 
 class FuzzyART(ClusterMixin, ARTEstimator):
@@ -95,6 +96,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    labels_: IntArray
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples afresh.
 
@@ -104,17 +107,19 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             Raw features; NaN where a value is missing.
         y : ignored
         """
-        with unchanged_on_failure(self):
-            table = read_samples(self, X, reset=True)
-            self._learning_params()
+        with draft_of(self) as (draft, _):
+            table = read_samples(draft, X, reset=True)
             order: Any = slice(None)
-            if self.shuffle:
-                order = check_random_state(self.random_state).permutation(len(table))
-            network = Network(self._first_encoder(table, stream=False))
-            self.labels_ = np.empty(len(table), dtype=np.int64)
-            self.labels_[order] = self._learn(network, table[order], None, None, afresh=True)
+            if draft.shuffle:
+                order = check_random_state(draft.random_state).permutation(len(table))
+            network = Network(draft._first_encoder(table, stream=False))
+            params, meter = draft._learning_params(), FitMeter(table[order], None, afresh=True)
+            learnt = network.learn(table[order], np.full(len(table), UNLABELLED), 0, params)
+            draft.labels_ = np.empty(len(table), dtype=np.int64)
+            draft.labels_[order] = learnt.nodes
+            draft._calibration = calibration_after(None, [meter.measured(network, learnt, params)])
             network.nodes.trim()
-            self._network = network
+            draft._network = network
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -126,31 +131,24 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             Raw features; NaN where a value is missing.
         y : ignored
         """
-        with unchanged_on_failure(self) as undo:
-            first = not self.__sklearn_is_fitted__()
-            table = read_samples(self, X, reset=True) if first else self._read(X)
-            network = Network(self._first_encoder(table, stream=True)) if first else self._network
-            calibration = NoveltyCalibration.of_stream() if first else self._calibration
-            afresh = first and self.bounds is None
-            self.labels_ = self._learn(network, table, None if first else undo, calibration, afresh=afresh)
-            self._network = network
+        with draft_of(self) as (draft, changes):
+            first = not draft.__sklearn_is_fitted__()
+            table = read_samples(draft, X, reset=True) if first else draft._read(X)
+            targets, params = np.full(len(table), UNLABELLED), draft._learning_params()
+            if first:
+                calibration: NoveltyCalibration | None = NoveltyCalibration.of_stream()
+                meter = FitMeter(table, calibration, afresh=draft.bounds is None)
+                network = Network(draft._first_encoder(table, stream=True))
+                learnt = network.learn(table, targets, 0, params, measured=meter.wanted())
+            else:
+                calibration = settled(draft._calibration)
+                meter = FitMeter(table, calibration, afresh=False)
+                network, learnt = draft._network.learned(table, targets, 0, params, changes, measured=meter.wanted())
+            draft.labels_, draft._network = learnt.nodes, network
+            draft._calibration = calibration_after(calibration, [meter.measured(network, learnt, params)])
         return self
 
-    def _learn(
-        self,
-        network: Network,
-        table: Table,
-        undo: Undo | None,
-        calibration: NoveltyCalibration | None,
-        *,
-        afresh: bool,
-    ) -> IntArray:
-        params, meter = self._learning_params(), FitMeter(table, calibration, afresh=afresh)
-        targets = np.full(len(table), UNLABELLED)
-        learnt = network.learn(table, targets, 0, params, measured=meter.wanted(), undo=undo)
-        self._calibration = calibration_after(calibration, [meter.measured(network, learnt, params)])
-        return learnt.nodes
-
+    @reads
     def predict(self, X: Any) -> IntArray:
         """Name the node of highest choice for each sample. Learns nothing.
 
@@ -165,9 +163,11 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         table = self._read(X)
         return self._network.rank(table, self._learning_params().choice, n_jobs=self.n_jobs)[0][:, 0]
 
+    @reads
     def __sslart_view__(self) -> ModelView:
         """Return the fitted boxes as everything that only reads them sees them: a model without classes."""
         check_is_fitted(self)
         table = ClassTable()
-        member = MemberView(None, self._network, table, self._learning_params(), CountsMapping(), self.n_jobs)
+        params, mapping, held = self._learning_params(), CountsMapping(), vars(self).get(READER)
+        member = MemberView(None, self._network, table, params, mapping, self.n_jobs, held)
         return ModelView(self._name, (member,), None, table, self._reader(), calibration=self._calibration)

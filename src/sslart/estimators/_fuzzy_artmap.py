@@ -11,8 +11,8 @@ from sslart._data.labels import Labels
 from sslart._data.training import read_training
 from sslart._mapping.counts import CountsMapping
 from sslart._utils.params import check_number
-from sslart.estimators._base import unchanged_on_failure
 from sslart.estimators._classifier import ARTClassifier
+from sslart.estimators._published import draft_of
 
 
 class FuzzyARTMAP(ARTClassifier):
@@ -110,14 +110,14 @@ class FuzzyARTMAP(ARTClassifier):
         y : array-like of shape (n_samples,)
             Classes: integers, strings or booleans, one for every sample.
         """
-        with unchanged_on_failure(self):
-            table, labels = read_training(self, X, y, gaps=False)
+        with draft_of(self) as (draft, _):
+            table, labels = read_training(draft, X, y, gaps=False)
             _refuse_gaps(labels)
-            self._learning_params()
+            draft._learning_params()
             order: Any = slice(None)
-            if self.shuffle:
-                order = check_random_state(self.random_state).permutation(len(table))
-            self._fit_table(table, labels, order)
+            if draft.shuffle:
+                order = check_random_state(draft.random_state).permutation(len(table))
+            draft._fit_table(table, labels, order)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]

@@ -13,6 +13,7 @@ from sslart._mapping.guarantees.promises import no_promise
 from sslart._utils.arrays import BoolArray
 from sslart._utils.params import check_flag, check_number
 from sslart.estimators._classifier import AbstainingClassifier
+from sslart.estimators._published import reads
 
 
 class GuaranteedClassifier(AbstainingClassifier):
@@ -35,6 +36,7 @@ class GuaranteedClassifier(AbstainingClassifier):
     def _error_levels(self) -> ErrorLevels | None:
         return error_levels(self._name, self.max_error, self._class_table.classes)
 
+    @reads
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
         """Return for each sample a set of classes that contains the true one with a stated probability.
 

@@ -17,6 +17,7 @@ from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number
 from sslart._utils.random_keys import KeyArray
+from sslart.estimators._published import reads
 
 
 class NoveltyMixin(ABC):
@@ -30,6 +31,7 @@ class NoveltyMixin(ABC):
     def _read(self, X: Any) -> Table:
         """Return X as a table for a fitted estimator."""
 
+    @reads
     def novelty_pvalues(self, X: Any) -> FloatArray:
         """Return the conformal p-value of each sample: low for samples that are unlike those learnt.
 
@@ -58,6 +60,7 @@ class NoveltyMixin(ABC):
         table, view = self._read(X), self.__sslart_view__()
         return view.novelty.pvalues(view.score_samples(table))
 
+    @reads
     def is_novel(self, X: Any, false_alarms: float = FALSE_ALARMS) -> BoolArray:
         """Return whether each sample is novel, with a stated share of false alarms.
 
@@ -87,6 +90,7 @@ class NoveltyMixin(ABC):
         return view.novelty.is_novel(view.score_samples(table), share)
 
     @property
+    @reads
     def novelty_threshold_(self) -> float:
         """A sample whose `score_samples` is lower is novel, with at most 5 % false alarms; 0 for too few samples."""
         return self.__sslart_view__().novelty_threshold
@@ -131,7 +135,7 @@ class FitMeter:
         """Return what was measured, after the samples have been learnt."""
         if self._afresh:
             fits = left_out_fits(network, self._table, learnt.nodes, params, self._groups)
-            return LeftOut(fits, len(self._table), network)
+            return LeftOut(fits, len(self._table))
         return None if self._keys is None else Measured(self._keys, learnt.fits)
 
 
@@ -144,6 +148,13 @@ def calibration_after(
         return NoveltyCalibration.of_left_out(left_out)
     measured = [one for one in members if isinstance(one, Measured)]
     return before.adding(measured) if before is not None and measured else None
+
+
+def settled(calibration: NoveltyCalibration | None) -> NoveltyCalibration | None:
+    """Return a calibration that no longer depends on the network that it was measured by, before that changes."""
+    if calibration is not None:
+        calibration.earlier.get()
+    return calibration
 
 
 def calibration_of(state: dict[str, Any], networks: list[Network]) -> NoveltyCalibration | None:

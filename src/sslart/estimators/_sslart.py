@@ -18,9 +18,9 @@ from sslart._mapping.counts import CountsMapping
 from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_number, check_option
-from sslart.estimators._base import unchanged_on_failure
 from sslart.estimators._classifier import ARTClassifier
 from sslart.estimators._guaranteed import GuaranteedClassifier
+from sslart.estimators._published import draft_of, reads
 
 EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
@@ -223,19 +223,21 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             weights from 0 up, with others whole numbers. Boxes learn a sample as often as its rounded weight, from once
             to 100 times. In the choice of settings no sample counts more than once, as no copies do.
         """
-        with unchanged_on_failure(self):
-            self._learning_params()
-            table, labels = read_training(self, X, y, groups=groups, sample_weight=sample_weight)
-            self._check_weights(labels)
-            self._fit_table(table, labels, stage_order(labels, self.shuffle, self.random_state))
+        with draft_of(self) as (draft, _):
+            draft._learning_params()
+            table, labels = read_training(draft, X, y, groups=groups, sample_weight=sample_weight)
+            draft._check_weights(labels)
+            draft._fit_table(table, labels, stage_order(labels, draft.shuffle, draft.random_state))
         return self
 
     @property
+    @reads
     def family_weights_(self) -> dict[str, float]:
         """With evidence mapping, how much each family of basis functions counts; they sum to one."""
         return self._evidence().family_weights
 
     @property
+    @reads
     def loo_accuracy_(self) -> float:
         """With evidence mapping, the share of the labelled samples that the others alone predict rightly."""
         return self._evidence().loo_accuracy

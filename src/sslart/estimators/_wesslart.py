@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.network import Undo
+from sslart._art.changes import Changes
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.presentations import Presentations
@@ -22,9 +21,9 @@ from sslart._mapping.ensemble_votes import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
-from sslart.estimators._base import restore, unchanged_on_failure
 from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
-from sslart.estimators._novelty import calibration_after, calibration_of, state_of
+from sslart.estimators._novelty import calibration_after, calibration_of, settled, state_of
+from sslart.estimators._published import draft_of, shallow_copy
 from sslart.estimators._sslart import SSLART, stage_order
 
 
@@ -189,46 +188,46 @@ class WESSLART(Ensemble):
         groups, sample_weight : array-like of shape (n_samples,), default=None
             What samples belong together, and how much each counts: see `SSLART.fit`.
         """
-        with unchanged_on_failure(self):
-            self._check_parameters()
-            table, labels = read_training(self, X, y, groups=groups, sample_weight=sample_weight)
-            self._new_member(0)._check_weights(labels)
-            if self._uses_evidence() and (validation_set is not None or self.validation != "labelled"):
+        with draft_of(self) as (draft, _):
+            draft._check_parameters()
+            table, labels = read_training(draft, X, y, groups=groups, sample_weight=sample_weight)
+            draft._new_member(0)._check_weights(labels)
+            if draft._uses_evidence() and (validation_set is not None or draft.validation != "labelled"):
                 raise ValueError(
                     "With mapping='evidence' WESSLART measures its class weights by leave-one-out: leave validation at "
                     "'labelled' and give no validation_set."
                 )
-            random = check_random_state(self.random_state)
-            apart = self._held_out(table, labels, random, validation_set)
+            random = check_random_state(draft.random_state)
+            apart = draft._held_out(table, labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]
-            self._class_table = ClassTable().learning(training_labels)
-            self._check_max_error(self._class_table.classes)
-            cost_matrix(self._name, self.decision_costs, self._class_table.classes)
+            draft._class_table = ClassTable().learning(training_labels)
+            draft._check_max_error(draft._class_table.classes)
+            cost_matrix(draft._name, draft.decision_costs, draft._class_table.classes)
             validation, validation_labels = table[labels.known], labels[labels.known]
             if validation_set is not None:
-                validation, validation_labels = self._read_validation_set(validation_set, frozenset(table.categories))
+                validation, validation_labels = draft._read_validation_set(validation_set, frozenset(table.categories))
             elif apart.any():
                 validation, validation_labels = table[apart], labels[apart]
             shown = Presentations(validation_labels.presentations).rows
             validation, validation_labels = validation[shown], validation_labels[shown]
 
-            members = self._new_members(random)
+            members = draft._new_members(random)
             measured = run_parallel(
                 lambda member, stop: member._fit_table(
                     training,
                     training_labels,
-                    stage_order(training_labels, self.shuffle, member.random_state),
+                    stage_order(training_labels, draft.shuffle, member.random_state),
                     stop,
                 ),
                 members,
-                self.n_jobs,
+                draft.n_jobs,
             )
-            self._take_members(members)
-            self._calibration = calibration_after(None, measured)
-            if self._uses_evidence():
-                self._record = VotingRecord.none(len(members), self._class_table)
+            draft._take_members(members)
+            draft._calibration = calibration_after(None, measured)
+            if draft._uses_evidence():
+                draft._record = VotingRecord.none(len(members), draft._class_table)
             else:
-                self._record = VotingRecord.of_votes(self._votes(validation), self._class_table, validation_labels)
+                draft._record = VotingRecord.of_votes(draft._votes(validation), draft._class_table, validation_labels)
         return self
 
     def partial_fit(
@@ -247,33 +246,32 @@ class WESSLART(Ensemble):
         groups, sample_weight : array-like of shape (n_samples,), default=None
             As in `fit`. A group may come in several calls.
         """
-        with unchanged_on_failure(self) as undo:
-            self._check_parameters()
-            first = not self.__sklearn_is_fitted__()
-            table, labels, declared = self._read_stream(X, y, classes, groups, sample_weight)
-            self._new_member(0)._check_weights(labels)
+        with draft_of(self) as (draft, changes):
+            draft._check_parameters()
+            first = not draft.__sklearn_is_fitted__()
+            table, labels, declared = draft._read_stream(X, y, classes, groups, sample_weight)
+            draft._new_member(0)._check_weights(labels)
             if first:
-                members = self._new_members(check_random_state(self.random_state))
+                members = draft._new_members(check_random_state(draft.random_state))
             else:
-                self._follow()
-                members = self.estimators_
-            own_orders = first and self.bounds is None and self.shuffle
+                members = draft._drafts_of_members()
+            own_orders = first and draft.bounds is None and draft.shuffle
             orders = {
                 id(member): check_random_state(member.random_state).permutation(len(table))
                 if own_orders
                 else np.arange(len(table))
                 for member in members
             }
-            known = ClassTable() if first else self._class_table
-            self._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
-            right, measured = self._learn_together(members, table, labels, declared, orders, undo)
-            before = NoveltyCalibration.of_stream(len(members)) if first else self._calibration
-            self._calibration = calibration_after(before, measured)
-            record = VotingRecord.none(len(members), self._class_table)
-            if not self._uses_evidence():
-                record = VotingRecord.of_right(right, self._class_table, labels)
-            self._record = record if first else self._record + record
-            self._take_members(members)
+            known = ClassTable() if first else draft._class_table
+            draft._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
+            before = NoveltyCalibration.of_stream(len(members)) if first else settled(draft._calibration)
+            right, measured = draft._learn_together(members, table, labels, declared, orders, changes)
+            draft._calibration = calibration_after(before, measured)
+            record = VotingRecord.none(len(members), draft._class_table)
+            if not draft._uses_evidence():
+                record = VotingRecord.of_right(right, draft._class_table, labels)
+            draft._record = record if first else draft._record + record
+            draft._take_members(members)
         return self
 
     def _learn_together(
@@ -283,21 +281,20 @@ class WESSLART(Ensemble):
         labels: Labels,
         declared: Labels | None,
         orders: dict[int, IntArray],
-        undo: Undo,
+        changes: Changes,
     ) -> tuple[BoolArray, list[Measured | LeftOut | None]]:
         """Let all members learn samples of a stream; return which each had predicted rightly before, and their fits."""
 
         def learn(member: SSLART, stop: Any) -> tuple[BoolArray, Measured | LeftOut | None]:
             order = orders[id(member)]
             learnt, measured = member._partial_fit_table(
-                table, labels, declared, undo, order, predict_first=True, stop=stop
+                table, labels, declared, changes, order, predict_first=True, stop=stop
             )
             codes = member._class_table.codes(labels[order])
             right = np.empty(len(order), dtype=bool)
             right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
             return right, measured
 
-        undo.extend(partial(restore, member, dict(vars(member))) for member in members)
         right, measured = zip(*run_parallel(learn, members, self.n_jobs), strict=True)
         return np.array(right), list(measured)
 
@@ -306,11 +303,13 @@ class WESSLART(Ensemble):
         members = self._view().members
         return np.array([member.label_of(member.first_labelled(member.encode(table))) for member in members])
 
-    def _follow(self) -> None:
-        """Give the members the parameters that the ensemble has now."""
-        for member in self.estimators_:
+    def _drafts_of_members(self) -> list[SSLART]:
+        """Return drafts of the members, with the parameters that the ensemble has now."""
+        drafts = [shallow_copy(member) for member in self.estimators_]
+        for member in drafts:
             for name in MEMBER_PARAMETERS:
                 setattr(member, name, getattr(self, name))
+        return drafts
 
     def _check_parameters(self) -> None:
         check_whole(self._name, "n_members", self.n_members)
@@ -359,10 +358,11 @@ class WESSLART(Ensemble):
 
     def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
         """Add columns to all members: see `ARTEstimator`."""
-        self._follow()
-        for member in self.estimators_:
-            member.__sslart_add_columns__(is_category)
-        self.n_features_in_ += len(is_category)
+        with draft_of(self) as (draft, _):
+            draft.n_features_in_ += len(is_category)
+            draft.estimators_ = draft._drafts_of_members()
+            for member in draft.estimators_:
+                member._add_columns(is_category)
 
     def __sslart_state__(self) -> dict[str, Any]:
         return {

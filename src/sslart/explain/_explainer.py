@@ -253,8 +253,7 @@ class _Explainer:
 
     def _collected(self) -> list[Explanation]:
         view = self.view
-        networks = [member.network for member in view.members]
-        boxes = Deferred(self._boxes, networks)
+        boxes = Deferred(self._boxes)
 
         def counterfactuals() -> CounterfactualTable:
             boxes.get()
@@ -262,7 +261,7 @@ class _Explainer:
 
         of_model = ModelFindings(
             boxes,
-            Deferred(counterfactuals, networks),
+            Deferred(counterfactuals),
             view.params.vigilance,
             self.ballot,
             self.classes,
