@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import heavy
+from sslart._utils.text import printable_lines
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[
         ]
         return _read_mixed_frame(estimator, X, columns, reset)
     try:
-        values = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        values = _validated(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
     except ValueError as error:
         if "infinity" in str(error):
             raise ValueError(
@@ -126,6 +127,17 @@ class SampleReader(BaseEstimator):
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _validated(estimator: Any, X: Any, **options: Any) -> Any:
+    """Check X as scikit-learn does; its errors quote names of columns, here with every character visible."""
+    try:
+        return validate_data(estimator, X, **options)
+    except ValueError as error:
+        message = printable_lines(str(error))
+        if message == str(error):
+            raise
+        raise ValueError(message) from None
 
 
 def _needs_no_check(X: Any) -> bool:
@@ -229,7 +241,7 @@ def is_missing(value: Any) -> bool:
 
 
 def _read_mixed_frame(estimator: Any, X: Any, columns: list[NDArray[Any]], reset: bool) -> Table:
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _validated(estimator, X, reset=reset, skip_check_array=True)
     if len(columns[0]) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     values = np.full((len(columns[0]), len(columns)), np.nan)

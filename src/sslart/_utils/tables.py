@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -193,4 +194,7 @@ def with_texts(frame: Any, change: Callable[[str], str]) -> Any:
 def csv_text(frame: Any, *, keep_formulas: bool = False, **options: Any) -> str:
     """Return a frame as CSV, with lines that end as on Unix; other options are those of `DataFrame.to_csv`."""
     safe = frame if keep_formulas else with_texts(frame, as_text_cell)
-    return str(safe.to_csv(lineterminator="\n", **options))
+    text = str(safe.to_csv(lineterminator="\n", **options))
+    if "\r" in text:  # which pandas leaves without quotes, though readers take it for the end of a line
+        return str(safe.to_csv(lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, **options))
+    return text

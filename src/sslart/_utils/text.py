@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 SHOWN = 5
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # Unicode: control, format, surrogate, line, paragraph
 
 
 def printable(value: Any) -> str:
@@ -29,7 +30,7 @@ def printable(value: Any) -> str:
 
 
 def _visible(character: str) -> str:
-    if character.isprintable() or unicodedata.category(character) == "Zs":
+    if unicodedata.category(character) not in _HIDDEN:
         return character
     return character.encode("unicode_escape").decode("ascii")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from typing import Any
@@ -18,6 +19,7 @@ RESULTS = ("class", "rule")
 
 def sql(rules: Sequence[ModelRule], result: str) -> str:
     """Return the rules as ``CASE WHEN ... END``."""
+    _check_sql_texts(rules, result)
     *others, default = rules
     if not others:
         return _sql_literal(_result(default, result))
@@ -26,6 +28,24 @@ def sql(rules: Sequence[ModelRule], result: str) -> str:
         for rule in others
     ]
     return "\n".join(["CASE", *lines, f"  ELSE {_sql_literal(_result(default, result))}", "END"])
+
+
+def _check_sql_texts(rules: Sequence[ModelRule], result: str) -> None:
+    """Raise a ValueError or warn where a text in SQL would not be what it is here."""
+    conditions = [condition for rule in rules for condition in rule.conditions]
+    values = [_result(rule, result) for rule in rules] + [one for each in conditions for one in each.categories or ()]
+    literals = [value for value in values if isinstance(value, str)]
+    for text in [*literals, *(condition.feature for condition in conditions)]:
+        if "\0" in text:
+            raise ValueError(f"SQL cannot hold {text!r}, a text with the character NUL: rename it and fit anew.")
+    escaped = [text for text in literals if "\\" in text]
+    if escaped:
+        warnings.warn(
+            f"The text {escaped[0]!r} holds a backslash. Standard SQL takes it as it is; use these rules in no "
+            "database in which a backslash in quotes begins an escape, such as MySQL, Snowflake or BigQuery.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _result(rule: ModelRule, result: str) -> Any:

@@ -267,7 +267,9 @@ class ModelRuleSet(Sequence[ModelRule]):
     def to_sql(self, result: str = "class") -> str:
         """Return the rules as an SQL expression, ``CASE WHEN ... END``, for a table with the features as columns.
 
-        Missing values are NULL there.
+        Missing values are NULL there. Names are in double quotes and texts in single quotes, as in standard SQL:
+        PostgreSQL, SQLite, DuckDB, Oracle and SQL Server read them so. A text with a backslash makes a warning, because
+        some other databases would read an escape.
 
         Parameters
         ----------
