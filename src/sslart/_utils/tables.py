@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import io
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -189,6 +190,22 @@ def with_texts(frame: Any, change: Callable[[str], str]) -> Any:
             texts = {cell: change(cell) for cell in {cell for cell in cells if isinstance(cell, str)}}
             changed.isetitem(place, type(column)([texts.get(cell, cell) for cell in cells], column.index, dtype=object))
     return changed
+
+
+def csv_row(cells: Iterable[Any]) -> str:
+    r"""Return one line of CSV, in which no text is a formula.
+
+    Examples
+    --------
+    >>> from sslart._utils.tables import csv_row
+    >>> csv_row([-1, "a, b", "=1+1", "-2"])
+    '-1,"a, b",\'=1+1,-2\n'
+    """
+    texts = [as_text_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+    quoting = csv.QUOTE_NONNUMERIC if any("\r" in str(text) for text in texts) else csv.QUOTE_MINIMAL
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n", quoting=quoting).writerow(texts)
+    return line.getvalue()
 
 
 def csv_text(frame: Any, *, keep_formulas: bool = False, **options: Any) -> str:
