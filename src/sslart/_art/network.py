@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.changes import Changes, Readers
 from sslart._art.learn_result import NO_FITS, Fits, LearnResult
 from sslart._art.nodes import Journal, Nodes
 from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.changes import Changes, Readers
 from sslart._utils.parallel import n_threads, stop_flag
 
 Made = TypeVar("Made")

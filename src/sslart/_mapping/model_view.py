@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sslart._art.calibration import NoveltyCalibration
-from sslart._art.changes import Reader
 from sslart._art.network import NO_LIMIT, LearningParams, Network
 from sslart._art.novelty import NoveltyTest
 from sslart._data.classes import ClassTable, Label
@@ -32,6 +31,7 @@ from sslart._mapping.guarantees.promises import Promises, no_promise
 from sslart._mapping.left_out import LeftOut, left_out_by_vote
 from sslart._mapping.predictions import Prediction, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.changes import Reader
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout

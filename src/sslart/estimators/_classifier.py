@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.changes import Changes
 from sslart._art.learn_result import LearnResult
 from sslart._art.network import NO_LIMIT, Network
 from sslart._data.classes import ClassTable
@@ -26,6 +25,7 @@ from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.changes import Changes
 from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator
 from sslart.estimators._explained import ExplainedMixin

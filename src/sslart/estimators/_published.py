@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from sslart._art.changes import Changes, Reader
 from sslart._art.network import Network
+from sslart._utils.changes import Changes, Reader
 
 
 class Published(Protocol):

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.changes import Changes
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.presentations import Presentations
@@ -19,6 +18,7 @@ from sslart._data.training import as_known, read_training
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.changes import Changes
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
 from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble

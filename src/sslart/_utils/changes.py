@@ -1,4 +1,4 @@
-"""Changes of networks in place: only while nobody reads them, and taken back if the call fails.
+"""Changes of shared objects in place: only while nobody reads them, and taken back if the call fails.
 
 A reader is admitted to networks, and as long as it lives none of them changes. A call that learns changes a network in
 place where it has no reader, and keeps new readers waiting until it ends; else it learns on a copy.
