@@ -81,7 +81,7 @@ def test_update_loses_nothing_that_was_reported(times: int, tmp_path: Path) -> N
     n_killed = 0
     for turn in range(times):
         before = n_learnt(model)
-        printed, in_time = killed(start("update", str(model), str(new), "--json"), tmp_path, turn)
+        printed, in_time = killed(start("update", str(model), str(new), "--again", "--json"), tmp_path, turn)
         now = n_learnt(model)
         assert now in (before, before + len(rows))
         assert now == before + len(rows) or not printed

@@ -34,10 +34,11 @@ class FileIdentity(NamedTuple):
         """Return that of the file at a path; None where there is none."""
         try:
             with path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                head = file.read(_HEAD_BYTES)
+                status, head = os.fstat(file.fileno()), file.read(_HEAD_BYTES)
         except FileNotFoundError:
             return None
+        except PermissionError:  # it may be replaced, even where it may not be read
+            status, head = path.stat(), b""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, head)
 
 

@@ -7,11 +7,15 @@ import sys
 import warnings
 from typing import Any
 
+from sslart._utils.path_lock import InUseError
+from sslart._utils.text import one_line
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0, or 1 for an error that the user can cure.
 
-    Wrong usage ends the program with 2.
+    It is 3 where another process writes the model: nothing was changed, and the command can be run again. Wrong usage
+    ends the program with 2.
 
     Examples
     --------
@@ -36,11 +40,14 @@ def main(argv: list[str] | None = None) -> int:
             if stop.code == 2:
                 raise
             return int(stop.code or 0)
+        except InUseError as error:
+            print("sslart:", one_line(error), file=sys.stderr)
+            return 3
         except (OSError, ValueError, ImportError) as error:
-            print("sslart:", " ".join(str(error).split()), file=sys.stderr)
+            print("sslart:", one_line(error), file=sys.stderr)
             return 1
     return 0
 
 
 def _print_warning(message: Any, *_: Any, **__: Any) -> None:
-    print("sslart: note:", " ".join(str(message).split()), file=sys.stderr)
+    print("sslart: note:", one_line(message), file=sys.stderr)

@@ -1,13 +1,103 @@
-"""Models of the user, and the rows that they have learnt, read from their file and written to it."""
+"""Models of the user, and the rows that they have learnt: read from their file, and written to it in turns."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sslart import FuzzyART
+from sslart._utils.files import FileIdentity
+from sslart._utils.path_lock import InUseError, PathLock
 from sslart.cli._learnt_rows import LearntRows
 from sslart.persistence._models import load_with_notes, save_with_notes
+
+WAIT_HELP = "how many seconds to wait while another command writes the model"
+SECONDS_TO_WAIT = 10.0
+MAX_READS = 20  # of a file that is replaced while it is read
+
+
+class ModelFile:
+    """The file that a command reads, learns on and replaces, in turns with other commands.
+
+    A command owns the file from before it reads until it has replaced it. Programs that do not take turns, such as
+    `sslart.save` in Python, are found out before the file is replaced: it must be the one that was read.
+
+    Parameters
+    ----------
+    command : str
+        The command, for others who wait.
+    target : str
+        The file that is written.
+    source : str, default=None
+        The file that is read, if another, until the target is written for the first time.
+    wait : float
+        How many seconds to wait for another owner.
+    """
+
+    def __init__(self, command: str, target: str, source: str | None = None, wait: float = SECONDS_TO_WAIT) -> None:
+        self.target, self._path = target, Path(target)
+        self._source = target if source is None or Path(source).resolve() == self._path.resolve() else source
+        self._lock, self._wait = PathLock(self._path, f"sslart {command}"), wait
+        self._known: FileIdentity | None = None
+
+    @contextmanager
+    def owned(self, wait: float | None = None) -> Iterator[None]:
+        """Own the file; raise an InUseError where another process owns it for longer than so many seconds."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._lock.held(self._wait if wait is None else wait))
+            except InUseError as owner:
+                raise InUseError(
+                    f"{self.target} is being written by {owner}: nothing was changed. Run this command again when the "
+                    "other has ended, or let it wait longer: --wait SECONDS."
+                ) from owner
+            yield
+
+    def owner(self) -> str:
+        """Return in words who owns the file."""
+        return self._lock.owner()
+
+    def read(self) -> tuple[Any, LearntRows]:
+        """Return the fitted classifier, and which rows it has learnt."""
+        for _ in range(MAX_READS):
+            before = FileIdentity.of(Path(self._source))
+            found = read_model_and_rows(self._source)
+            if FileIdentity.of(Path(self._source)) == before:
+                self._known = before if self._source == self.target else FileIdentity.of(self._path)
+                return found
+        raise InUseError(f"{self._source} is replaced all the time: end the other program, and run this command again.")
+
+    def replace_present(self) -> None:
+        """Take the file that is there now, if there is one, for what is to be replaced, without reading it."""
+        self._known = FileIdentity.of(self._path)
+
+    def has_changed(self) -> bool:
+        """Tell whether another program has written the file, which must then be read anew."""
+        if FileIdentity.of(self._path) == self._known:
+            return False
+        if self._source != self.target:
+            raise self._changed()
+        return True
+
+    def replace(self, model: Any, rows: LearntRows) -> None:
+        """Write a model and its rows in the place of what was read; raise an InUseError where that has changed."""
+        written: list[FileIdentity | None] = []
+
+        def check(part: Path) -> None:
+            if FileIdentity.of(self._path) != self._known:
+                raise self._changed()
+            written.append(FileIdentity.of(part))
+
+        save_with_notes(model, self.target, rows.to_notes(), check)
+        self._known, self._source = written[0], self.target
+
+    def _changed(self) -> InUseError:
+        return InUseError(
+            f"Another program has changed {self.target} since this command began: it is left as it is, without what "
+            "this command has learnt. Run this command again: it starts from the file as it is now."
+        )
 
 
 def read_model(path: str) -> Any:
@@ -30,6 +120,6 @@ def read_model_and_rows(path: str) -> tuple[Any, LearntRows]:
         raise ValueError(f"{path} is not a valid sslart model: {error}.") from error
 
 
-def save_model(model: Any, path: str, rows: LearntRows) -> None:
+def save_model(model: Any, file: ModelFile, rows: LearntRows) -> None:
     """Write a model and which rows it has learnt to a file, whole or not at all."""
-    save_with_notes(model, path, rows.to_notes())
+    file.replace(model, rows)

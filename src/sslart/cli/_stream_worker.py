@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,8 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sslart._art.novelty import FALSE_ALARMS
-from sslart.cli._model_file import read_model_and_rows, save_model
-from sslart.cli._output import check_target
+from sslart._utils.path_lock import InUseError
+from sslart._utils.text import json_text, plural
+from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
+from sslart.cli._output import check_target, note, show
 from sslart.cli._predictions import RowPredictor, records
 from sslart.cli.input.columns import (
     check_columns,
@@ -25,6 +26,9 @@ from sslart.cli.input.files import pandas
 from sslart.cli.input.records import LineReader, NotARowError
 
 SOURCE = "the stream"
+MAX_POSTPONED = 100_000  # rows; beyond them, rows are read more slowly until they can be learnt
+SECONDS_BEYOND = 1.0
+MAX_TRIES = 5  # to learn on a file that other programs replace without taking turns
 
 
 class Learning(StrEnum):
@@ -55,8 +59,8 @@ class StreamWorker:
     model_file : str
     label, id_column : str or None
         Columns with the class, and with a name for each row.
-    rejects : str
-        File to which bad rows are added.
+    rejects : str or None
+        File to which bad rows are added; standard error for None.
     learning : Learning
         Which rows the model learns: those that are novel may be faults, which should be flagged again next time.
     every : int
@@ -65,6 +69,8 @@ class StreamWorker:
         Takes the place of the model's parameter where it is not None; the saved model keeps its own.
     false_alarms : float
         Of rows like the learnt ones, at most this share is flagged as novel.
+    wait : float
+        How many seconds to wait at the end while another command writes the model.
 
     Attributes
     ----------
@@ -77,26 +83,31 @@ class StreamWorker:
         model_file: str,
         label: str | None,
         id_column: str | None,
-        rejects: str,
+        rejects: str | None,
         learning: Learning,
         every: int,
         abstain_below: float | None = None,
         false_alarms: float = FALSE_ALARMS,
+        wait: float = SECONDS_TO_WAIT,
     ) -> None:
-        check_target(model_file)
-        check_target(rejects, model_file)
+        if learning != Learning.none:
+            check_target(model_file)
+        if rejects is not None:
+            check_target(rejects, model_file)
         self.model_file, self.rejects, self.learning, self.every = model_file, rejects, learning, every
         self.label, self.id_column, self.abstain_below = label, id_column, abstain_below
-        self.model, self._rows = read_model_and_rows(model_file)
+        self._file = ModelFile("watch", model_file, wait=wait)
+        self.model, self._rows = self._file.read()
         self.saved_through = 0
         self.false_alarms = false_alarms
         self._predict = self._new_predictor()
         self._reader = LineReader()
         self._to_learn: list[Row] = []
+        self._unsaved: list[Row] = []  # learnt since the model was saved
         self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
-        self._n_waiting = self._last = 0
-        self._columns: set[str] = set()
-        self._is_unsaved = False
+        self._n_waiting = self._last = self._n_not_learnt = 0
+        self._is_postponed = False
+        self._never_seen = {name for name in (label, id_column) if name is not None}
 
     def take(self, lines: list[bytes]) -> None:
         """Predict the rows of some lines, and learn where there are enough."""
@@ -106,21 +117,66 @@ class StreamWorker:
             self._each_if_not_all(self._print_predictions, rows[:n_room])
             rows = rows[n_room:]
             if self._n_waiting >= self.every:
-                self.learn()
+                self._learn_if_free()
 
     def learn(self) -> None:
-        """Learn the rows predicted since the last time, and save the model."""
+        """Learn the rows predicted since the last time, and save the model; where that fails, keep the rows aside."""
+        try:
+            self._learn_and_save()
+        except (OSError, ValueError):
+            self._put_aside()
+            raise
+
+    def _learn_if_free(self) -> None:
+        """Learn and save unless another command writes the model: then later, so that predictions go on."""
+        try:
+            self._learn_and_save(SECONDS_BEYOND if len(self._to_learn) > MAX_POSTPONED else 0.0)
+            self._is_postponed = False
+        except InUseError:
+            if not self._is_postponed:
+                note(f"{self._file.owner()} writes {self.model_file}: rows are predicted now and learnt later.")
+            self._is_postponed = True
+
+    def _learn_and_save(self, wait: float | None = None) -> None:
         self._n_waiting = 0
-        if self._to_learn:
-            rows, self._to_learn = self._to_learn, []
-            self._each_if_not_all(self._learn, rows)
-            self._is_unsaved = True
-        if self._is_unsaved:
-            save_model(self.model, self.model_file, self._rows)
-            self._is_unsaved = False
+        if self._to_learn or self._unsaved:
+            with self._file.owned(wait):
+                self._learn_on_what_is_there()
+            self._n_learnt += len(self._unsaved)
+            self._unsaved = []
             self._predict = self._new_predictor()
         if self.learning != Learning.none:
             self.saved_through = self._last
+
+    def _learn_on_what_is_there(self) -> None:
+        """Learn what is not yet in the file, which other programs may have changed, and save the model."""
+        for turns_left in reversed(range(MAX_TRIES)):
+            if self._file.has_changed():
+                self._read_anew()
+            rows, self._to_learn = self._to_learn, []
+            if rows:
+                self._each_if_not_all(self._learn, rows)
+            try:
+                save_model(self.model, self._file, self._rows)
+                break
+            except InUseError:
+                if not turns_left:
+                    raise
+
+    def _read_anew(self) -> None:
+        """Take the model that another program has written, and learn on it what was not yet saved."""
+        note(f"another program has changed {self.model_file}: it is read anew, and goes on learning as it is now.")
+        self.model, self._rows = self._file.read()
+        if self._reader.names is not None:
+            check_learnt_columns(self.model, self._reader.names, SOURCE)
+        self._to_learn, self._unsaved = self._unsaved + self._to_learn, []
+
+    def _put_aside(self) -> None:
+        """Keep the rows that could not be learnt."""
+        rows = self._unsaved + self._to_learn
+        self._to_learn, self._unsaved, self._n_not_learnt = [], [], len(rows)
+        for row in rows:
+            self._keep(row, "This row was predicted, but the model that has learnt it could not be saved.")
 
     def _new_predictor(self) -> RowPredictor:
         return RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
@@ -130,9 +186,12 @@ class StreamWorker:
         parts = [f"{self._n_predicted} rows predicted, {self._n_novel} of them novel ({self._predict.promise})"]
         if self.learning != Learning.none:
             parts.append(f"{self._n_learnt} learnt, {self.model_file} saved through row {self.saved_through}")
+        where = f"in {self.rejects}" if self.rejects is not None else "printed above"
         if self._n_rejected:
-            parts.append(f"{self._n_rejected} bad rows in {self.rejects}")
-        never = [name for name in (self.label, self.id_column) if name is not None and name not in self._columns]
+            parts.append(f"{self._n_rejected} bad rows {where}")
+        if self._n_not_learnt:
+            parts.append(f"{plural(self._n_not_learnt, 'row')} not learnt {where}")
+        never = [name for name in (self.label, self.id_column) if name in self._never_seen]
         if never and self._n_rows:
             parts.append(f"no row had a column {' or '.join(map(repr, never))}")
         return "; ".join(parts) + "."
@@ -152,7 +211,7 @@ class StreamWorker:
         if cells is None:
             return None
         self._n_rows += 1
-        self._columns.update(cells)
+        self._never_seen.difference_update(cells)
         return Row(self._n_rows, line, cells)
 
     def _each_if_not_all(self, do: Callable[[list[Row]], None], rows: list[Row]) -> None:
@@ -188,7 +247,7 @@ class StreamWorker:
         for row, prediction in zip(rows, predictions, strict=True):
             name = {} if self.id_column is None else {"id": row.cells.get(self.id_column)}
             lines.append({"row": row.number, **name, **prediction, "saved_through": self.saved_through})
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        text = "".join(json_text(line) + "\n" for line in lines)
         text.encode(sys.stdout.encoding or "utf-8")  # a row that cannot be written is bad, before any is
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -206,10 +265,17 @@ class StreamWorker:
         if group is not None and group in frame.columns:
             groups["groups"] = groups_of(frame, group, SOURCE, labels)
         self.model.partial_fit(samples, labels, **groups)
-        self._n_learnt += len(rows)
+        self._unsaved += rows
 
     def _reject(self, row: Row, reason: Exception) -> None:
         self._n_rejected += 1
-        kept = {"row": row.number, "reason": str(reason), "line": row.line.decode("utf-8", "backslashreplace")}
+        self._keep(row, str(reason))
+
+    def _keep(self, row: Row, reason: str) -> None:
+        """Write a row to the file for bad rows, with the reason."""
+        kept = {"row": row.number, "reason": reason, "line": row.line.decode("utf-8", "backslashreplace")}
+        if self.rejects is None:
+            show(json_text(kept), to=sys.stderr)
+            return
         with Path(self.rejects).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(kept, ensure_ascii=False) + "\n")
+            file.write(json_text(kept) + "\n")

@@ -16,7 +16,7 @@ from sslart._utils.intervals import Estimate
 from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
 from sslart.cli._evaluate import measured
 from sslart.cli._learnt_rows import LearntRows, keys_of
-from sslart.cli._model_file import save_model
+from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
 from sslart.cli._model_options import Mapping, ModelOptions, Voting, in_words, validation_share
 from sslart.cli._output import (
     DATA_HELP,
@@ -27,6 +27,7 @@ from sslart.cli._output import (
     check_target,
     print_json,
     print_table,
+    show,
 )
 from sslart.cli.input.columns import Column
 from sslart.cli.input.training_table import Columns, TrainingTable, read_training_table
@@ -75,6 +76,7 @@ def run(
     most_rows: Annotated[
         int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
     ] = 1_000_000,
+    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
@@ -92,13 +94,16 @@ def run(
         raise ValueError("A model goes to a file: give its name with --out.")
     check_target(out, data)
     named = Columns(label, id_column, group, ignore, category)
-    table = read_training_table(data, named, most_rows, seed, progress=not quiet)
-    costs = read_costs(cost, list(table.label_counts))
-    model = options.estimator().set_params(decision_costs=costs)
-    start = time.perf_counter()
-    model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
-    seconds = time.perf_counter() - start
-    save_model(model, out, _learnt_rows(model, table, named))
+    file = ModelFile("fit", out, wait=wait)
+    with file.owned():
+        file.replace_present()
+        table = read_training_table(data, named, most_rows, seed, progress=not quiet)
+        costs = read_costs(cost, list(table.label_counts))
+        model = options.estimator().set_params(decision_costs=costs)
+        start = time.perf_counter()
+        model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
+        seconds = time.perf_counter() - start
+        save_model(model, file, _learnt_rows(model, table, named))
     if quiet:
         return
     quality = measured(model, table.samples, table.labels, table.groups, seed)
@@ -196,5 +201,5 @@ def _print(summary: dict[str, Any], columns: list[Column]) -> None:
         ("time", f"{summary['seconds']:.2f} s"),
         ("written", summary["model"]),
     ]
-    print()
+    show()
     print_table((summary["estimator"], ""), lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
@@ -13,11 +12,13 @@ import typer
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._utils.intervals import Estimate
-from sslart._utils.text import plural
+from sslart._utils.path_lock import InUseError
+from sslart._utils.tables import csv_row
+from sslart._utils.text import plural, printable
 from sslart.active import Query, QueryPool
 from sslart.cli._learnt_rows import LearntRows, keys_of
-from sslart.cli._model_file import read_model_and_rows, save_model
-from sslart.cli._output import MODEL_HELP, STANDARD, check_target, print_json
+from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
+from sslart.cli._output import MODEL_HELP, STANDARD, check_target, note, print_json, show
 from sslart.cli._prompt import SKIP, STOP, ask_class, show_sample
 from sslart.cli.input import cells
 from sslart.cli.input.columns import check_columns, samples_for
@@ -36,6 +37,7 @@ def run(
         str | None, typer.Option(help="add each label to this CSV: row, id and class", metavar="FILE")
     ] = None,
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
+    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help="print at the end what was learnt, as JSON")] = False,
 ) -> None:
     """Ask for the labels that would help most, learn each at once, and print how the accuracy changes.
@@ -46,51 +48,78 @@ def run(
     target = out or model_file
     if data == STANDARD:
         raise ValueError("Labels are typed on standard input: give the rows as a file.")
+    if sys.stdin is None:
+        raise ValueError("Labels are typed on standard input, which is closed: run this command in a terminal.")
     check_target(target, data)
     if record is not None:
         check_target(record, model_file, data, target)
-    model, rows = read_model_and_rows(model_file)
+    labelling = _Labelling(ModelFile("label", target, model_file, wait), data, label, id_column)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        states = _ask_and_learn(model, rows, data, questions, label, id_column, record, target)
+        states = _ask_and_learn(labelling, questions, record)
     if as_json:
         print_json({"model": target, "labelled": len(states) - 1, "states": states})
 
 
-def _ask_and_learn(
-    model: Any,
-    rows: LearntRows,
-    data: str,
-    questions: int,
-    label: str | None,
-    id_column: str | None,
-    record: str | None,
-    target: str,
-) -> list[dict[str, Any]]:
+def _ask_and_learn(labelling: _Labelling, questions: int, record: str | None) -> list[dict[str, Any]]:
     """Ask, learn and print until no row or no question is left; return the state before and after each label."""
-    pool, names, groups = _asked(model, rows, data, label, id_column)
-    states = [_state(model, pool)]
-    print(_state_text(states[0]))
+    states = [_state(labelling.model, labelling.asked.pool)]
+    show(_state_text(states[0]))
     for number in range(1, questions + 1):
+        model, (pool, names, _) = labelling.model, labelling.asked
         if not (best := pool.best(1)):
-            print("There are no more rows to label.")
+            show("There are no more rows to label.")
             break
         query = best[0]
-        sample, row = pool.sample(query), query.row + 1
-        _show_query(model, query, sample, number, row, names.get(row))
+        row = query.row + 1
+        _show_query(model, query, pool.sample(query), number, row, names.get(row))
         typed = ask_class(model.classes_.tolist())
         if typed is STOP:
             break
-        pool.done(query)
         if typed is SKIP:
+            labelling.skip(query)
             continue
-        model.partial_fit(sample, [typed], **({"groups": [groups[row]]} if groups.get(row) else {}))
-        rows = rows.adding(keys_of(view_of(model).read(sample), [typed], [names.get(row) or None]))
-        save_model(model, target, rows)
+        labelling.learn(query, typed)
         if record is not None:
             _add_to(record, row, names.get(row), typed)
-        states.append(_state(model, pool))
-        print(_state_text(states[-1]))
+        states.append(_state(labelling.model, labelling.asked.pool))
+        show(_state_text(states[-1]))
     return states
+
+
+class _Labelling:
+    """A model that learns labels one by one, in turns with other commands, and the rows that may be asked about."""
+
+    def __init__(self, file: ModelFile, data: str, label: str | None, id_column: str | None) -> None:
+        self.file, self._table = file, (data, label, id_column)
+        self.model, self._rows = file.read()
+        self.asked = _asked(self.model, self._rows, *self._table)
+        self._done: list[Query] = []
+
+    def skip(self, query: Query) -> None:
+        """Do not ask about a row again."""
+        self._done.append(query)
+        self.asked.pool.done(query)
+
+    def learn(self, query: Query, typed: Any) -> None:
+        """Learn the label of a row and save the model; where another command has changed it, on what it is now."""
+        row, (pool, names, groups) = query.row + 1, self.asked
+        sample = pool.sample(query)
+        try:
+            with self.file.owned():
+                if is_changed := self.file.has_changed():
+                    self.model, self._rows = self.file.read()
+                self.model.partial_fit(sample, [typed], **({"groups": [groups[row]]} if groups.get(row) else {}))
+                keys = keys_of(view_of(self.model).read(sample), [typed], [names.get(row) or None])
+                self._rows = self._rows.adding(keys)
+                save_model(self.model, self.file, self._rows)
+        except InUseError as error:
+            raise InUseError(f"The label of row {row} was not learnt. {error}") from error
+        self.skip(query)
+        if is_changed:
+            note(f"another program has changed {self.file.target}: it was read anew before it learnt this label.")
+            self.asked = _asked(self.model, self._rows, *self._table)
+            for done in self._done:
+                self.asked.pool.done(done)
 
 
 class _Asked(NamedTuple):
@@ -144,18 +173,17 @@ def _state_text(state: dict[str, Any]) -> str:
 def _show_query(model: Any, query: Query, sample: Any, number: int, row: int, name: str | None) -> None:
     title = f"row {row}" if name is None else f"row {row}, {name}"
     reason = f"one of {query.n_samples} rows in a box without a label" if query.new else "the model is unsure here"
-    print(f"\nQuestion {number}: {title}; {reason}")
+    show(f"\nQuestion {number}: {printable(title)}; {reason}")
     show_sample(model, sample)
     if view_of(model).class_table.seen:
         proba = model.predict_proba(sample)[0]
-        print(f"The model predicts {model.classes_[proba.argmax()]} (probability {proba.max():.2f}).")
+        show(f"The model predicts {printable(model.classes_[proba.argmax()])} (probability {proba.max():.2f}).")
 
 
 def _add_to(record: str, row: int, name: str | None, label: Any) -> None:
     path = Path(record)
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
         if is_new:
-            writer.writerow(["row", "id", "class"])
-        writer.writerow([row, "" if name is None else name, label])
+            file.write(csv_row(["row", "id", "class"]))
+        file.write(csv_row([row, "" if name is None else name, label]))

@@ -9,7 +9,7 @@ import typer
 from sslart._mapping.model_view import view_of
 from sslart._utils.text import plural
 from sslart.cli._learnt_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
-from sslart.cli._model_file import read_model_and_rows, save_model
+from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
 from sslart.cli._output import (
     DATA_HELP,
     GROUP_HELP,
@@ -46,6 +46,7 @@ def run(
     group: Annotated[str | None, typer.Option(help=f"{GROUP_HELP}; as in fit if not given", metavar="COLUMN")] = None,
     again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
+    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
@@ -57,12 +58,14 @@ def run(
     """
     target = out or model_file
     check_target(target, data)
-    model, rows = read_model_and_rows(model_file)
-    n_boxes, classes = int(model.n_nodes_), set(model.classes_.tolist())
-    learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
-    for frame in read_pieces(data, progress=not quiet):
-        learning.learn(frame)
-    save_model(model, target, learning.learnt_rows())
+    file = ModelFile("update", target, model_file, wait)
+    with file.owned():
+        model, rows = file.read()
+        n_boxes, classes = int(model.n_nodes_), set(model.classes_.tolist())
+        learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
+        for frame in read_pieces(data, progress=not quiet):
+            learning.learn(frame)
+        save_model(model, file, learning.learnt_rows())
     summary: dict[str, Any] = {
         "model": target,
         **learning.counts,

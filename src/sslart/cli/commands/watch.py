@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sslart._art.novelty import FALSE_ALARMS
-from sslart.cli._output import ALARMS_HELP, MODEL_HELP, STANDARD, check_target, note
+from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP
+from sslart.cli._output import ALARMS_HELP, MODEL_HELP, STANDARD, check_not_read, note
 from sslart.cli._stream_worker import Learning, StreamWorker
 from sslart.cli.input.lines import Lines
 
@@ -31,6 +34,7 @@ def run(
         float | None, typer.Option(min=0, max=1, help="predict no class where it is less probable", metavar="P")
     ] = None,
     false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
+    wait: Annotated[float, typer.Option(min=0, help=f"at the end: {WAIT_HELP}", metavar="SECONDS")] = SECONDS_TO_WAIT,
     quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,
 ) -> None:
     """Read rows as they come and print a prediction for each as a line of JSON; flag novel rows.
@@ -38,15 +42,17 @@ def run(
     The model learns the rows it has predicted, N at a time, and is saved each time, at the end, and when a signal
     stops it: saved_through is the last row that the saved model has learnt. A novel row is learnt only with a label, so
     that a fault is flagged again when it comes back. A bad row is not lost: it goes to the file for bad rows, with the
-    reason.
+    reason. Other commands may write the model meanwhile: watch learns on what they have written.
 
     A row is novel if it fits the model so badly that at most the share --false-alarms of rows like the learnt ones fit
     as badly.
     """
     bad_rows = rejects or f"{model_file}.rejects.jsonl"
-    worker = StreamWorker(model_file, label, id_column, bad_rows, learn, every, abstain_below, false_alarms)
     for file in (model_file, bad_rows):
-        check_target(file, data)
+        check_not_read(file, data)
+    can_write = os.access(Path(bad_rows).resolve().parent, os.W_OK)
+    kept = None if learn == Learning.none and rejects is None and not can_write else bad_rows
+    worker = StreamWorker(model_file, label, id_column, kept, learn, every, abstain_below, false_alarms, wait)
     lines = Lines(data, follow=follow)
     try:
         with lines.until_signal():
