@@ -113,6 +113,8 @@ class PathLock:
                 os.close(descriptor)
                 if error.errno not in _NO_LOCKS:
                     raise
+                with suppress(OSError):
+                    self.path.unlink()
                 warnings.warn(
                     f"The file system of {self.path.parent} has no locks: let only one command at a time write there.",
                     stacklevel=2,
