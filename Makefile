@@ -10,7 +10,7 @@ export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
 .PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced trust reproduce \
-	reproduce-quick fuzz sanitize docs docs-links lint clean
+	reproduce-quick fuzz sanitize sanitize-threads wheels docs docs-links lint clean
 
 help:
 	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
@@ -30,6 +30,8 @@ help:
 	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
+	@echo "make sanitize-threads several threads in the kernel at once, under the thread sanitizer (a few minutes)"
+	@echo "make wheels           wheels from the sdist, each tested with the Pythons that are on the machine (about half an hour)"
 	@echo "make docs             the documentation as a site, in docs/_build/html; runs the gallery (a few minutes the first time)"
 	@echo "make docs-links       check the links of the docs to other sites (needs the internet)"
 	@echo "make lint             ruff, mypy --strict, import-linter"
@@ -117,6 +119,20 @@ sanitize:
 		-p no:cacheprovider --tb=short _art _mapping/evidence/test_scorer.py _mapping/evidence/test_packed_boxes.py \
 		_mapping/evidence/test_shapley.py estimators/test_stream.py
 
+# The kernel built with the thread sanitizer. Python and NumPy are not, so that only races inside the kernel are found;
+# the first test makes sure that one is. Addresses are not randomised, because the sanitizer needs known ones.
+sanitize-threads:
+	$(PYTHON) -m venv --clear $(VENV)-threads
+	$(VENV)-threads/bin/python -m pip install --quiet -C build-dir=build/threads -C wheel.cmake=true \
+		-C cmake.define.SSLART_SANITIZE=thread . pytest hypothesis pandas
+	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libtsan.so)" TSAN_OPTIONS=halt_on_error=1 \
+		OPENBLAS_NUM_THREADS=1 setarch -R ../$(VENV)-threads/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
+		-p no:cacheprovider --tb=short -m "not slow" _art/test_kernel_threads.py _utils/test_parallel.py
+
+# wheels in dist; Pythons that are not on PATH can be named: make wheels PYTHONS="/path/to/python3.14t ..."
+wheels:
+	PYTHONS="$(PYTHONS)" $(PYTHON) .ci/wheels.py
+
 # the site; any warning is an error. Links inside the site and the repository are checked by tests/docs/test_docs.py.
 docs: $(VENV)/docs
 	rm -rf docs/generated docs/_build
@@ -158,4 +174,4 @@ $(VENV)/accuracy: $(VENV)/experiments
 	touch $@
 
 clean:
-	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize build dist reproduction .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist reproduction .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
