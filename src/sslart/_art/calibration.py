@@ -14,6 +14,7 @@ from sslart._art.network import Network
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray
+from sslart._utils.saved import MAX_COUNT, require, saved_array, saved_whole
 
 MAX_IN_BLOCK = 100  # samples that are measured, on average
 MAX_LATER = 200  # calls whose fits are kept apart
@@ -249,25 +250,26 @@ class NoveltyCalibration:
     @classmethod
     def from_state(cls, state: dict[str, Any], networks: Sequence[Network]) -> NoveltyCalibration:
         """Return the calibration of a saved state, after checking that it can be one."""
-        numbers = [state[name] for name in NUMBERS]
-        keys, familiarity, boxes, extents, blocks = (state[field.name] for field in fields(FitRecords))
+        try:
+            return cls._checked(state, networks)
+        except ValueError as error:
+            raise ValueError(f"the calibration of novelty does not fit the model: {error}") from error
+
+    @classmethod
+    def _checked(cls, state: dict[str, Any], networks: Sequence[Network]) -> NoveltyCalibration:
+        n_learnt, block, start, end = (saved_whole(state, name, 0, MAX_COUNT) for name in NUMBERS)
+        keys = saved_array(state, "keys", np.int64, None)
         n, n_members = len(keys), len(networks)
-        if (
-            any(type(number) is not int for number in numbers)
-            or not 0 <= numbers[2] <= numbers[0] < numbers[3] < 2**62
-            or numbers[1] < 0
-            or any(one.dtype != np.int64 for one in (keys, boxes, blocks))
-            or any(one.dtype != np.float64 for one in (familiarity, extents))
-            or any(one.shape != (n,) for one in (keys, familiarity, blocks))
-            or any(one.shape != (n, n_members) for one in (boxes, extents))
-            or not ((familiarity >= 0) & (familiarity <= 1)).all()
-            or not (extents >= 0).all()
-            or not ((boxes >= 0) & (boxes < [network.nodes.n_nodes for network in networks])).all()
-            or not ((blocks >= 0) & (blocks <= numbers[1])).all()
-        ):
-            raise ValueError("the calibration of novelty of the model does not fit it")
+        familiarity = saved_array(state, "familiarity", np.float64, n, low=0, high=1)
+        boxes = saved_array(state, "boxes", np.int64, n, n_members, low=0)
+        n_features = max(network.nodes.n_features for network in networks)
+        extents = saved_array(state, "extents", np.float64, n, n_members, low=0, high=n_features)
+        blocks = saved_array(state, "blocks", np.int64, n, low=0, high=block)
+        require(start <= n_learnt < end and len(np.unique(keys)) == n, "the fits")
+        require((boxes < [network.nodes.n_nodes for network in networks]).all(), "the fits")
+        require((np.diff(blocks) >= 0).all(), "the fits")
         records = FitRecords(keys.view(np.uint64), familiarity, boxes, extents, blocks)
-        return cls(Deferred(lambda: records), (), *numbers)
+        return cls(Deferred(lambda: records), (), n_learnt, block, start, end)
 
 
 def n_lowest(share: float, n_samples: int) -> int:

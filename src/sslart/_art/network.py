@@ -11,12 +11,13 @@ import numpy as np
 from sslart._art.backend import backend
 from sslart._art.learn_result import NO_FITS, Fits, LearnResult
 from sslart._art.nodes import Journal, Nodes
-from sslart._data.encoder import Encoder, Feature
+from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.changes import Changes, Readers
 from sslart._utils.parallel import n_threads, stop_flag
+from sslart._utils.saved import require
 
 Made = TypeVar("Made")
 
@@ -365,39 +366,20 @@ class Network:
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: plain values and arrays."""
-        return {
-            "features": [list(feature) for feature in self.encoder.features],
-            "categorical": sorted(self.encoder.categorical),
-            "lower": self.encoder.lower,
-            "upper": self.encoder.upper,
-            "nodes": self.nodes.to_state(),
-        }
+        return {**self.encoder.to_state(), "nodes": self.nodes.to_state()}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int) -> Network:
         """Return the network of a saved state, after checking that it can be one."""
-        features = tuple(Feature(*feature) for feature in state["features"])
-        categorical = frozenset(state["categorical"])
-        lower, upper = state["lower"], state["upper"]
+        encoder = Encoder.from_state(state, n_columns)
         nodes = Nodes.from_state(state["nodes"])
-        columns = {feature.column for feature in features} | categorical
-        fits = (
-            lower.shape == upper.shape == (len(features),)
-            and lower.dtype == upper.dtype == np.float64
-            and nodes.n_features == len(features)
-            and all(isinstance(column, int) for column in columns)
-            and len(columns) == n_columns
-            and min(columns) == 0
-            and max(columns) == n_columns - 1
-            and len(set(features)) == len(features)
-            and all((feature.category is not None) == (feature.column in categorical) for feature in features)
-            and all(isinstance(feature.category, str | bool | int | float | None) for feature in features)
-            and not np.isnan(lower).any()
-            and not np.isnan(upper).any()
-        )
-        if not fits:
-            raise ValueError("the encoder of the model does not fit its arrays")
-        network = cls(Encoder(features, categorical, lower, upper))
+        if nodes.n_features != len(encoder.features):
+            raise ValueError("the encoder of the model does not fit its boxes")
+        lower, upper = nodes.boxes()
+        reached = lower <= upper
+        require(nodes.n_nodes and reached.any(axis=1).all(), "the boxes")
+        require((encoder.lower <= encoder.upper)[reached.any(axis=0)].all(), "the ranges")
+        network = cls(encoder)
         network.nodes = nodes
         return network
 

@@ -9,6 +9,7 @@ import numpy as np
 from sslart._data.encoder import GRID, Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.saved import MAX_COUNT, require, saved_array, saved_whole
 
 
 class Nodes:
@@ -139,26 +140,15 @@ class Nodes:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Nodes:
         """Return the nodes of a saved state, after checking that it can be one."""
-        weights, support, counts = state["weights"], state["support"], state["counts"]
-        stage1 = state["n_nodes_stage1"]
-        consistent = (
-            weights.ndim == 2
-            and weights.shape[1] > 0
-            and weights.shape[1] % 2 == 0
-            and support.shape == weights.shape[:1]
-            and counts.ndim == 2
-            and counts.shape[0] == weights.shape[0]
-            and weights.dtype == np.float64
-            and support.dtype == np.int64
-            and counts.dtype == np.int64
-            and isinstance(stage1, int)
-            and 0 <= stage1 <= len(weights)
-        )
-        if not consistent:
-            raise ValueError("the arrays of the model do not fit together")
-        on_grid = bool((weights >= 0).all() and (weights <= 1).all() and (weights * GRID % 1 == 0).all())
-        if not on_grid or (support < 1).any() or (counts < 0).any() or (counts.sum(axis=1) > support).any():
-            raise ValueError("the arrays of the model hold values that no model can have")
+        weights = saved_array(state, "weights", np.float64, None, None, low=0, high=1)
+        support = saved_array(state, "support", np.int64, len(weights), low=1, high=MAX_COUNT)
+        counts = saved_array(state, "counts", np.int64, len(weights), None, low=0, high=MAX_COUNT)
+        stage1 = saved_whole(state, "n_nodes_stage1", 0, len(weights))
+        require(weights.shape[1] and weights.shape[1] % 2 == 0 and (weights * GRID % 1 == 0).all(), "the weights")
+        lower, rest = np.hsplit(weights, 2)
+        require(((lower + rest <= 1) | ((lower == 1) & (rest == 1))).all(), "the weights")
+        require(support.sum(dtype=np.float64) <= MAX_COUNT, "the supports")
+        require((counts.sum(axis=1, dtype=np.float64) <= support).all(), "the counts")
         nodes = cls(weights.shape[1] // 2, counts.shape[1])
         nodes._allocate(len(weights), weights.shape[1] // 2, counts.shape[1])
         nodes.n_nodes, nodes.n_nodes_stage1 = len(weights), stage1

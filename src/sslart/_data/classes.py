@@ -104,9 +104,16 @@ class ClassTable:
     def from_state(cls, state: dict[str, Any]) -> ClassTable:
         """Return the table of a saved state, after checking that it can be one."""
         table = cls(tuple(state["seen"]), tuple(state["declared"]))
-        kinds = {type(label) for label in table.seen + table.declared}
-        fits = all(abs(label) < 2**63 for label in table.seen + table.declared if isinstance(label, int))
-        if len(kinds) > 1 or not kinds <= {int, bool, str} or len(set(table.seen)) < len(table.seen) or not fits:
+        labels = table.seen + table.declared
+        kinds = {type(label) for label in labels}
+        fits = (
+            len(kinds) <= 1
+            and kinds <= {int, bool, str}
+            and all(len(set(ones)) == len(ones) for ones in (table.seen, table.declared))
+            and all(-(2**63) <= label < 2**63 for label in labels if isinstance(label, int))
+            and not any(label.endswith("\0") for label in labels if isinstance(label, str))
+        )
+        if not fits:
             raise ValueError("the classes of the model are not classes")
         return table
 

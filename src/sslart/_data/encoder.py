@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.samples import Table
+from sslart._data.samples import Table, is_category
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.saved import require, saved_array
 
 GRID = 2.0**32
 
@@ -278,3 +279,36 @@ class Encoder:
             (column_names[column] if column_names else f"x{column}") + ("" if category is None else f"={category}")
             for column, category in self.features
         ]
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what must be saved: plain values and arrays."""
+        return {
+            "features": [list(feature) for feature in self.features],
+            "categorical": sorted(self.categorical),
+            "lower": self.lower,
+            "upper": self.upper,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_columns: int) -> Encoder:
+        """Return the encoder of a saved state, after checking that it can be one."""
+        features = tuple(Feature(*feature) for feature in state["features"])
+        categorical = frozenset(state["categorical"])
+        columns = {feature.column for feature in features} | categorical
+        fits = (
+            all(type(column) is int for column in columns)
+            and len(columns) == n_columns
+            and min(columns) == 0
+            and max(columns) == n_columns - 1
+            and len(set(features)) == len(features)
+            and all((feature.category is not None) == (feature.column in categorical) for feature in features)
+            and all(is_category(feature.category) for feature in features)
+        )
+        if not fits:
+            raise ValueError("the features of the model are not features of its columns")
+        lower, upper = (saved_array(state, name, np.float64, len(features)) for name in ("lower", "upper"))
+        indicator = np.array([feature.category is not None for feature in features], dtype=bool)
+        with np.errstate(over="ignore", invalid="ignore"):
+            known = (lower <= upper) & np.isfinite(upper - lower) & (~indicator | ((lower == 0) & (upper == 1)))
+        require((known | (~indicator & (lower == np.inf) & (upper == -np.inf))).all(), "the ranges")
+        return cls(features, categorical, lower, upper)

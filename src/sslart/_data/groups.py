@@ -12,6 +12,7 @@ from sslart._data.samples import plain_value
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 NO_GROUP = 0
+MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # of a sample that counts: squares of these are numbers
 
 
 def group_names(groups: Any, known: BoolArray) -> list[Any]:
@@ -52,8 +53,10 @@ def read_sample_weight(sample_weight: Any, known: BoolArray) -> FloatArray:
     if weights.ndim != 1:
         raise ValueError(f"sample_weight must have one dimension, got an array of shape {weights.shape}.")
     check_consistent_length(weights, known)
-    if not ((weights >= 0) & (weights < np.inf)).all():
-        raise ValueError("sample_weight must be finite numbers from 0 up.")
+    if not ((weights == 0) | ((weights >= MIN_WEIGHT) & (weights <= MAX_WEIGHT))).all():
+        raise ValueError(
+            f"sample_weight must be finite numbers from 0 up, and those above 0 from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}."
+        )
     if not weights[known].any():
         raise ValueError("sample_weight is zero for every labelled sample: give some of them a weight above zero.")
     return weights

@@ -240,6 +240,11 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
+def is_category(value: Any) -> bool:
+    """Return whether a value can be one of a categorical column: None where it is missing."""
+    return value is None or (isinstance(value, str | bool | int | float) and not is_missing(value))
+
+
 def _read_mixed_frame(estimator: Any, X: Any, columns: list[NDArray[Any]], reset: bool) -> Table:
     _validated(estimator, X, reset=reset, skip_check_array=True)
     if len(columns[0]) == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers, mixed
+from sslart._utils.saved import MAX_COUNT, require, saved_array
 
 MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that some vote always counts
 
@@ -70,17 +72,13 @@ class VotingRecord:
         weights[:, table.sorted_codes()[tried]] = self.successes[:, tried] / self.trials[tried]
         return weights
 
-    def check(self, n_members: int, n_classes: int) -> None:
-        """Raise a ValueError where a saved record cannot be one."""
-        if (
-            self.successes.shape != (n_members, n_classes)
-            or self.trials.shape != (n_classes,)
-            or self.successes.dtype != np.int64
-            or self.trials.dtype != np.int64
-            or (self.successes < 0).any()
-            or (self.successes > self.trials).any()
-        ):
-            raise ValueError("the voting record of the model does not fit its members")
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_members: int, n_classes: int) -> VotingRecord:
+        """Return the record of a saved state, after checking that it can be one."""
+        trials = saved_array(state, "trials", np.int64, n_classes, low=0, high=MAX_COUNT)
+        successes = saved_array(state, "successes", np.int64, n_members, n_classes, low=0, high=MAX_COUNT)
+        require((successes <= trials).all() and trials.sum(dtype=np.float64) <= MAX_COUNT, "the votes")
+        return cls(successes, trials)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
+from sslart._utils.saved import MAX_COUNT, saved_whole
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
 from sslart.estimators._published import READER, draft_of, reads, snapshot_of
 
@@ -75,9 +76,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         """Take over what `__sslart_state__` of a fitted estimator returned, after checking it."""
-        n_features, names = state["n_features_in"], state["feature_names_in"]
-        if not isinstance(n_features, int) or n_features < 1:
-            raise ValueError("the number of features of the model is none")
+        n_features, names = saved_whole(state, "n_features_in", 1, MAX_COUNT), state["feature_names_in"]
         self.n_features_in_ = n_features
         if names is not None:
             if type(names) is not list or len(names) != n_features or not all(isinstance(n, str) for n in names):

@@ -401,5 +401,6 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         super().__sslart_restore__(state)
         self._class_table = ClassTable.from_state(state)
-        if len(self._class_table.seen) != self._network.nodes.n_classes:
+        counts = self._network.nodes.counts
+        if len(self._class_table.seen) != counts.shape[1] or not counts.any(axis=0).all():
             raise ValueError("the classes of the model do not fit its counts")

@@ -21,10 +21,11 @@ from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.changes import Changes
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
+from sslart._utils.saved import MAX_SEED, saved_whole
 from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
 from sslart.estimators._novelty import calibration_after, calibration_of, settled, state_of
 from sslart.estimators._published import draft_of, shallow_copy
-from sslart.estimators._sslart import SSLART, stage_order
+from sslart.estimators._sslart import EVIDENCE, SSLART, stage_order
 
 
 class WESSLART(Ensemble):
@@ -377,15 +378,17 @@ class WESSLART(Ensemble):
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         super().__sslart_restore__(state)
         self._class_table = ClassTable.from_state(state)
-        self._record = VotingRecord(state["successes"], state["trials"])
-        self._record.check(len(state["members"]), len(self._class_table.seen))
-        members = [self._new_member(member_state["seed"]) for member_state in state["members"]]
+        self._record = VotingRecord.from_state(state, len(state["members"]), len(self._class_table.seen))
+        members = [self._new_member(saved_whole(one, "seed", 0, MAX_SEED - 1)) for one in state["members"]]
         for member, member_state in zip(members, state["members"], strict=True):
             member.__sslart_restore__(member_state)
             if (
                 set(member._class_table.seen) != set(self._class_table.seen)
                 or set(member._class_table.declared) != set(self._class_table.declared)
+                or member_state["feature_names_in"] != state["feature_names_in"]
                 or member.n_features_in_ != self.n_features_in_
+                or member._categorical_columns() != members[0]._categorical_columns()
+                or (EVIDENCE in member_state) != (EVIDENCE in state["members"][0])
             ):
                 raise ValueError("the members of the model do not fit together")
         self._calibration = calibration_of(state, [member._network for member in members])

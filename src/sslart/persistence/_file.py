@@ -12,8 +12,9 @@ header                JSON: the estimator, its parameters, its state, and the
 arrays                one after the other
 ====================  =======================================================
 
-The checksum finds damage. It does not prove who wrote the file, but loading any file gives either a model whose arrays
-fit together or an error.
+The header has at most `MAX_HEADER` bytes, and the arrays are as long as the rest of the file: reading takes memory in
+proportion to the file, whatever it claims. The checksum finds damage. It does not prove who wrote the file, but loading
+any file gives either a model that can be or an error.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from sslart._utils.files import write_atomically
 from sslart.persistence._plain import DTYPES
 
 PROTOCOL = 2
+MAX_HEADER = 2**28
 
 _MAGIC = b"\x89SSLART\n"
 _PREFIX = struct.Struct("<8sIQ")
@@ -51,6 +53,11 @@ def write_file(
     """Write a header and arrays."""
     described = {**described, "arrays": [{"dtype": one.dtype.str, "shape": list(one.shape)} for one in arrays]}
     header = json.dumps(described, allow_nan=False).encode()
+    if len(header) > MAX_HEADER:
+        raise ValueError(
+            f"The model has {len(header):,} bytes of names, categories and settings, and a file holds {MAX_HEADER:,}. "
+            "Keep fewer labelled samples (max_labels), or leave out columns with very many categories."
+        )
     prefix = _PREFIX.pack(_MAGIC, PROTOCOL, len(header))
     contents: list[Any] = [header, *(array.reshape(-1).view(np.uint8).data for array in arrays)]
     digest = hashlib.sha256(prefix)
@@ -75,6 +82,12 @@ def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict
             f"{name} was written by a newer sslart: it has protocol {protocol}, and sslart {version('sslart')} reads "
             f"protocols up to {PROTOCOL}. Upgrade sslart to read it."
         )
+    if protocol < 1:
+        raise ValueError(f"{name} is not a sslart model: there is no protocol {protocol}.")
+    if length > MAX_HEADER:
+        raise ValueError(
+            f"{name} is not a sslart model: its header has {length:,} bytes, that of a model at most {MAX_HEADER:,}."
+        )
     start = file.tell()
     if length > os.fstat(file.fileno()).st_size - start:
         raise truncated
@@ -85,21 +98,27 @@ def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict
         raise ValueError(f"{name} is damaged: its checksum does not fit. Save the model again, or restore a backup.")
     file.seek(start)
     try:
-        header = json.loads(file.read(length))
-    except (ValueError, RecursionError) as error:
+        header = json.loads(file.read(length), parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError(f"{name} is not a sslart model: its header is nested too deep.") from None
+    except ValueError as error:
         raise ValueError(f"{name} is not a sslart model: its header is not JSON.") from error
     if not isinstance(header, dict):
         raise ValueError(f"{name} is not a sslart model: its header is not a JSON object.")
     return protocol, header
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
 def read_arrays(file: BinaryIO, described: list[dict[str, Any]]) -> list[NDArray[Any]]:
     """Read the arrays, once their sizes are known to add up to what the file holds."""
     shapes = [tuple(one["shape"]) for one in described]
     if any(one["dtype"] not in DTYPES for one in described):
-        raise ValueError("an array of a type that models do not have")
-    if any(not isinstance(length, int) or length < 0 for shape in shapes for length in shape):
-        raise ValueError("an array of impossible shape")
+        raise ValueError("it has an array of a type that models do not have")
+    if any(type(length) is not int or length < 0 for shape in shapes for length in shape):
+        raise ValueError("it has an array of impossible shape")
     dtypes = [np.dtype(one["dtype"]) for one in described]
     n_bytes = sum(math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True))
     if n_bytes != os.fstat(file.fileno()).st_size - file.tell():

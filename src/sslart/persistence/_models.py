@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.persistence._file import read_arrays, read_header, write_file
 from sslart.persistence._old import upgraded
-from sslart.persistence._plain import from_plain, to_plain
+from sslart.persistence._plain import PlainReader, to_plain
 
 _ESTIMATORS = {cls.__name__: cls for cls in (FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART, WESSLART)}
 
@@ -80,7 +80,16 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ValueError
-        If the file is not a model, is damaged, or was written by a newer sslart.
+        If the file is not a model, is damaged, was written by a newer sslart, or holds what no model can have, whatever
+        its checksum: arrays whose shapes do not fit together; boxes off the grid, or with the upper corner below the
+        lower one; ranges that are infinite or reversed; numbers of samples that are negative, above 2**53, or lower
+        than those of their parts; classes that come twice or have no sample; members with other columns or classes; a
+        header of more than 2**28 bytes, or with values that are nested more than 64 levels deep.
+
+    Notes
+    -----
+    What is loaded can be saved and loaded again. Parameters are not checked here but, as everywhere, when they are
+    used. Loading takes memory in proportion to the size of the file, and runs nothing that is in it.
     """
     return load_with_notes(path)[0]
 
@@ -90,15 +99,18 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]
     with Path(path).open("rb") as file:
         protocol, header = read_header(file, path)
         try:
-            arrays = read_arrays(file, header["arrays"])
+            reader = PlainReader(read_arrays(file, header["arrays"]))
             header = upgraded(header, protocol)
             cls = _ESTIMATORS[header["estimator"]]
-            model: Model = cls(**from_plain(header["parameters"], arrays))
+            model: Model = cls(**reader.read(header["parameters"]))
             if header["state"] is not None:
-                model.__sslart_restore__(from_plain(header["state"], arrays))
-            notes = from_plain(header.get("notes", {}), arrays)
+                model.__sslart_restore__(reader.read(header["state"]))
+            notes = reader.read(header.get("notes", {}))
             if not isinstance(notes, dict):
                 raise ValueError("the notes beside the model are of another kind")
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+            reader.check_all_read()
+        except KeyError as error:
+            raise ValueError(f"{os.fspath(path)} is not a valid sslart model: it has no {error}.") from error
+        except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
             raise ValueError(f"{os.fspath(path)} is not a valid sslart model: {error}.") from error
     return model, notes

@@ -12,8 +12,6 @@ Header = dict[str, Any]
 
 def upgraded(header: Header, protocol: int) -> Header:
     """Return a header of an older protocol as one of the present protocol."""
-    if protocol < 1:
-        raise ValueError(f"there is no protocol {protocol}")
     for older in range(protocol, PROTOCOL):
         header = _UPGRADES[older](header)
     return header

@@ -1,4 +1,7 @@
-"""Values as JSON can hold them: arrays go to a list of their own and leave their number."""
+"""Values as JSON can hold them: arrays go to a list of their own and leave their number.
+
+What JSON has no notation for is an object with one key that starts with ``$``.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._utils.saved import saved_array, saved_whole
+
 DTYPES = ("<f8", "<i8", "|u1", "<u4")
+MAX_DEPTH = 64  # of lists in lists
+
+_FLOATS = {repr(value): value for value in (math.nan, math.inf, -math.inf)}
 
 
-def to_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
+def to_plain(value: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
     """Return a value as JSON can hold it; arrays go to the list and leave their number."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"sslart.save cannot write a value that is nested more than {MAX_DEPTH} levels deep.")
+
+    def inner(one: Any) -> Any:
+        return to_plain(one, arrays, depth + 1)
+
     if isinstance(value, dict):
-        if all(isinstance(key, str) for key in value):
-            return {key: to_plain(one, arrays) for key, one in value.items()}
-        return {"$dict": [[to_plain(key, arrays), to_plain(one, arrays)] for key, one in value.items()]}
+        if all(isinstance(key, str) and not key.startswith("$") for key in value):
+            return {key: inner(one) for key, one in value.items()}
+        return {"$dict": [[inner(key), inner(one)] for key, one in value.items()]}
     if isinstance(value, list):
-        return [to_plain(one, arrays) for one in value]
+        return [inner(one) for one in value]
     if isinstance(value, tuple):
-        return {"$tuple": [to_plain(one, arrays) for one in value]}
+        return {"$tuple": [inner(one) for one in value]}
     if isinstance(value, np.random.RandomState):
-        return {"$random_state": to_plain(value.get_state(legacy=False), arrays)}
+        return {"$random_state": inner(value.get_state(legacy=False))}
     if hasattr(value, "__array__"):
         return _array_to_plain(np.asarray(value), arrays)
     if isinstance(value, float) and not math.isfinite(value):
@@ -42,31 +56,58 @@ def _array_to_plain(array: NDArray[Any], arrays: list[NDArray[Any]]) -> Any:
     return {"$array": len(arrays) - 1}
 
 
-def from_plain(value: Any, arrays: list[NDArray[Any]]) -> Any:
-    """Return what `to_plain` was given."""
-    if isinstance(value, list):
-        return [from_plain(one, arrays) for one in value]
-    if not isinstance(value, dict):
-        return value
-    match value:
-        case {"$tuple": ones}:
-            return tuple(from_plain(ones, arrays))
-        case {"$dict": pairs}:
-            return dict(from_plain(pairs, arrays))
-        case {"$array": number}:
-            return arrays[number]
-        case {"$float": text}:
-            return float(text)
-        case {"$random_state": state}:
-            return _random_state(from_plain(state, arrays))
-    return {key: from_plain(one, arrays) for key, one in value.items()}
+class PlainReader:
+    """Reads what `to_plain` has written; each array is taken once.
+
+    Parameters
+    ----------
+    arrays : list of arrays
+    """
+
+    def __init__(self, arrays: list[NDArray[Any]]) -> None:
+        self._left = dict(enumerate(arrays))
+
+    def read(self, value: Any, depth: int = 0) -> Any:
+        """Return what `to_plain` was given, or raise a ValueError."""
+        if depth > MAX_DEPTH:
+            raise ValueError(f"it has a value that is nested more than {MAX_DEPTH} levels deep")
+        if isinstance(value, list):
+            return [self.read(one, depth + 1) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if not any(key.startswith("$") for key in value):
+            return {key: self.read(one, depth + 1) for key, one in value.items()}
+        match value:
+            case {"$tuple": list(ones)} if len(value) == 1:
+                return tuple(self.read(ones, depth + 1))
+            case {"$dict": list(pairs)} if len(value) == 1:
+                return self._dict(self.read(pairs, depth + 1))
+            case {"$array": int(number)} if len(value) == 1 and type(number) is int and number in self._left:
+                return self._left.pop(number)
+            case {"$float": str(text)} if len(value) == 1 and text in _FLOATS:
+                return _FLOATS[text]
+            case {"$random_state": dict(state)} if len(value) == 1:
+                return _random_state(self.read(state, depth + 1))
+        raise ValueError(f"it has a value that cannot be read: {value!r:.60}")
+
+    @staticmethod
+    def _dict(pairs: list[Any]) -> dict[Any, Any]:
+        read = dict(pairs)
+        if len(read) < len(pairs):
+            raise ValueError("it has a dict with a key that comes twice")
+        return read
+
+    def check_all_read(self) -> None:
+        """Raise a ValueError where an array was not read."""
+        if self._left:
+            raise ValueError("it has an array that belongs to nothing")
 
 
 def _random_state(state: dict[str, Any]) -> np.random.RandomState:
-    key, position = state["state"]["key"], state["state"]["pos"]
-    # numpy takes any position and reads beyond the key
-    if key.shape != (624,) or key.dtype != np.uint32 or not (type(position) is int and 0 <= position <= 624):
-        raise ValueError("the random state of the model is not valid")
+    inner = {f"{name} of the random state": value for name, value in state["state"].items()}
+    saved_array(inner, "key of the random state", np.uint32, 624)
+    saved_whole(inner, "pos of the random state", 0, 624)  # numpy takes any position and reads beyond the key
+    saved_whole(state, "has_gauss", 0, 1)
     random_state = np.random.RandomState()
     random_state.set_state(state)
     return random_state

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.samples import Table
+from sslart._data.groups import MAX_WEIGHT, MIN_WEIGHT
+from sslart._data.samples import Table, is_category
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.saved import MAX_COUNT, require, saved_array, saved_whole
 
 MAX_CHUNKS = 32
 
@@ -130,38 +132,23 @@ class LabelReservoir:
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
         """Return the reservoir of a saved state, after checking that it can be one."""
-        values, codes, numbers, n_seen = state["values"], state["codes"], state["numbers"], state["n_seen"]
-        categories = {int(column): np.array(given, dtype=object) for column, given in state["categories"].items()}
+        values = saved_array(state, "values", np.float64, None, n_columns)
         n = len(values)
-        weights = state.get("weights", np.ones(n))  # files of before weights and groups have none
-        groups = state.get("groups", np.zeros(n, dtype=np.int64))
-        blocks = state.get("blocks", np.full(n, NO_BLOCK))
-        if (
-            values.dtype != np.float64
-            or values.shape != (n, n_columns)
-            or not n
-            or np.isinf(values).any()
-            or codes.dtype != np.int64
-            or codes.shape != (n,)
-            or not ((codes >= 0) & (codes < n_classes)).all()
-            or numbers.dtype != np.int64
-            or numbers.shape != (n,)
-            or numbers[0] < 0
-            or not (np.diff(numbers) > 0).all()
-            or weights.dtype != np.float64
-            or weights.shape != (n,)
-            or not ((weights > 0) & (weights < np.inf)).all()
-            or groups.dtype != np.int64
-            or groups.shape != (n,)
-            or blocks.dtype != np.int64
-            or blocks.shape != (n,)
-            or not ((blocks >= NO_BLOCK) & (blocks < N_BLOCKS)).all()
-            or type(n_seen) is not int
-            or not numbers[-1] < n_seen < 2**62
-            or any(given.shape != (n,) or not 0 <= column < n_columns for column, given in categories.items())
-            or not all(isinstance(one, str | int | float | None) for given in categories.values() for one in given)
-        ):
-            raise ValueError("the labelled samples of the model do not fit it")
+        categories = {int(column): np.array([*given], dtype=object) for column, given in state["categories"].items()}
+        codes = saved_array(state, "codes", np.int64, n, low=0, high=n_classes - 1)
+        numbers = saved_array(state, "numbers", np.int64, n, low=0, high=MAX_COUNT)
+        n_seen = saved_whole(state, "n_seen", 1, MAX_COUNT)
+        # files of before weights, groups and blocks have none
+        weights = saved_array(state, "weights", np.float64, n, low=MIN_WEIGHT, high=MAX_WEIGHT, missing=np.ones(n))
+        groups = saved_array(state, "groups", np.int64, n, missing=np.zeros(n, dtype=np.int64))
+        blocks = saved_array(
+            state, "blocks", np.int64, n, low=NO_BLOCK, high=N_BLOCKS - 1, missing=np.full(n, NO_BLOCK)
+        )
+        require(n and not np.isinf(values).any(), "the labelled samples")
+        require((np.diff(numbers) > 0).all() and numbers[-1] < n_seen, "the numbers of the labels")
+        for column, given in categories.items():
+            fits = given.shape == (n,) and 0 <= column < n_columns and np.isnan(values[:, column]).all()
+            require(fits and all(is_category(one) for one in given), "the categories of labelled samples")
         return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks),), n_seen)
 
 

@@ -161,7 +161,8 @@ class Neighbourhood:
 def _decimals(values: FloatArray) -> int | None:
     """Return with how many decimals all values are written; None where they are many."""
     known = values[~np.isnan(values)]
-    for decimals in range(MAX_DECIMALS + 1):
-        if (np.round(known, decimals) == known).all():
-            return decimals
+    with np.errstate(over="ignore"):
+        for decimals in range(MAX_DECIMALS + 1):
+            if (np.round(known, decimals) == known).all():
+                return decimals
     return None
