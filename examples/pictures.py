@@ -1,4 +1,4 @@
-"""The pictures of README.md and docs/explanations.md; this script draws them anew and needs `sslart[plot]`."""
+"""The pictures of README.md and docs/explanations.md; this script draws them anew and needs the extra `plot`."""
 
 from pathlib import Path
 

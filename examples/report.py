@@ -1,4 +1,4 @@
-"""A report that a clinician can read: `python examples/report.py report.html` writes it (needs `sslart[report]`).
+"""A report that a clinician can read: `python examples/report.py report.html` writes it (needs the extra `report`).
 
 On the Heart Cleveland data where SSLART_DATA names a folder with them, on scikit-learn's breast-cancer data otherwise.
 `--picture image.png` also takes the picture of docs/explanations.md, with playwright and the Chromium on this machine.

@@ -205,5 +205,5 @@ def test_rules_and_explanations_of_the_wrong_kind_are_refused():
 def test_without_matplotlib_the_error_names_what_to_install(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("matplotlib.")]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r'pip install "sslart\[plot\]"'):
+    with pytest.raises(ImportError, match=r'pip install "matplotlib>='):
         GrowthDisplay.from_history([1, 2], [1, 2])

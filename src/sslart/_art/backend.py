@@ -46,8 +46,8 @@ def _default_backend() -> types.ModuleType:
         kernel = importlib.import_module("sslart._kernel")
     except ImportError as error:
         cure = (
-            "Install a wheel of sslart for this platform, or a C++17 compiler (g++, clang++ or MSVC) and then "
-            "`pip install --force-reinstall --no-binary sslart sslart`."
+            "Install a C++17 compiler (g++, clang++ or MSVC), and then sslart again from where you have it: in its "
+            "folder, `pip install --force-reinstall --no-deps .`"
         )
         if wanted in INSTRUCTION_SETS:
             raise ImportError(f"sslart has no compiled kernel here. {cure}") from error

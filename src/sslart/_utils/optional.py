@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -35,7 +36,8 @@ def optional(module: str, extra: str) -> Any:
     Raises
     ------
     ImportError
-        If the module cannot be imported. The message names the package and the extra.
+        If the module cannot be imported. The message names the packages to install: those of the extra, and never
+        sslart itself, of which the index may hold none or another one.
 
     Examples
     --------
@@ -47,7 +49,36 @@ def optional(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.split(".")[0]
-        raise ImportError(f'This needs {package}, which is not installed: pip install "sslart[{extra}]"') from error
+        raise ImportError(f"This needs {package}, which is not installed: {install_command(extra, package)}") from error
+
+
+def install_command(extra: str, package: str) -> str:
+    """Return the command that installs what an extra of sslart brings, or a single package where that is not known.
+
+    Examples
+    --------
+    >>> from sslart._utils.optional import install_command
+    >>> install_command("no such extra", "matplotlib")
+    'pip install "matplotlib"'
+    """
+    try:
+        declared = heavy("importlib.metadata").requires("sslart") or []
+    except ModuleNotFoundError:  # run from a folder, without an installation
+        declared = []
+    return " ".join(["pip install", *(f'"{one}"' for one in _brought_by(extra, declared) or [package])])
+
+
+def _brought_by(extra: str, declared: list[str]) -> list[str]:
+    """Return the requirements of an extra, those of the extras that it names in their place, each once."""
+    found: list[str] = []
+    for line in declared:
+        requirement, _, condition = (part.strip() for part in line.partition(";"))
+        if not re.search(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]", condition):
+            continue
+        own = re.fullmatch(r"sslart\s*\[(.*)\]", requirement)
+        names = own[1].split(",") if own else []
+        found += [one for name in names for one in _brought_by(name.strip(), declared)] if own else [requirement]
+    return list(dict.fromkeys(found))
 
 
 def heavy(module: str) -> Any:

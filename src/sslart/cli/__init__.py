@@ -7,6 +7,7 @@ import sys
 import warnings
 from typing import Any
 
+from sslart._utils.optional import install_command
 from sslart._utils.path_lock import InUseError
 from sslart._utils.text import one_line
 
@@ -30,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("typer", "click", "rich"):
             raise
-        print('sslart: the command line needs typer and rich: pip install "sslart[cli]".', file=sys.stderr)
+        print(f"sslart: the command line needs typer and rich: {install_command('cli', 'typer')}", file=sys.stderr)
         return 1
     with warnings.catch_warnings():
         warnings.showwarning = _print_warning

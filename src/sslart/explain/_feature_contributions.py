@@ -53,7 +53,7 @@ class FeatureContributions:
     def to_shap(self) -> Any:
         """Return the contributions as a `shap.Explanation`, so that the plots of shap show them.
 
-        The graph of boxes, where the model has that part, is its last feature. Needs ``pip install "sslart[shap]"``.
+        The graph of boxes, where the model has that part, is its last feature. Needs the extra `shap`.
         """
         shap = optional("shap", "shap")
         values, names, data = self.values, self.feature_names, self.data

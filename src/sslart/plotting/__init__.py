@@ -1,7 +1,7 @@
 """Displays: boxes, rules, importances, dependence, reasons, evidence, votes, coverage, promises and growth as pictures.
 
 Each display holds data, made by `from_estimator` or a similar method, and is drawn by `plot`, with the axis in `ax_`
-and its figure in `figure_`. matplotlib is imported only when something is drawn: ``pip install "sslart[plot]"``.
+and its figure in `figure_`. matplotlib, which the extra `plot` brings, is imported only when something is drawn.
 Colours are those of Okabe and Ito; no picture depends on them alone: markers, dashes, hatches or words differ too.
 """
 

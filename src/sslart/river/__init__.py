@@ -1,6 +1,6 @@
 """sslart in river: a classifier and a novelty detector that learn one dict at a time.
 
-Needs river: ``pip install "sslart[river]"``.
+Needs river, which the extra `river` brings.
 """
 
 from sslart.river._models import NoveltyDetector, StreamClassifier

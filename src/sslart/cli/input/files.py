@@ -17,12 +17,12 @@ from typing import IO, Any, BinaryIO, cast
 from rich.console import Console
 from rich.progress import wrap_file
 
-from sslart._utils.optional import optional
+from sslart._utils.optional import install_command, optional
 from sslart.cli._output import STANDARD
 from sslart.cli.input.cells import check_unique, header
+from sslart.cli.input.limits import MAX_LINE_BYTES, MAX_SHEET_BYTES, check_width
 
 CELLS_PER_PIECE = 2**18
-BYTES_PER_PIECE = 2**21
 MIN_ROWS = 1000
 
 _STARTS = {
@@ -139,7 +139,7 @@ def _read_text(file: BinaryIO, name: str) -> Iterator[Any]:
         )
         batches = arrow_csv.open_csv(
             pyarrow.PythonFile(file, "r"),
-            arrow_csv.ReadOptions(use_threads=False, block_size=BYTES_PER_PIECE, column_names=names),
+            arrow_csv.ReadOptions(use_threads=False, block_size=MAX_LINE_BYTES, column_names=names),
             arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             strings,
         )
@@ -153,6 +153,11 @@ def _read_text(file: BinaryIO, name: str) -> Iterator[Any]:
             return
         if "UTF8" in str(error):
             raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
+        if "straddling object" in str(error):
+            raise ValueError(
+                f"{name} has a row of more than {MAX_LINE_BYTES} bytes, which is the limit: is a quote not closed, or "
+                "are there no line ends?"
+            ) from error
         raise ValueError(
             f"{name} is not an even table: {str(error).strip().rstrip('.')}. Give every row as many cells as the "
             "header, and put cells that hold a separator in quotes."
@@ -169,12 +174,17 @@ def _with_points(batch: Any) -> Any:
 def _header(file: BinaryIO, name: str) -> tuple[list[str], str]:
     """Read up to the first line of a text that is not blank; return the names in it, and what separates them."""
     line = ""
-    while not line.strip("\ufeff\r\n") and (content := file.readline()):
+    while not line.strip("\ufeff\r\n") and (content := file.readline(MAX_LINE_BYTES + 1)):
+        if b"\r" in content.rstrip(b"\r\n"):
+            raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
+        if len(content) > MAX_LINE_BYTES:
+            raise ValueError(
+                f"{name} has a header of more than {MAX_LINE_BYTES} bytes, which is the limit: is it a table with a "
+                "header and one line per row?"
+            )
         line = content.decode("utf-8-sig")
     if not line.strip("\r\n"):
         raise ValueError(f"{name} is empty: give a table with a header and rows.")
-    if "\r" in line.rstrip("\r\n"):
-        raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
     return header(line, name)
 
 
@@ -182,6 +192,7 @@ def _read_parquet(file: BinaryIO, name: str) -> Iterator[Any]:
     pyarrow, parquet = arrow(""), arrow(".parquet")
     try:
         whole = parquet.ParquetFile(file)
+        check_width(len(whole.schema_arrow), name)
         yield from map(_as_frame, whole.iter_batches(rows_per_piece(len(whole.schema_arrow))))
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise ValueError(f"{name} cannot be read as Parquet: {error} Write it again, or give a CSV file.") from error
@@ -194,7 +205,8 @@ def _read_arrow(file: BinaryIO, name: str) -> Iterator[Any]:
             whole = ipc.open_file(file)
             batches = (whole.get_batch(number) for number in range(whole.num_record_batches))
         else:
-            batches = ipc.open_stream(file)
+            batches = whole = ipc.open_stream(file)
+        check_width(len(whole.schema), name)
         for batch in batches:
             step = rows_per_piece(batch.num_columns)
             yield from (_as_frame(batch.slice(start, step)) for start in range(0, batch.num_rows, step))
@@ -210,11 +222,22 @@ def _as_frame(batch: Any) -> Any:
 
 def _read_excel(file: BinaryIO, name: str) -> Iterator[Any]:
     try:
+        if zipfile.is_zipfile(file):
+            _check_unpacked(file, name)
+        file.seek(0)
         yield pandas().read_excel(file, keep_default_na=False, na_values=[""])
     except ImportError as error:
         raise ImportError(
-            f'{name} is a spreadsheet, which is read with openpyxl: pip install "sslart[excel]", or save it as CSV '
-            "(UTF-8) and give that."
+            f"{name} is a spreadsheet, which is read with openpyxl. Save it as CSV (UTF-8) and give that, or "
+            f"{install_command('excel', 'openpyxl')}"
         ) from error
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise ValueError(f"{name} cannot be read as a spreadsheet: {error}. Save it as CSV (UTF-8).") from error
+
+
+def _check_unpacked(file: BinaryIO, name: str) -> None:
+    """Raise a ValueError where a packed spreadsheet is too large; a wrong size in it ends reading with an error."""
+    with zipfile.ZipFile(file) as packed:
+        n_bytes = sum(one.file_size for one in packed.infolist())
+    if n_bytes > MAX_SHEET_BYTES:
+        raise ValueError(f"it unpacks to {n_bytes} bytes, and {MAX_SHEET_BYTES} is the limit")

@@ -71,7 +71,7 @@ class Counterfactuals(Sequence[Counterfactual]):
         """Return a pandas frame: the sample as it is, then each changed sample, with its prediction.
 
         The features come first, so that ``model.predict(found.to_frame()[found.feature_names])`` repeats the
-        predictions. Needs ``pip install "sslart[data]"``.
+        predictions. Needs pandas.
         """
         given = [*self.sample, self.prediction, self.confidence, 0.0, True]
         rows = [[*one.sample, one.prediction, one.confidence, one.distance, one.plausible] for one in self]

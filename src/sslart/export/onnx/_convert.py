@@ -59,7 +59,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProt
     Raises
     ------
     ImportError
-        If onnx is not installed: ``pip install "sslart[onnx]"``.
+        If onnx is not installed, which the extra `onnx` brings.
     TypeError
         If the model is not a classifier of sslart.
     ValueError

@@ -1,0 +1,47 @@
+"""What is missing is named with a command that installs it, and no command installs a stranger's package as ours."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sslart._utils.optional import install_command
+
+ROOT = Path(__file__).parents[2]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+FOR_DEVELOPERS = {"test", "bench", "docs", "lint"}
+PAGES = (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst"))
+SOURCES = (*(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"))
+
+
+def packages(extra: str) -> set[str]:
+    """Return what an extra brings, with the extras that it names."""
+    found = set()
+    for one in EXTRAS[extra]:
+        own = re.fullmatch(r"sslart\[(.*)\]", one)
+        found |= {name for other in own[1].split(",") for name in packages(other)} if own else {one}
+    return found
+
+
+def test_the_extra_all_brings_every_extra_for_users() -> None:
+    for extra in set(EXTRAS) - FOR_DEVELOPERS:
+        assert packages(extra) <= packages("all"), extra
+    assert "pytest>=8" not in packages("all")
+
+
+@pytest.mark.parametrize("extra", sorted(set(EXTRAS) - FOR_DEVELOPERS - {"all"}))
+def test_the_command_installs_what_an_extra_brings(extra: str) -> None:
+    command = install_command(extra, "none")
+    assert command.startswith("pip install ")
+    assert set(re.findall('"(.*?)"', command)) == packages(extra)
+
+
+def test_no_page_and_no_message_installs_our_name_from_the_index() -> None:
+    advice = re.compile(r"""pip install[^`;]{0,60}?[ "']sslart\b(?!/)""")
+    for path in (*PAGES, *SOURCES):
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        assert not advice.findall(text), path
+    assert advice.search('run pip install --upgrade "sslart[cli]" now')
