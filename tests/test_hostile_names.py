@@ -203,8 +203,9 @@ def test_the_report_and_its_pictures_show_every_name(tmp_path: Path, table: Any)
     assert "\\x1b[31mred" in text
 
 
-def test_errors_quote_names_with_every_character_visible(model: Any, table: Any) -> None:
+def test_errors_quote_names_with_every_character_visible(model: Any, table: Any, tmp_path: Path) -> None:
     X, y = table
+    (file := tmp_path / "\x1b[31m\n").write_bytes(b"no model")
     evil = "\x1b[31m\n\u202e"
     calls: list[Callable[[], Any]] = [
         lambda: model.predict(X.rename(columns={FEATURES[0]: evil})),
@@ -221,6 +222,7 @@ def test_errors_quote_names_with_every_character_visible(model: Any, table: Any)
         lambda: type(model)(decision_costs={(evil, CLASSES[0]): 1.0}).fit(X, y),
         lambda: type(model)(decision_costs={(evil, CLASSES[0]): evil}).fit(X, y),
         lambda: sslart.load(f"/no/such/{evil}"),
+        lambda: sslart.load(file),
     ]
     for number, call in enumerate(calls):
         with pytest.raises((ValueError, TypeError, OSError)) as caught:

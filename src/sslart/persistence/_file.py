@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._utils.files import write_atomically
+from sslart._utils.text import printable
 from sslart.persistence._plain import DTYPES
 
 PROTOCOL = 2
@@ -68,7 +69,7 @@ def write_file(
 
 def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict[str, Any]]:
     """Return the protocol and the header, both checked; no memory is taken by sizes that the file claims."""
-    name = os.fspath(path)
+    name = printable(os.fspath(path))
     prefix = file.read(_PREFIX.size)
     if not prefix.startswith(_MAGIC):
         raise ValueError(f"{name} is not a sslart model: its first bytes are wrong. Was it written by sslart.save?")

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sslart._utils.text import printable
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.persistence._file import read_arrays, read_header, write_file
 from sslart.persistence._old import upgraded
@@ -110,7 +111,7 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]
                 raise ValueError("the notes beside the model are of another kind")
             reader.check_all_read()
         except KeyError as error:
-            raise ValueError(f"{os.fspath(path)} is not a valid sslart model: it has no {error}.") from error
+            raise ValueError(f"{printable(os.fspath(path))} is not a valid sslart model: it has no {error}.") from error
         except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
-            raise ValueError(f"{os.fspath(path)} is not a valid sslart model: {error}.") from error
+            raise ValueError(printable(f"{os.fspath(path)} is not a valid sslart model: {error}.")) from error
     return model, notes
