@@ -30,7 +30,7 @@ from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import ARTEstimator, RawSamplesEstimator
 from sslart.estimators._explained import ExplainedMixin
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
-from sslart.estimators._published import READER, draft_of, reads
+from sslart.estimators._published import READER, draft_of, reads, reads_attribute
 
 
 class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
@@ -363,7 +363,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         return self._class_table.by_class(self._network.nodes.counts[: self.n_nodes_])
 
     @property
-    @reads
+    @reads_attribute
     def node_labels_(self) -> NDArray[Any]:
         """Class of each node, shape (n_nodes,); -1 for integer classes and None for others where it has none."""
         check_is_fitted(self)

@@ -18,7 +18,7 @@ from sslart._utils.params import check_option, check_whole
 from sslart.estimators._ensemble_nodes import PooledNodes
 from sslart.estimators._guaranteed import GuaranteedClassifier
 from sslart.estimators._novelty import NoveltyMixin
-from sslart.estimators._published import READER, reads
+from sslart.estimators._published import READER, reads, reads_attribute
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
 MEMBER_PARAMETERS = (
@@ -98,7 +98,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
         return quorum
 
     @property
-    @reads
+    @reads_attribute
     def class_weights_(self) -> FloatArray:
         """We_c^m of each member (row) for each class (column, in the order of `classes_`)."""
         check_is_fitted(self)

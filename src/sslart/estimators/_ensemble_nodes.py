@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart.estimators._published import reads
+from sslart.estimators._published import reads, reads_attribute
 from sslart.estimators._sslart import SSLART
 
 
@@ -74,7 +74,7 @@ class PooledNodes(ABC):
         return np.concatenate(self._of_members("counts_"))
 
     @property
-    @reads
+    @reads_attribute
     def node_labels_(self) -> NDArray[Any]:
         """Class of each node of all members; -1 for integer classes and None for others where it has none."""
         return np.concatenate(self._of_members("node_labels_"))

@@ -17,7 +17,7 @@ from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number
 from sslart._utils.random_keys import KeyArray
-from sslart.estimators._published import reads
+from sslart.estimators._published import reads, reads_attribute
 
 
 class NoveltyMixin(ABC):
@@ -90,7 +90,7 @@ class NoveltyMixin(ABC):
         return view.novelty.is_novel(view.score_samples(table), share)
 
     @property
-    @reads
+    @reads_attribute
     def novelty_threshold_(self) -> float:
         """A sample whose `score_samples` is lower is novel, with at most 5 % false alarms; 0 for too few samples."""
         return self.__sslart_view__().novelty_threshold

@@ -59,6 +59,25 @@ def reads(method: Callable[Concatenate[Any, Arguments], Result]) -> Callable[Con
     return of_snapshot
 
 
+class UnavailableError(ValueError, AttributeError):
+    """Raised by an attribute that a model does not have as it is: `hasattr` is then False, and raises nothing."""
+
+
+def reads_attribute(method: Callable[[Any], Result]) -> Callable[[Any], Result]:
+    """Let an attribute of an estimator read a snapshot; where it has no value, it raises an `UnavailableError`."""
+
+    @wraps(method)
+    def of_snapshot(self: Any) -> Result:
+        try:
+            return method(snapshot_of(self))
+        except AttributeError:
+            raise
+        except ValueError as error:
+            raise UnavailableError(str(error)) from error
+
+    return of_snapshot
+
+
 @contextmanager
 def draft_of(model: Model) -> Iterator[tuple[Model, Changes]]:
     """Yield a draft of a model to learn with, and what gets its changes in place; publish the draft at the end.

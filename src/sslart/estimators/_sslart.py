@@ -20,7 +20,7 @@ from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_number, check_option
 from sslart.estimators._classifier import ARTClassifier
 from sslart.estimators._guaranteed import GuaranteedClassifier
-from sslart.estimators._published import draft_of, reads
+from sslart.estimators._published import draft_of, reads_attribute
 
 EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
@@ -231,13 +231,13 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         return self
 
     @property
-    @reads
+    @reads_attribute
     def family_weights_(self) -> dict[str, float]:
         """With evidence mapping, how much each family of basis functions counts; they sum to one."""
         return self._evidence().family_weights
 
     @property
-    @reads
+    @reads_attribute
     def loo_accuracy_(self) -> float:
         """With evidence mapping, the share of the labelled samples that the others alone predict rightly."""
         return self._evidence().loo_accuracy
