@@ -82,3 +82,15 @@ def test_folders_are_small() -> None:
     folders = {path.parent for path in MODULES}
     sizes = {name_of(folder): len(list(folder.glob("*.py"))) for folder in folders}
     assert {folder: n for folder, n in sizes.items() if n > 14} == {}
+
+
+PRINTING = {"cli/_output.py", "cli/__init__.py", "cli/_streams.py"}  # the last two where rich may not be imported
+
+
+@pytest.mark.parametrize("path", [one for one in MODULES if name_of(one).startswith("cli/")], ids=name_of)
+def test_commands_print_through_one_file_where_no_character_of_a_table_acts(path: Path) -> None:
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    printing = [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+    raw_json = [call.lineno for call in calls if any(given.arg == "ensure_ascii" for given in call.keywords)]
+    assert not raw_json
+    assert not printing or name_of(path) in PRINTING

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
+import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -164,6 +167,24 @@ def test_processes_print_nothing_that_acts(files: Files) -> None:
         check_good(in_a_process, name, good_commands(files)[name])
     for name in QUICK_ERRORS:
         check_bad(in_a_process, name, bad_commands(files)[name])
+
+
+@pytest.mark.stress
+def test_on_a_terminal_nothing_but_our_own_styles_acts(files: Files) -> None:
+    for name in ("fit", "predict", "explain"):
+        ours, theirs = pty.openpty()
+        run = [sys.executable, "-m", "sslart", *good_commands(files)[name]]
+        process = subprocess.Popen(run, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL)
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError), os.fdopen(ours, "rb", buffering=0) as terminal:  # at its end: EIO
+            while part := terminal.read(4096):
+                shown += part
+        assert process.wait(60) == 0
+        text = shown.decode()
+        assert "\\x1b[" in text
+        assert acting(text) <= {"\r", "\x1b"}  # ends of lines; our styles, and the progress bar
+        assert not [one for one in (*FEATURES, *CLASSES, CATEGORICAL) if acting(one) and one in text]
 
 
 def check_good(run: Run, name: str, arguments: list[str]) -> None:
