@@ -189,6 +189,8 @@ def test_left_out_accuracy_is_that_of_what_is_predicted() -> None:
         ({"ill": 2}, r"has the key 'ill': each key must be a pair \(true class, predicted class\)"),
         ({("ill", "healthy"): "much"}, "must be numbers, got 'much' for a sample of class 'ill'"),
         ({("ill", "healthy"): np.inf}, "must be numbers, got inf"),
+        ({("ill", "healthy"): 10**400}, "must be numbers, got 1000"),
+        ([[0, 10**400], [1, 0]], "must be a square matrix"),
     ],
 )
 @pytest.mark.parametrize("model", [MODELS[0], MODELS[2]], ids=["SSLART", "WESSLART"])

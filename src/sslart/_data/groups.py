@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from sslart._data.masks import without_mask
 from sslart._data.samples import plain_value
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -17,7 +18,7 @@ MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # of a sample that counts: squares of th
 
 def group_names(groups: Any, known: BoolArray) -> list[Any]:
     """Return the name of each sample's group as a plain value; None where an unlabelled sample has none."""
-    array = np.asarray(groups, dtype=object)
+    array = np.asarray(without_mask(groups), dtype=object)
     check_consistent_length(known, array)
     names = [plain_value(value) for value in column_or_1d(array, dtype=object)]
     n_missing = sum(name is None for name, labelled in zip(names, known.tolist(), strict=True) if labelled)
@@ -47,7 +48,7 @@ def _key(name: Any) -> int:
 def read_sample_weight(sample_weight: Any, known: BoolArray) -> FloatArray:
     """Return the weight of each sample after checking them."""
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(without_mask(sample_weight), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError("sample_weight must be numbers, one per sample.") from None
     if weights.ndim != 1:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from sslart._data.masks import without_mask
 from sslart._data.samples import Table, plain_value
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -79,6 +80,7 @@ class Labels:
 
 def read_labels(y: Any, table: Table) -> Labels:
     """Return y as `Labels`: -1 among integers, None, NaN and pandas.NA mean unlabelled."""
+    y = without_mask(y)
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else _array_of_list(y)
     array = column_or_1d(array, warn=True, dtype=array.dtype)
     check_consistent_length(table.values, array)
@@ -142,6 +144,7 @@ def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]
         )
     kind = kinds.pop()
     if kind == "string":
+        _refuse_nul_at_the_end(plain)
         return np.array([value if value is not None else "" for value in plain], dtype=str), known
     if kind == "boolean":
         return np.array([bool(value) for value in plain]), known
@@ -154,6 +157,16 @@ def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]
     raise ValueError(
         f"Unknown label type: {kind}. Labels are integers, strings or booleans; -1, None or NaN mean unlabelled."
     )
+
+
+def _refuse_nul_at_the_end(names: list[str | None]) -> None:
+    """Raise a ValueError for a class that NumPy would take for another: its strings lose every NUL at their end."""
+    for name in names:
+        if name is not None and name.endswith("\0"):
+            raise ValueError(
+                f"y has the class {name!r}, which ends with a NUL character: NumPy cannot tell it from "
+                f"{name.rstrip(chr(0))!r}. Rename it, or remove the character: label.rstrip('\\0')."
+            )
 
 
 def _kind(value: Any) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from sslart._data.masks import without_mask
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import heavy
 from sslart._utils.text import printable_lines
@@ -59,6 +60,7 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[
         if reset:
             _remember_width(estimator, X.shape[1])
         return Table(X)
+    X = without_mask(X)
     given = _columns_of(X) if _is_frame(X) else []
     if any(not _is_numeric(column) for _, column in given):
         columns = [
@@ -80,7 +82,7 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[
 def concatenated(parts: Sequence[Any]) -> Any:
     """Return the rows of several parts as one array or frame, of pandas or polars."""
     if not _is_frame(parts[0]):
-        return np.concatenate(parts)
+        return np.concatenate([without_mask(part) for part in parts])
     return heavy(type(parts[0]).__module__.partition(".")[0]).concat(parts)
 
 
@@ -228,14 +230,14 @@ def _read_column(name: str, column: Any, categorical: bool | None) -> NDArray[An
 
 def plain_value(value: Any) -> Any:
     """Return a Python scalar, or None for every value that stands for a missing one."""
-    if hasattr(value, "item"):
+    if hasattr(value, "item") and not is_missing(value):
         value = value.item()
     return None if is_missing(value) else value
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT or pandas.NA."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    """Return whether a value is None, NaN, NaT, pandas.NA or numpy.ma.masked."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 

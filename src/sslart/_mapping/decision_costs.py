@@ -15,6 +15,7 @@ from sslart._utils.text import list_text
 
 BALANCED = "balanced"
 SHOWN_CLASSES = 10
+MAX_COST = 1e300  # a sum of many is still a number
 
 
 def check_costs(owner: str, given: Any) -> None:
@@ -104,9 +105,14 @@ def _matrix(owner: str, given: Any) -> FloatArray:
     """Return a square matrix of finite numbers."""
     try:
         matrix = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.empty(0)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix) or not np.isfinite(matrix).all():
+    if (
+        matrix.ndim != 2
+        or matrix.shape[0] != matrix.shape[1]
+        or not len(matrix)
+        or not (np.abs(matrix) < MAX_COST).all()
+    ):
         raise ValueError(
             f"decision_costs of {owner} must be a square matrix of numbers, one row for each true class and one column "
             "for each predicted class, or a dict from (true, predicted) to the cost, or 'balanced', or None; got "
@@ -116,7 +122,8 @@ def _matrix(owner: str, given: Any) -> FloatArray:
 
 
 def _is_number(cost: Any) -> bool:
-    return isinstance(cost, Real) and not isinstance(cost, bool | np.bool_) and bool(np.isfinite(float(cost)))
+    is_real = isinstance(cost, Real) and not isinstance(cost, bool | np.bool_)
+    return is_real and bool(abs(cost) < MAX_COST)
 
 
 def _listed(classes: NDArray[Any]) -> str:

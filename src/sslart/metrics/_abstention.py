@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sslart._art.network import NO_LIMIT
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
+from sslart._data.masks import without_mask
 from sslart._data.samples import Table, is_missing
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray
@@ -208,6 +209,7 @@ def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
 
 def _read(y: Any, abstained: Any) -> Labels:
     """Return classes, known where they are neither missing nor the value for abstention."""
+    y = without_mask(y)
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
     array = column_or_1d(array, dtype=array.dtype)
     if array.dtype == object:  # the value for abstention may be of another type than the classes

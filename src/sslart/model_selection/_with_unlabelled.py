@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sslart._data.labels import UNLABELLED, read_labels
+from sslart._data.masks import without_mask
 from sslart._data.samples import Table, concatenated
 from sslart._data.training import with_two_classes
 
@@ -92,10 +93,10 @@ class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         further: dict[str, Any] = {}
         if groups is not None:
             check_consistent_length(X, groups)
-            further["groups"] = np.array([*np.asarray(groups, dtype=object), *[None] * n], dtype=object)
+            further["groups"] = np.array([*np.asarray(without_mask(groups), dtype=object), *[None] * n], dtype=object)
         if sample_weight is not None:
             check_consistent_length(X, sample_weight)
-            further["sample_weight"] = np.append(np.asarray(sample_weight, dtype=np.float64), np.ones(n))
+            further["sample_weight"] = np.append(np.asarray(without_mask(sample_weight), dtype=np.float64), np.ones(n))
         classifier = clone(self.estimator)
         self.estimator_ = classifier.fit(
             _stacked(X, self.unlabelled), _with_gaps(y, n), **_named_for(classifier, further)
@@ -185,7 +186,7 @@ def _named_for(classifier: Any, further: dict[str, Any]) -> dict[str, Any]:
 
 def _stacked(labelled: Any, unlabelled: Any) -> Any:
     """Return labelled samples and, below them, unlabelled ones with the same features."""
-    both = [part if hasattr(part, "columns") else np.asarray(part) for part in (labelled, unlabelled)]
+    both = [part if hasattr(part, "columns") else np.asarray(without_mask(part)) for part in (labelled, unlabelled)]
     names = [list(part.columns) if hasattr(part, "columns") else part.shape[1:] for part in both]
     if names[0] != names[1] or type(both[0]) is not type(both[1]):
         raise ValueError(
