@@ -125,7 +125,11 @@ void row_keys_batch(Array<const double, 2> matrix, Array<const std::uint64_t, 1>
 
 NB_MODULE(_kernel, module) {
     nb::class_<SearchCache>(module, "SearchCache")
-        .def(nb::init<Index, Index>(), "filter_from"_a = 96, "tree_from"_a = 4096);
+        .def(nb::init<Index, Index>(), "filter_from"_a = 96, "tree_from"_a = 4096)
+        .def("__copy__", [](const SearchCache& cache) {
+            nb::gil_scoped_release unlocked;  // who holds the lock of the cache may wait for the interpreter
+            return new SearchCache(cache);
+        }, nb::rv_policy::take_ownership);
     module.def("new_cache", [] { return new SearchCache(); }, nb::rv_policy::take_ownership);
     module.def("encode", &encode_batch, "matrix"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
                "coded"_a.noconvert());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <mutex>
 #include <shared_mutex>
 #include <vector>
 
@@ -36,7 +37,8 @@ public:
     // with fewer than `filter_from` nodes a search evaluates every node, with fewer than `tree_from` it needs no tree
     explicit SearchCache(Index filter_from = 96, Index tree_from = 4096)
         : filter_from_(filter_from), tree_(tree_from) {}
-    SearchCache(const SearchCache&) = delete;
+    // copies what `other` is while no other thread prepares it
+    SearchCache(const SearchCache& other) : SearchCache(other, std::shared_lock(other.in_use)) {}
     SearchCache& operator=(const SearchCache&) = delete;
 
     // glibc would otherwise keep the memory of a large cache
@@ -51,7 +53,7 @@ public:
     }
 
     // learning excludes every other use; ranking excludes learning only
-    std::shared_mutex in_use;
+    mutable std::shared_mutex in_use;
 
     Index n_nodes() const { return n_nodes_; }
     const BoxBlocks& nodes() const { return nodes_; }
@@ -109,6 +111,18 @@ public:
     }
 
 private:
+    SearchCache(const SearchCache& other, const std::shared_lock<std::shared_mutex>&)
+        : filter_from_(other.filter_from_),
+          n_nodes_(other.n_nodes_),
+          nodes_(other.nodes_),
+          tree_(other.tree_),
+          visits_(other.visits_),
+          is_ordered_(other.is_ordered_),
+          order_(other.order_),
+          place_(other.place_),
+          rounded_(other.rounded_),
+          box_(other.box_) {}
+
     // features in which boxes differ most come first, so that the scan can skip most blocks early
     void order_features(const Boxes& boxes) {
         const Index D = boxes.n_features;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,6 @@ class Nodes:
             larger[name] = np.empty((capacity, *rows.shape[1:]), dtype=rows.dtype)
             larger[name][: self.n_nodes] = rows[: self.n_nodes]
         vars(self).update(larger)
-        self._cache = None, None
 
     def copy(self) -> Nodes:
         """Return a copy with as much room."""
@@ -82,6 +82,8 @@ class Nodes:
         other.n_nodes, other.n_nodes_stage1 = self.n_nodes, self.n_nodes_stage1
         for name in ("weights", "norms", "support", "counts", "labels"):
             getattr(other, name)[: self.n_nodes] = getattr(self, name)[: self.n_nodes]
+        backend, cache = self._cache
+        other._cache = backend, copy.copy(cache)
         return other
 
     def trim(self) -> None:
