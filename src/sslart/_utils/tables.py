@@ -18,6 +18,7 @@ _NUMBER = r"[+-](?:\d+(?:[.,]\d+)*[.,]?|[.,]\d+)(?:[eE][+-]?\d+)?\s?%?"
 _END = r"(?=[;\t\r\n]|\Z)"
 _FORMULA = rf"{_HIDDEN}(?:[=@＝＠]|(?!(?:{_NUMBER}|[+-]+){_END})[+\-＋－])"
 # A cell may be cut by a spreadsheet that separates cells by something else than this file does.
+_CUT = re.compile(r"[;\t\r\n]")
 _START = r"(?:\A|(?<=[;\t\r\n]))"
 _UNMARKED = re.compile(rf"(?:{_START}(?='*{_FORMULA})|\A(?='*[\t\r\n]))")
 _MARKED = re.compile(rf"(?:{_START}'(?='*{_FORMULA})|\A'(?='*[\t\r\n]))")
@@ -165,7 +166,8 @@ def as_text_cell(text: str) -> str:
     >>> [as_text_cell(text) for text in ("=1+1", "-1", "+5", "-", "-low", "a;=b", "x=1")]
     ["'=1+1", '-1', '+5', '-', "'-low", "a;'=b", 'x=1']
     """
-    return _UNMARKED.sub(MARK, text)
+    is_plain = text[:1].isalnum() and not _CUT.search(text)
+    return text if is_plain else _UNMARKED.sub(MARK, text)
 
 
 def of_text_cell(text: str) -> str:
@@ -187,8 +189,10 @@ def with_texts(frame: Any, change: Callable[[str], str]) -> Any:
         if kind.kind not in "biufc":
             column = frame.iloc[:, place]
             cells = column.tolist()
-            texts = {cell: change(cell) for cell in {cell for cell in cells if isinstance(cell, str)}}
-            changed.isetitem(place, type(column)([texts.get(cell, cell) for cell in cells], column.index, dtype=object))
+            texts = {cell: text for cell in set(cells) if isinstance(cell, str) and (text := change(cell)) != cell}
+            if texts:
+                new = type(column)([texts.get(cell, cell) for cell in cells], column.index, dtype=object)
+                changed.isetitem(place, new)
     return changed
 
 
@@ -202,9 +206,10 @@ def csv_row(cells: Iterable[Any]) -> str:
     '-1,"a, b",\'=1+1,-2\n'
     """
     texts = [as_text_cell(cell) if isinstance(cell, str) else cell for cell in cells]
-    quoting = csv.QUOTE_NONNUMERIC if any("\r" in str(text) for text in texts) else csv.QUOTE_MINIMAL
+    has_return = any("\r" in str(text) for text in texts)
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n", quoting=quoting).writerow(texts)
+    options: Any = {"quoting": csv.QUOTE_NONNUMERIC} if has_return else {}
+    csv.writer(line, lineterminator="\n", **options).writerow(texts)
     return line.getvalue()
 
 

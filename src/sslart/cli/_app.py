@@ -33,8 +33,8 @@ def _visible_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if hasattr(error, "format_message") and isinstance(getattr(error, "message", None), str):
-            error.message = printable(error.message)
+        if hasattr(error, "format_message") and isinstance(message := getattr(error, "message", None), str):
+            vars(error)["message"] = printable(message)
         raise
 
 

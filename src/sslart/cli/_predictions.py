@@ -100,8 +100,10 @@ def with_blank_rows(predictions: Any, predicted: Any) -> Any:
 
 def records(predictions: Any) -> list[dict[str, Any]]:
     """Return predictions as plain values, None where there is none."""
+    is_blank = {name: predictions[name].isna().tolist() for name in predictions}
     columns = {
-        name: [None if pandas().isna(one) else one for one in predictions[name].tolist()] for name in predictions
+        name: [None if blank else one for one, blank in zip(predictions[name].tolist(), is_blank[name], strict=True)]
+        for name in predictions
     }
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
