@@ -15,15 +15,16 @@ class Readers:
     """Who reads one network, and which call changes it in place."""
 
     def __init__(self) -> None:
-        self._condition = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._readmitted = threading.Condition(self._lock)
         self._present: set[int] = set()
         self._excluded_by: Changes | None = None
 
     def admit(self, reader: Reader) -> None:
         """Let a reader in, after a change in place has ended."""
-        with self._condition:
+        with self._lock:
             while self._excluded_by is not None:
-                self._condition.wait()
+                self._readmitted.wait()
             self._present.add(id(reader))
 
     def dismiss(self, reader: Reader) -> None:
@@ -32,17 +33,18 @@ class Readers:
 
     def exclude(self, changes: Changes) -> bool:
         """Keep new readers out if there are none; return whether there are none."""
-        with self._condition:
-            if not self._present:
+        with self._lock:
+            nobody_reads = not self._present
+            if nobody_reads:
                 self._excluded_by = changes
-            return not self._present
+            return nobody_reads
 
     def readmit(self, changes: Changes) -> None:
         """Let readers in again, if it is these changes that keep them out."""
-        with self._condition:
+        with self._lock:
             if self._excluded_by is changes:
                 self._excluded_by = None
-                self._condition.notify_all()
+                self._readmitted.notify_all()
 
 
 class Reader:

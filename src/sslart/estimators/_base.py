@@ -35,7 +35,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def __sklearn_is_fitted__(self) -> bool: ...
 
     @abstractmethod
-    def _networks(self) -> Sequence[Network]:
+    def _networks(self) -> list[Network]:
         """Return the networks of the estimator; none before it has learnt."""
 
     @abstractmethod
@@ -196,8 +196,9 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_network")
 
-    def _networks(self) -> Sequence[Network]:
-        return [self._network] if self.__sklearn_is_fitted__() else []
+    def _networks(self) -> list[Network]:
+        network = vars(self).get("_network")
+        return [] if network is None else [network]
 
     def _categorical_columns(self) -> frozenset[int]:
         return self._network.encoder.categorical

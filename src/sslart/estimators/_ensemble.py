@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -150,8 +149,8 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
-    def _networks(self) -> Sequence[Network]:
-        return [member._network for member in self.estimators_] if self.__sklearn_is_fitted__() else []
+    def _networks(self) -> list[Network]:
+        return [member._network for member in vars(self).get("estimators_", ())]
 
     def _categorical_columns(self) -> frozenset[int]:
         return self.estimators_[0]._categorical_columns()

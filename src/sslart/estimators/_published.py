@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -21,7 +21,7 @@ from sslart._utils.changes import Changes, Reader
 class Published(Protocol):
     """An estimator that is read and learns at the same time."""
 
-    def _networks(self) -> Sequence[Network]:
+    def _networks(self) -> list[Network]:
         """Return the networks of the estimator; none before it has learnt."""
 
 
@@ -41,10 +41,9 @@ def snapshot_of(model: Model) -> Model:
         return model
     while True:
         networks = model._networks()
-        reader = Reader(network.readers for network in networks)
+        reader = Reader([network.readers for network in networks])
         snapshot = shallow_copy(model)
-        found = snapshot._networks()
-        if len(found) == len(networks) and all(one is other for one, other in zip(found, networks, strict=True)):
+        if snapshot._networks() == networks:
             vars(snapshot)[READER] = reader
             return snapshot
 
