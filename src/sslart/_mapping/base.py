@@ -49,6 +49,10 @@ class Mapping(Protocol):
     def kept_labels(self) -> tuple[Table, IntArray] | None:
         """With evidence, the labelled samples that are kept, and their class codes; None for others."""
 
+    @property
+    def settings_by_labels(self) -> bool:
+        """With evidence, whether labels have chosen the settings; True for others, which choose none."""
+
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Raise a ValueError where a parameter names a class that `fit` has no label of."""
 

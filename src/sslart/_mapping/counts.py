@@ -26,6 +26,7 @@ class CountsMapping:
     readout = None
     left_out = None
     kept_labels = None
+    settings_by_labels = True
 
     @property
     def family_weights(self) -> dict[str, float]:

@@ -20,6 +20,7 @@ LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
 
 ONE_CLASS = "there are labels of one class only"
 ONE_EACH = "each class has one label, which the others cannot predict"
+FEW_OF_TWO = "too few classes have two labels"
 NO_LABEL = "there is no label"
 NOT_KEPT = "the model keeps no labelled samples; use cross_val_score with a splitter of sslart.model_selection"
 
@@ -34,7 +35,8 @@ class ClassLabels:
     n_labels, n_groups : int
         Labels that were learnt, and how many there are where those that are left out together count one.
     n_predicted : int or None
-        How many left-out labels were predicted as this class; None where no label was left out.
+        How many left-out labels were predicted as this class; None where no label was left out, or none of this class
+        of very many.
     """
 
     label: Label
@@ -92,6 +94,9 @@ class ModelSummary:
         Where there is no accuracy, the reason.
     together : Together or None
         The labels that were left out in groups; None where each was left out by itself.
+    settings_by_labels : bool
+        Whether left-out labels have chosen the settings of evidence mapping; they cannot where classes are many and too
+        few of them have two labels.
     """
 
     estimator: str
@@ -103,6 +108,7 @@ class ModelSummary:
     accuracy: Estimate | None
     why_not: str
     together: Together | None
+    settings_by_labels: bool = True
 
     @property
     def few_labels(self) -> tuple[ClassLabels, ...]:
@@ -124,6 +130,8 @@ class ModelSummary:
             found["never predicted"] = f"{list_text(names, SHOWN_CLASSES)}: no left-out label is predicted so"
         if self.together is not None:
             found["left out together"] = str(self.together)
+        if not self.settings_by_labels:
+            found["settings"] = f"the usual ones, not chosen by the labels: {FEW_OF_TWO}"
         return found
 
     def accuracy_text(self) -> str:
@@ -152,8 +160,11 @@ class ModelSummary:
 def summarise(view: ModelView) -> ModelSummary:
     """Return the summary of a fitted classifier."""
     left_out = view.left_out
-    accuracy, why_not = (None, _why_none(view)) if left_out is None else _accuracy(left_out)
     members = view.members
+    by_labels = all(member.mapping.settings_by_labels for member in members)
+    accuracy, why_not = (None, _why_none(view)) if left_out is None else _accuracy(left_out)
+    if accuracy is not None and not by_labels:
+        accuracy, why_not = None, FEW_OF_TWO
     together = None if left_out is None else together_of(left_out.groups, left_out.kind)
     return ModelSummary(
         view.name,
@@ -165,11 +176,13 @@ def summarise(view: ModelView) -> ModelSummary:
         accuracy,
         why_not,
         together,
+        by_labels,
     )
 
 
 def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ...]:
     counts = np.sum([member.counts.sum(axis=0) for member in view.members], axis=0) // len(view.members)
+    n_predicted = np.bincount([] if left_out is None else left_out.predicted, minlength=len(view.classes))
     found = []
     for index, (label, n) in enumerate(zip(view.classes.tolist(), counts.tolist(), strict=True)):
         if left_out is None:
@@ -177,7 +190,8 @@ def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ..
             continue
         own = left_out.groups[left_out.truth == index]
         n_together = len(own) - len(np.unique(own))
-        found.append(ClassLabels(label, n, n - n_together, int((left_out.predicted == index).sum())))
+        was_left_out = len(own) > 0 or n == 0 or n_predicted[index] > 0
+        found.append(ClassLabels(label, n, n - n_together, int(n_predicted[index]) if was_left_out else None))
     return tuple(found)
 
 

@@ -62,6 +62,10 @@ class LabelGroups:
         groups[order] = equals[order] * len(equals) + within // times
         return cls(groups, "copies")
 
+    def of_rows(self, rows: IntArray) -> LabelGroups:
+        """Return the groups of some labels."""
+        return LabelGroups(self.of_label[rows], self.kind)
+
     def joined(self, keys: IntArray) -> LabelGroups:
         """Return groups in which labels of the same key are together too; 0 stands for no key."""
         own = np.where(keys == 0, -1 - np.arange(len(keys)), keys)

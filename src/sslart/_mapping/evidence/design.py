@@ -21,15 +21,19 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class BoxSet:
-    """Boxes in the unit cube, shape (n_boxes, n_features), and how many samples each has learnt."""
+    """Boxes in the unit cube, shape (n_boxes, n_features), and how many samples each has learnt.
+
+    `n_wanted` is how many should take part at least where there are so many, because classes are many.
+    """
 
     lower: FloatArray
     upper: FloatArray
     support: IntArray
+    n_wanted: int = 0
 
     def first(self, n: int) -> BoxSet:
         """Return the first of the boxes."""
-        return BoxSet(self.lower[:n], self.upper[:n], self.support[:n])
+        return replace(self, lower=self.lower[:n], upper=self.upper[:n], support=self.support[:n])
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,20 @@ class LabelledSet:
         for index in np.unique(self.classes):
             own = order[self.classes[order] == index]
             rank[own] = (np.arange(len(own)) + 0.5 * (np.arange(len(own)) > 0)) / len(own)
-        rows = np.sort(np.argsort(rank, kind="stable")[:size])
+        return self._of_rows(np.sort(np.argsort(rank, kind="stable")[:size]))
+
+    def of_classes(self, rows: IntArray) -> LabelledSet:
+        """Return the set with some labels, as if there were no other classes than theirs."""
+        known, classes = np.unique(self.classes[rows], return_inverse=True)
+        weights = self.class_weights
+        return replace(
+            self._of_rows(rows),
+            classes=classes,
+            n_classes=len(known),
+            class_weights=weights[known] if isinstance(weights, np.ndarray) else weights,
+        )
+
+    def _of_rows(self, rows: IntArray) -> LabelledSet:
         return replace(
             self,
             samples=self.samples[rows],
@@ -218,6 +235,15 @@ class DesignMatrices:
                 np.where(reached, self.scaler.blend(upper, rank_weight), upper),
             )
         return self._on_scale[rank_weight]
+
+
+def places_in_class(classes: IntArray) -> IntArray:
+    """Return the place of each label among those of its class, from 0."""
+    order = np.argsort(classes, kind="stable")
+    sizes = np.bincount(classes)
+    places = np.empty(len(classes), dtype=np.int64)
+    places[order] = np.arange(len(classes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return places
 
 
 def feature_means(samples: FloatArray, weights: FloatArray | None = None) -> FloatArray:

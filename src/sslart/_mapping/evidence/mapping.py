@@ -14,11 +14,12 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Segment
-from sslart._mapping.evidence.design import BoxSet, LabelledSet
+from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
+from sslart._mapping.evidence.many.classes import MANY_CLASSES, has_many_classes, warn_of_usual_settings
 from sslart._mapping.evidence.readout import Readout
-from sslart._mapping.evidence.selection import Solution, choose, learn, learn_all
+from sslart._mapping.evidence.selection import Solution, choose, choose_of_many_classes, learn, learn_all
 from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,
     MAX_SETTING,
@@ -35,6 +36,8 @@ from sslart._utils.params import check_number
 from sslart._utils.text import list_text
 
 MAX_BOXES = 4000
+MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
+BOXES_PER_CLASS = 2  # at least, that take part
 AS_BEFORE, LEFT_OUT = 0, 1  # in files: how left-out labels are predicted
 
 
@@ -59,6 +62,8 @@ class EvidenceMapping:
     as_before : bool
         Whether it comes from a file of before copies were left out together: then left-out labels are predicted as
         they were.
+    settings_by_labels : bool
+        Whether labels have chosen the settings; they cannot where classes are many and too few have two labels.
     """
 
     settings: EvidenceSettings
@@ -68,6 +73,7 @@ class EvidenceMapping:
     mixtures: tuple[Mixture, ...] = ()
     chosen: Solution | None = None
     as_before: bool = False
+    settings_by_labels: bool = True
 
     uses_evidence = True
     one_to_one = False
@@ -148,10 +154,22 @@ class EvidenceMapping:
         with ONE_THREAD:
             nodes = self._landmarks()
             labelled = replace(self._labelled_set(nodes), block_of=None)
+            if has_many_classes(labelled):
+                return self._with_choice_of_many(labelled, nodes, is_last)
             solution = choose(labelled, self.settings.fixed, nodes)
             final = learn_all(labelled, solution) if is_last else None
         reservoir = self.reservoir.with_blocks(labelled.blocks)
-        return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir)
+        return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=True)
+
+    def _with_choice_of_many(self, labelled: LabelledSet, nodes: IntArray, is_last: bool) -> EvidenceMapping:
+        choice = choose_of_many_classes(labelled, self.settings.fixed)
+        final = learn(replace(labelled, block_of=choice.blocks), choice.mixtures, nodes) if is_last else None
+        if is_last and not choice.by_labels:
+            warn_of_usual_settings(labelled.n_classes)
+        reservoir = self.reservoir.with_blocks(choice.blocks)
+        return replace(
+            self, mixtures=choice.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=choice.by_labels
+        )
 
     @cached_property
     def solution(self) -> Solution:
@@ -172,8 +190,18 @@ class EvidenceMapping:
         assert self.network is not None
         nodes = self.network.nodes
         n = nodes.n_nodes
-        without = nodes.labels[:n] == UNLABELLED
-        return np.lexsort((np.arange(n), -nodes.support[:n], without))[:MAX_BOXES]
+        labels = nodes.labels[:n]
+        order = np.lexsort((np.arange(n), -nodes.support[:n], labels == UNLABELLED))
+        if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
+            place = places_in_class(labels[order] - UNLABELLED)
+            place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
+            order = order[np.argsort(np.minimum(place, BOXES_PER_CLASS), kind="stable")]
+        return order[: max(MAX_BOXES, self._n_wanted_boxes())]
+
+    def _n_wanted_boxes(self) -> int:
+        """Return how many boxes take part at least, so that there are two of each class, or at least one."""
+        n_classes = len(self.class_table.seen)
+        return max(min(BOXES_PER_CLASS * n_classes, MAX_BOXES), min(n_classes, MAX_BOXES_OF_CLASSES))
 
     def _labelled_set(self, nodes: IntArray) -> LabelledSet:
         assert self.network is not None
@@ -183,7 +211,7 @@ class EvidenceMapping:
             self.network.encode(kept.table),
             self.class_table.order_of_seen()[kept.codes],
             len(self.class_table.seen),
-            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support[nodes]),
+            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support[nodes], self._n_wanted_boxes()),
             np.array([feature.category is not None for feature in self.network.encoder.features]),
             self.settings.seed,
             self.as_before,
@@ -269,6 +297,7 @@ class EvidenceMapping:
             ],
             "seed": self.settings.seed,
             "left_out": AS_BEFORE if self.as_before else LEFT_OUT,
+            "settings_by_labels": self.settings_by_labels,
         }
 
     @classmethod
@@ -285,11 +314,12 @@ class EvidenceMapping:
             network.encoder.check(reservoir.whole().table)
         mixtures = tuple(_mixture(one) for one in state["mixtures"])
         fits = bool(len(reservoir)) == bool(mixtures) == bool(n_classes) and type(seed) is int and 0 <= seed < 2**32
-        fits = fits and left_out in (AS_BEFORE, LEFT_OUT)
+        by_labels = state.get("settings_by_labels", True)  # files of before many classes have none
+        fits = fits and left_out in (AS_BEFORE, LEFT_OUT) and type(by_labels) is bool
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
         settings = settings._replace(seed=seed)
-        return cls(settings, network, class_table, reservoir, mixtures, as_before=left_out == AS_BEFORE)
+        return cls(settings, network, class_table, reservoir, mixtures, None, left_out == AS_BEFORE, by_labels)
 
 
 def _mixture(state: dict[str, Any]) -> Mixture:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
+from sslart._mapping.evidence.many.classes import has_many_classes, sample_of_classes
+from sslart._mapping.evidence.many.learning import MAX_LABELS, Able, learn_many_classes, terms_of_many
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
-from sslart._mapping.evidence.ridge import Fit, primal
-from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, BasisSpec, FixedSettings, Mixture
+from sslart._mapping.evidence.ridge import Fit
+from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
 from sslart._mapping.evidence.trial import Trial
 from sslart._utils.arrays import FloatArray, IntArray
 
 TEMPERATURE = 2.0
-MAX_LABELS = 1000
+BOXES_ONLY = ("box",)
 MAX_MIXTURES = 200
-MAX_MIXTURES_OF_MANY = 2
-MAX_BOXES_OF_MANY = 1000
 MIN_WEIGHT = 0.001
 MAX_LOG_WEIGHT = 15.0  # what is this far behind the best has no weight in the choice without any block either
 MAX_LOG_WEIGHT_OF_MANY = 9.0  # where a block has a small share in the score
 FEW_LABELS = 100
 MAX_DROPPED = 0.25
+ROUNDING = 1e-3  # of a score, which is summed in another order
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +60,15 @@ class Solution:
 
 
 def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[tuple[BasisSpec, ...]]:
-    """Return the bases that are tried, alone and in pairs."""
+    """Return the bases that are tried, alone and in pairs: boxes where none of the wanted families applies."""
     alone = [
         spec
         for family in FAMILIES
         if fixed.allows(family.name) and family.applies(design)
         for spec in family.grid(fixed)
     ]
+    if not alone and fixed.families != BOXES_ONLY:
+        return candidates(design, fixed._replace(families=BOXES_ONLY))
     return [*((spec,) for spec in alone), *_pairs(alone, fixed)]
 
 
@@ -96,31 +100,103 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
     in no way. Of many labels a subset is used: `learn_all` goes on with all of them. `nodes` are those that the boxes
     stand for.
     """
-    subset = labelled.subset(MAX_LABELS)
-    trial = Trial(subset)
-    boxes_only = fixed._replace(families=("box",))  # where none of the wanted families applies
-    tried: list[Mixture] = []
-    fits: list[Fit] = []
-    for specs in candidates(trial.design, fixed) or candidates(trial.design, boxes_only):
-        for fit in trial.fits(specs, fixed.ridges):
-            tried.append(Mixture(specs, fit.ridge))
-            fits.append(fit)
-    scores = _losses(np.array([fit.left_out for fit in fits]), subset) @ subset.counts
+    trial = Trial(labelled.subset(MAX_LABELS))
+    able = Able.of(labelled) if len(trial.labelled.classes) < len(labelled.classes) else None
+    mixtures, fits = _weighted(trial, candidates(trial.design, fixed), fixed, able, by_block=not labelled.as_before)
+    return _solution(trial, nodes, mixtures, fits)
+
+
+class Choice(NamedTuple):
+    """What was chosen where classes are many.
+
+    Attributes
+    ----------
+    mixtures : tuple of Mixture
+    blocks : array of int of length n_labels
+        The block in which each label had part in the choice; `NO_BLOCK` where it had none.
+    by_labels : bool
+        Whether labels have decided; they cannot where too few classes have two of them.
+    """
+
+    mixtures: tuple[Mixture, ...]
+    blocks: IntArray
+    by_labels: bool
+
+
+def choose_of_many_classes(labelled: LabelledSet, fixed: FixedSettings) -> Choice:
+    """Choose settings on the labels of some classes; without a choice where too few classes have two labels."""
+    sample = sample_of_classes(labelled)
+    if sample is None or sample.rows is None:
+        return Choice((_untried(labelled, fixed),), np.full(len(labelled.classes), NO_BLOCK), False)
+    trial = Trial(sample)
+    tried = candidates(trial.design, fixed)
+    if len(labelled.classes) <= MAX_LABELS:
+        mixtures, _ = _weighted(trial, tried, fixed, None, by_block=True)
+        return Choice(tuple(mixtures), labelled.blocks, True)
+    able = Able.of(labelled)
+    tried = [one for one in tried if able.allows(one)] or candidates(trial.design, fixed._replace(families=BOXES_ONLY))
+    mixtures, _ = _weighted(trial, tried, fixed, able, by_block=False)
+    blocks = np.full(len(labelled.classes), NO_BLOCK)
+    blocks[sample.rows] = labelled.blocks[sample.rows]
+    return Choice(tuple(mixtures), blocks, True)
+
+
+def _untried(labelled: LabelledSet, fixed: FixedSettings) -> Mixture:
+    """Return the settings that are taken where there is nothing to choose by."""
+    ridge = DEFAULT_MIXTURE.ridge if fixed.ridge is None else fixed.ridge
+    bandwidth = DEFAULT_MIXTURE.specs[0].bandwidth if fixed.bandwidth is None else fixed.bandwidth
+    usual = BasisSpec("box", fixed.middle_rank_weight, bandwidth)
+    able = Able.of(labelled)
+    tried = [one for one in candidates(DesignMatrices(labelled), fixed) if len(one) == 1 and able.allows(one)]
+    return Mixture((usual,) if (usual,) in tried or not tried else tried[len(tried) // 2], ridge)
+
+
+def _weighted(
+    trial: Trial, candidates: list[tuple[BasisSpec, ...]], fixed: FixedSettings, able: Able | None, *, by_block: bool
+) -> tuple[list[Mixture], list[Fit]]:
+    """Return the candidates that matter, weighted by their score, and their fits.
+
+    `able`: which can be learnt where there are more labels than those of the trial. `by_block`: whether the same choice
+    is made without each block of labels.
+    """
+    tried, fits, scores = _near_the_best(trial, candidates, fixed)
+    shares = _group_shares(tried)
+    weights = _chosen(tried, shares, scores, able)
+    without = np.repeat(weights[None], N_BLOCKS, axis=0)  # a block without labels keeps the weights of the choice
+    if by_block:
+        scores_without = _scores_without_blocks(trial, tried, fits)
+        without[trial.block_numbers] = [_chosen(tried, shares, own, able) for own in scores_without.T]
+    order = np.argsort(-weights, kind="stable")
+    kept = order[(weights[order] > 0) | (without[:, order] > 0).any(axis=0)]
+    return [tried[one].weighing(weights[one], without[:, one]) for one in kept], [fits[one] for one in kept]
+
+
+def _near_the_best(
+    trial: Trial, candidates: list[tuple[BasisSpec, ...]], fixed: FixedSettings
+) -> tuple[list[Mixture], list[Fit], FloatArray]:
+    """Try all candidates, and return those whose score may matter in a choice, even in one without a block.
+
+    Fits that are too far behind the best so far are dropped at once: a fit has a score per label and class.
+    """
+    subset = trial.labelled
     n = len(subset.classes)
     reach = TEMPERATURE * (MAX_LOG_WEIGHT if n <= FEW_LABELS else MAX_LOG_WEIGHT_OF_MANY) + 2 * n / N_BLOCKS
+    tried: list[Mixture] = []
+    fits: dict[int, Fit] = {}
+    losses: list[FloatArray] = []
+    best = np.inf
+    for specs in candidates:
+        for fit in trial.fits(specs, fixed.ridges):
+            own = _losses(fit.left_out, subset)
+            score = float(own @ subset.counts)
+            best = min(best, score)
+            if score - best <= reach + ROUNDING:
+                fits[len(tried)] = fit
+            tried.append(Mixture(specs, fit.ridge))
+            losses.append(own)
+    scores = np.array(losses) @ subset.counts
     near = np.flatnonzero(scores - scores.min() <= reach)
-    tried, fits = [tried[one] for one in near], [fits[one] for one in near]
-    many = subset is not labelled
-    shares = _group_shares(tried)
-    weights = _chosen(tried, shares, scores[near], many)
-    by_block = np.repeat(weights[None], N_BLOCKS, axis=0)  # a block without labels keeps the weights of the choice
-    if not labelled.as_before:
-        scores_without = _scores_without_blocks(trial, tried, fits)
-        by_block[trial.block_numbers] = [_chosen(tried, shares, own, many) for own in scores_without.T]
-    order = np.argsort(-weights, kind="stable")
-    kept = order[(weights[order] > 0) | (by_block[:, order] > 0).any(axis=0)]
-    mixtures = [tried[one].weighing(weights[one], by_block[:, one]) for one in kept]
-    return _solution(trial, nodes, mixtures, [fits[one] for one in kept])
+    return [tried[one] for one in near], [fits[one] for one in near.tolist()], scores[near]
 
 
 def _scores_without_blocks(trial: Trial, tried: list[Mixture], fits: list[Fit]) -> FloatArray:
@@ -137,17 +213,16 @@ def _scores_without_blocks(trial: Trial, tried: list[Mixture], fits: list[Fit]) 
     return scores
 
 
-def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, many: bool) -> FloatArray:
+def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: Able | None) -> FloatArray:
     """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one.
 
-    `shares`: of groups of functions in the candidates. `many`: whether there are more labels than those of the score.
+    `shares`: of groups of functions in the candidates. `able`: which can be learnt, None for all.
     """
     weights = np.exp(-(scores - scores.min()) / TEMPERATURE)
     kept = np.argsort(-weights, kind="stable")[:MAX_MIXTURES]
     kept = kept[weights[kept] >= MIN_WEIGHT * weights[kept[0]]]
-    if many:
-        able = [one for one in kept if _fits_many(tried[one])][:MAX_MIXTURES_OF_MANY]
-        kept = np.array(able or kept[:1])
+    if able is not None:
+        kept = np.array([one for one in kept if able.allows(tried[one].specs)][: able.n_mixtures] or kept[:1])
     kept = _without_minor(shares, weights, kept)
     chosen = np.zeros(len(tried))
     chosen[kept] = weights[kept] / weights[kept].sum()
@@ -156,6 +231,10 @@ def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, many: 
 
 def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
     """Learn with mixtures that were chosen before."""
+    if has_many_classes(labelled) and len(labelled.classes) > MAX_LABELS:
+        readout, left_out, rows = learn_many_classes(labelled, mixtures, nodes)
+        groups, counts = labelled.groups.of_rows(rows), labelled.counts[rows]
+        return Solution(readout, tuple(mixtures), left_out, labelled.classes[rows], groups, counts, rows)
     trial = Trial(labelled.subset(MAX_LABELS))
     ridges: dict[tuple[BasisSpec, ...], list[float]] = {}
     for mixture in mixtures:
@@ -165,8 +244,11 @@ def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -
 
 
 def learn_all(labelled: LabelledSet, few: Solution) -> Solution:
-    """Return what was learnt from a subset of the labels as learnt from all of them."""
-    return few if len(few.classes) == len(labelled.classes) else _learn_many(labelled, few)
+    """Return what was learnt from a subset of the labels as learnt from all of them; probabilities stay the same."""
+    if len(few.classes) == len(labelled.classes):
+        return few
+    scaler, builder = terms_of_many(labelled, few.mixtures)
+    return replace(few, readout=builder.readout(scaler, few.readout.nodes, few.left_out, few.classes, few.counts))
 
 
 def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> IntArray:
@@ -216,43 +298,6 @@ def _solution(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture], fits: 
     readout = builder.readout(trial.design.scaler, nodes, left_out, labelled.classes, labelled.counts)
     rows = np.arange(len(labelled.classes)) if labelled.rows is None else labelled.rows
     return Solution(readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, labelled.counts, rows)
-
-
-def _fits_many(mixture: Mixture) -> bool:
-    """Return whether a mixture can be learnt from many labels: all but those that need a matrix over labels."""
-    return all(family_of(spec).fits_many for spec in mixture.specs)
-
-
-def _learn_many(labelled: LabelledSet, few: Solution) -> Solution:
-    """Learn from many labels in the primal, with the best of what a subset of them chose.
-
-    The scores are those that the dual would give. Probabilities follow from the subset.
-    """
-    design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(MAX_BOXES_OF_MANY)))
-    able = [one for one in few.mixtures if one.weight and _fits_many(one)]
-    best = sorted(able or [DEFAULT_MIXTURE], key=lambda one: -one.weight)[:MAX_MIXTURES_OF_MANY]
-    total = sum(one.weight for one in best)
-    builder = ReadoutBuilder(labelled.n_classes)
-    for mixture in best:
-        share = mixture.weight / total
-        bases = [family_of(spec).basis(spec, design) for spec in mixture.specs]
-        own = bases[0].own_weights(labelled.targets)
-        if own is not None:
-            builder.add(bases[0].terms(share * own))
-            continue
-        matrix = np.hstack([np.ones((len(labelled.classes), 1)), *(basis.matrix for basis in bases)])
-        targets = labelled.targets
-        if labelled.ridge_weights is not None:
-            root = np.sqrt(labelled.ridge_weights)[:, None]
-            matrix, targets = matrix * root, targets * root
-        scales = np.repeat([len(bases) * basis.scale for basis in bases], [basis.matrix.shape[1] for basis in bases])
-        found = share * primal(matrix, np.append(1.0, scales), targets, mixture.ridge)
-        builder.bias += found[0]
-        ends = np.cumsum([basis.matrix.shape[1] for basis in bases])[:-1]
-        for basis, weights in zip(bases, np.split(found[1:], ends), strict=True):
-            builder.add(basis.terms(weights))
-    readout = builder.readout(design.scaler, few.readout.nodes, few.left_out, few.classes, few.counts)
-    return replace(few, readout=readout)
 
 
 def _losses(left_out: FloatArray, labelled: LabelledSet) -> FloatArray:

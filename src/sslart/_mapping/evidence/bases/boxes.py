@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse
 
 from sslart._mapping.evidence.bases.base import Basis, Family, Term
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
@@ -22,6 +23,7 @@ BOXES_PER_SUBSPACE = 128
 BOXES_PER_FEATURE = 15  # at most so many boxes times the features, or MIN_BOXES if those are more
 MIN_BOXES = 500
 NEGLIGIBLE = 0.01
+MAX_DENSE_CLASSES = 100
 
 
 @dataclass(frozen=True)
@@ -144,11 +146,10 @@ class BoxBasis(Basis):
         distances: list[SingleArray],
         sample_weights: FloatArray | None = None,
     ) -> None:
-        activations = [
-            np.exp(-measured.astype(np.float64) / (spec.bandwidth * len(group.features)))
-            for group, measured in zip(groups, distances, strict=True)
-        ]
-        super().__init__(spec, np.hstack(activations), sample_weights)
+        activations = np.concatenate(distances, axis=1, dtype=np.float64)
+        widths = [spec.bandwidth * len(group.features) for group in groups]
+        activations /= -np.repeat(widths, [len(group.boxes) for group in groups])
+        super().__init__(spec, np.exp(activations, out=activations), sample_weights)
         self.groups = groups
 
     def terms(self, weights: FloatArray) -> list[Term]:
@@ -220,7 +221,7 @@ class RelevantFamily(BoxFamily):
         )
         samples = np.where(np.isnan(samples), feature_means(samples, weights), samples)
         n, n_classes = weights.sum(), int(classes.max(initial=0)) + 1
-        of_class = np.eye(n_classes)[classes] * weights[:, None]
+        of_class = _indicators(classes, n_classes, weights)
         sizes, mean = of_class.sum(axis=0), weights @ samples / max(n, 1e-9)
         means = of_class.T @ samples / np.maximum(sizes, 1e-9)[:, None]
         between = sizes @ (means - mean) ** 2
@@ -229,6 +230,13 @@ class RelevantFamily(BoxFamily):
         root = np.sqrt(np.maximum(explained, 0.0))
         root += 0.1 * (root.max() + 0.01)
         return np.asarray(root * len(root) / root.sum())
+
+
+def _indicators(classes: IntArray, n_classes: int, weights: FloatArray) -> Any:
+    """Return the weight of each label in the column of its class: a sparse matrix where classes are many."""
+    if n_classes <= MAX_DENSE_CLASSES:
+        return np.eye(n_classes)[classes] * weights[:, None]
+    return scipy.sparse.csr_array((weights, (np.arange(len(classes)), classes)), shape=(len(classes), n_classes))
 
 
 class SubspaceFamily(BoxFamily):
@@ -269,4 +277,5 @@ class SubspaceFamily(BoxFamily):
 
 def _first_boxes(design: DesignMatrices) -> IntArray:
     """Return the boxes that take part: those that have met a label and the largest come first."""
-    return np.arange(min(len(design.boxes.lower), max(MIN_BOXES, BOXES_PER_FEATURE * design.n_features)))
+    most = max(MIN_BOXES, BOXES_PER_FEATURE * design.n_features, design.boxes.n_wanted)
+    return np.arange(min(len(design.boxes.lower), most))

@@ -193,8 +193,8 @@ class SpreadFamily(Family):
         return [BasisSpec(self.kind, fixed.rank_weights[0], reach) for reach in self.reaches]
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Return whether there are boxes enough for a graph."""
-        return len(design.boxes.lower) >= MIN_BOXES
+        """Return whether there are boxes enough for a graph, and not so many classes that a graph has too few."""
+        return len(design.boxes.lower) >= MIN_BOXES and design.boxes.n_wanted <= MAX_BOXES
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
         """Return the boxes of the graph at the labelled samples."""
