@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -273,15 +274,27 @@ def test_headers_are_read_as_in_files(tmp_path: Path, capsys: Captured) -> None:
     assert [one["id"] for one in predictions(capsys)] == ["7", "8"]
 
 
-def test_a_row_that_cannot_be_written_is_bad_and_no_other_comes_twice(tmp_path: Path, capsys: Captured) -> None:
+def test_a_row_that_cannot_be_written_is_bad_and_no_other_comes_twice(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, rows = iris_model(tmp_path), tmp_path / "rows.jsonl"
+    flower = dict.fromkeys(FLOWERS.columns, 3.0)
+    rows.write_text("".join(json.dumps({**flower, "name": name}) + "\n" for name in ("a", "é", "b")))
+    with monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", TextIOWrapper(written := BytesIO(), encoding="ascii"))
+        assert main(["watch", str(model), str(rows), "--id", "name", "--label", "kind"]) == 0
+        assert [json.loads(line)["row"] for line in written.getvalue().splitlines()] == [1, 3]
+    printed = capsys.readouterr()
+    assert "1 bad rows" in printed.err
+    assert "no row had a column 'kind'" in printed.err
+
+
+def test_half_of_a_character_is_written_as_json_has_it(tmp_path: Path, capsys: Captured) -> None:
     model, rows = iris_model(tmp_path), tmp_path / "rows.jsonl"
     flower = dict.fromkeys(FLOWERS.columns, 3.0)
     rows.write_text("".join(json.dumps({**flower, "name": name}) + "\n" for name in ("a", "\ud800", "b")))
-    assert main(["watch", str(model), str(rows), "--id", "name", "--label", "kind"]) == 0
-    printed = capsys.readouterr()
-    assert [json.loads(line)["row"] for line in printed.out.splitlines()] == [1, 3]
-    assert "1 bad rows" in printed.err
-    assert "no row had a column 'kind'" in printed.err
+    assert main(["watch", str(model), str(rows), "--id", "name", "--quiet"]) == 0
+    assert [one["id"] for one in predictions(capsys)] == ["a", "\ud800", "b"]
 
 
 def test_without_learning_nothing_is_reported_as_saved(tmp_path: Path, capsys: Captured) -> None:
