@@ -10,6 +10,7 @@ from typing import Any
 from sslart._utils.optional import install_command
 from sslart._utils.path_lock import InUseError
 from sslart._utils.text import one_line
+from sslart.cli._streams import standard_streams
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -25,6 +26,11 @@ def main(argv: list[str] | None = None) -> int:
     iris: scikit-learn
     0
     """
+    with standard_streams() as are_open:
+        return _run(argv) if are_open else 1
+
+
+def _run(argv: list[str] | None) -> int:
     try:
         command = importlib.import_module("sslart.cli._app").command()
         importlib.import_module("sslart.cli._output").forget_notes()
@@ -36,10 +42,15 @@ def main(argv: list[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _print_warning
         try:
-            command.main(args=argv, prog_name="sslart")
+            try:
+                command.main(args=argv, prog_name="sslart")
+            finally:
+                sys.stdout.flush()
         except SystemExit as stop:
             if stop.code == 2:
                 raise
+            if isinstance(stop.__context__, BrokenPipeError):
+                print("sslart: standard output was closed before all was written to it.", file=sys.stderr)
             return int(stop.code or 0)
         except InUseError as error:
             print("sslart:", one_line(error), file=sys.stderr)

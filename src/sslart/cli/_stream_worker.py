@@ -101,7 +101,7 @@ class StreamWorker:
         self.saved_through = 0
         self.false_alarms = false_alarms
         self._predict = self._new_predictor()
-        self._reader = LineReader()
+        self._reader, self._known_names = LineReader(), self._names_that_matter()
         self._to_learn: list[Row] = []
         self._unsaved: list[Row] = []  # learnt since the model was saved
         self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
@@ -169,7 +169,14 @@ class StreamWorker:
         self.model, self._rows = self._file.read()
         if self._reader.names is not None:
             check_learnt_columns(self.model, self._reader.names, SOURCE)
+        self._known_names = self._names_that_matter()
         self._to_learn, self._unsaved = self._unsaved + self._to_learn, []
+
+    def _names_that_matter(self) -> frozenset[str]:
+        """Return the columns that have a use; none where the model has learnt from columns without names."""
+        names = learnt_columns(self.model)
+        others = (self.label, self.id_column, self._rows.group_column)
+        return frozenset([*names, *(name for name in others if name is not None)] if names else ())
 
     def _put_aside(self) -> None:
         """Keep the rows that could not be learnt."""
@@ -212,7 +219,14 @@ class StreamWorker:
             return None
         self._n_rows += 1
         self._never_seen.difference_update(cells)
-        return Row(self._n_rows, line, cells)
+        return Row(self._n_rows, line, self._that_matter(cells) if self._reader.is_json else cells)
+
+    def _that_matter(self, cells: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of an object that have a use; each object may have any others."""
+        names = self._known_names
+        if not names:
+            return cells if len(cells) <= self.model.n_features_in_ + 1 else {}
+        return {name: value for name, value in cells.items() if name in names}
 
     def _each_if_not_all(self, do: Callable[[list[Row]], None], rows: list[Row]) -> None:
         """Do something with rows together; where one of them is bad, with each by itself, and reject that one."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sslart._utils.tables import of_text_cell
+from sslart.cli.input.limits import check_width
 
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
 WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
@@ -51,6 +52,7 @@ def header(line: str, source: str) -> tuple[list[str], str]:
         cells = next(csv.reader([line], delimiter=separator, strict=True))
     except csv.Error as error:
         raise ValueError(f"The header of {source} cannot be cut into names: {error}. Correct its quotes.") from error
+    check_width(len(cells), source)
     names = header_names(cells)
     check_unique(names, source)
     return names, separator

@@ -21,8 +21,10 @@ from sslart._utils.optional import install_command, optional
 from sslart.cli._output import STANDARD
 from sslart.cli.input.cells import check_unique, header
 from sslart.cli.input.limits import MAX_LINE_BYTES, MAX_SHEET_BYTES, check_width
+from sslart.cli.input.text_rows import whole_rows
 
 CELLS_PER_PIECE = 2**18
+BYTES_PER_PIECE = MAX_LINE_BYTES  # a longer row may not fit into one
 MIN_ROWS = 1000
 
 _STARTS = {
@@ -137,38 +139,39 @@ def _read_text(file: BinaryIO, name: str) -> Iterator[Any]:
         strings = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pyarrow.large_string()), null_values=[""], strings_can_be_null=True
         )
-        batches = arrow_csv.open_csv(
-            pyarrow.PythonFile(file, "r"),
-            arrow_csv.ReadOptions(use_threads=False, block_size=MAX_LINE_BYTES, column_names=names),
-            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            strings,
-        )
-        yield from (_as_frame(_with_points(batch) if separator == ";" else batch) for batch in batches)
+        for rows in whole_rows(file, separator, BYTES_PER_PIECE, name):
+            if rows.strip(b"\r\n"):
+                yield _as_frame(_read_rows(rows, names, separator, strings))
     except (EOFError, zlib.error) as error:
         raise ValueError(f"{name} breaks off before its end: copy or pack it again.") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
     except pyarrow.ArrowInvalid as error:
-        if "Empty CSV" in str(error):
-            return
         if "UTF8" in str(error):
             raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
-        if "straddling object" in str(error):
-            raise ValueError(
-                f"{name} has a row of more than {MAX_LINE_BYTES} bytes, which is the limit: is a quote not closed, or "
-                "are there no line ends?"
-            ) from error
         raise ValueError(
             f"{name} is not an even table: {str(error).strip().rstrip('.')}. Give every row as many cells as the "
             "header, and put cells that hold a separator in quotes."
         ) from error
 
 
+def _read_rows(rows: bytes, names: list[str], separator: str, strings: Any) -> Any:
+    """Return rows as a table of texts. Arrow reads from memory: its threads must not call a file of Python."""
+    arrow_csv = arrow(".csv")
+    table = arrow_csv.read_csv(
+        arrow("").BufferReader(rows),
+        arrow_csv.ReadOptions(use_threads=False, block_size=len(rows) + 1, column_names=names),
+        arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        strings,
+    )
+    return _with_points(table) if separator == ";" else table
+
+
 def _with_points(batch: Any) -> Any:
     """Return cells such as 1,5 as 1.5: a table cut at semicolons comes from where commas stand in numbers."""
     replace = arrow(".compute").replace_substring_regex
     columns = [replace(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2") for column in batch.columns]
-    return arrow("").record_batch(columns, names=batch.schema.names)
+    return arrow("").table(columns, names=batch.schema.names)
 
 
 def _header(file: BinaryIO, name: str) -> tuple[list[str], str]:

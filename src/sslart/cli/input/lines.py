@@ -14,8 +14,10 @@ from pathlib import Path
 from types import FrameType
 
 from sslart.cli._output import STANDARD
+from sslart.cli.input.limits import MAX_LINE_BYTES
 
 MAX_WAITING = 10_000
+MAX_BYTES_WAITING = 2**24
 BYTES_AT_ONCE = 2**16
 SECONDS_TO_WAIT = 0.1
 
@@ -40,7 +42,7 @@ class Lines:
         self.stopped_by: str | None = None
         self._error: OSError | None = None
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._room = threading.Semaphore(MAX_WAITING)
+        self._room, self._n_lines, self._n_bytes = threading.Condition(), 0, 0
         if source == STANDARD and sys.stdin is None:
             raise ValueError("Standard input is closed: give a file, or pipe rows into the command.")
         if source == STANDARD:
@@ -53,34 +55,45 @@ class Lines:
         threading.Thread(target=self._read, args=(descriptor, follow), daemon=True).start()
 
     def _read(self, descriptor: int, follow: bool) -> None:
-        rest = b""
+        line = bytearray()  # as far as it has come; of one that is too long, no more than shows this
         try:
             while (content := os.read(descriptor, BYTES_AT_ONCE)) or follow:
                 if not content:
                     time.sleep(SECONDS_TO_WAIT)
-                    rest = self._from_the_start_if_shorter(descriptor, rest)
-                *whole, rest = (rest + content).split(b"\n")
-                for line in whole:
-                    self._put(line)
-            if rest:
-                self._put(rest)
+                    if self._is_shorter(descriptor):
+                        os.lseek(descriptor, 0, os.SEEK_SET)
+                        line.clear()
+                first, *others = content.split(b"\n")
+                line += first[: MAX_LINE_BYTES + 1 - len(line)]
+                for start in others:
+                    self._put(bytes(line))
+                    line[:] = start
+            if line:
+                self._put(bytes(line))
         except OSError as error:
             self._error = error
         finally:
             self._waiting.put(None)
 
     @staticmethod
-    def _from_the_start_if_shorter(descriptor: int, rest: bytes) -> bytes:
-        """Go back where a file was cut: somebody has begun it anew."""
+    def _is_shorter(descriptor: int) -> bool:
+        """Tell whether a file was cut, since somebody has begun it anew."""
         with suppress(OSError):  # a pipe has no place to go to
-            if os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
-                os.lseek(descriptor, 0, os.SEEK_SET)
-                return b""
-        return rest
+            return os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR)
+        return False
 
     def _put(self, line: bytes) -> None:
-        self._room.acquire()
+        with self._room:
+            self._room.wait_for(lambda: self._n_lines < MAX_WAITING and self._n_bytes < MAX_BYTES_WAITING)
+            self._n_lines += 1
+            self._n_bytes += len(line)
         self._waiting.put(line)
+
+    def _took(self, lines: list[bytes]) -> None:
+        with self._room:
+            self._n_lines -= len(lines)
+            self._n_bytes -= sum(map(len, lines))
+            self._room.notify()
 
     def _stop(self, number: int, _: FrameType | None) -> None:
         self.stopped_by = signal.Signals(number).name
@@ -107,7 +120,7 @@ class Lines:
                 at_end = line is None
                 if line is not None:
                     batch.append(line)
-            self._room.release(len(batch))
+            self._took(batch)
             yield batch
             if at_end:
                 break

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from sslart.cli.input.cells import header, header_names
+from sslart.cli.input.limits import MAX_LINE_BYTES
 
 DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d+),(\d+)\s*$")
 
@@ -26,6 +27,13 @@ class LineReader:
 
     def read(self, line: bytes) -> dict[str, Any] | None:
         """Return a row by the names of its columns; None for a blank line and for the header."""
+        if len(line) > MAX_LINE_BYTES:
+            if self.is_json is None:
+                raise ValueError(
+                    f"The first line of the stream has more than {MAX_LINE_BYTES} bytes, which is the limit: give a "
+                    "header and one line per row, or one JSON object per line."
+                )
+            raise NotARowError(f"This line has more than {MAX_LINE_BYTES} bytes, which is the limit: the rest is lost.")
         try:
             text = line.decode("utf-8-sig" if self.is_json is None else "utf-8").rstrip("\r")
         except UnicodeDecodeError as error:
@@ -59,7 +67,7 @@ class LineReader:
     def _object(text: str) -> dict[str, Any]:
         try:
             row = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise NotARowError(f"This line is not JSON: {error}.") from error
         if not isinstance(row, dict):
             raise NotARowError("This line is JSON, but no object with a value for each column.")
