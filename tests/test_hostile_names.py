@@ -16,11 +16,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 import sslart
 from hostile import CATEGORICAL, CLASSES, FEATURES, VISIBLE_BLANKS, acting, hostile_table
 from sslart import SSLART, WESSLART, AutoSSLART
-from sslart._utils.tables import as_text_cell, escape, markdown_text, of_text_cell
+from sslart._utils.tables import as_text_cell, escape, html_table, markdown_table, markdown_text, of_text_cell
 from sslart._utils.text import category_text, json_text, number_text, one_line, printable, printable_lines
 from sslart.rules import ModelRuleSet, RuleSet
 
@@ -50,6 +51,38 @@ def test_json_is_visible_and_reads_back_the_same(values: Any) -> None:
         text = json_text(values, indent)
         assert not acting(text)
         assert json.loads(text) == json.loads(json.dumps(values))
+
+
+MARKUP = st.text("\\`*_[]()<>!#|~$&;:=-+.'\"/ab1 \n\té", max_size=14)
+
+
+class Page(html.parser.HTMLParser):
+    """The elements that a browser sees, and the texts of cells."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.cells: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+        self.cells += [""] if tag in ("td", "th") else []
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.add(data)
+
+    def handle_data(self, data: str) -> None:
+        self.cells[-1:] = [cell + data for cell in self.cells[-1:]]
+
+
+@given(st.lists(MARKUP | ANY_TEXT, min_size=2, max_size=2))
+def test_cells_of_markdown_and_html_are_shown_as_they_are(cells: list[str]) -> None:
+    markdown = MarkdownIt("gfm-like", {"html": True, "linkify": False})
+    for table in (markdown.render(markdown_table(["a", "b"], [cells], plain=True)), html_table(["a", "b"], [cells])):
+        page = Page(table)
+        assert page.tags == {"table", "thead", "tbody", "tr", "th", "td"}
+        assert [cell.strip() for cell in page.cells] == ["a", "b", *(printable(cell).strip() for cell in cells)]
 
 
 @given(SIGNS | ANY_TEXT)
@@ -121,20 +154,11 @@ def test_no_text_for_people_has_a_character_that_acts(model: Any, table: tuple[p
     assert {name: acting(text) for name, text in texts.items() if acting(text)} == {}
     assert any("\\x1b[31mred" in text for text in texts.values())  # shown, not left out
     for name in (one for one in texts if one.endswith(("html", "page"))):
-        assert tags_of(texts[name]) <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "div", "p"}, name
+        assert Page(texts[name]).tags <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "div", "p"}, name
     for name in (one for one in texts if one.endswith("md")):
         lines = texts[name].strip().split("\n")
         assert len({line.count("|") - line.count("\\|") for line in lines if line.startswith("|")}) == 1
         assert "<script" not in texts[name].replace("\\<", "")
-
-
-def tags_of(text: str) -> set[str]:
-    """Return the elements that a browser sees."""
-    seen = set()
-    parser = html.parser.HTMLParser()
-    parser.handle_starttag = lambda tag, _: seen.add(tag)  # type: ignore[method-assign]
-    parser.feed(text)
-    return seen
 
 
 @pytest.fixture(scope="module")
