@@ -127,7 +127,7 @@ sanitize-threads:
 		-C cmake.define.SSLART_SANITIZE=thread . pytest hypothesis pandas
 	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libtsan.so)" TSAN_OPTIONS=halt_on_error=1 \
 		OPENBLAS_NUM_THREADS=1 setarch -R ../$(VENV)-threads/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
-		-p no:cacheprovider --tb=short -m "not slow" _art/test_kernel_threads.py _utils/test_parallel.py
+		-p no:cacheprovider --tb=short -m "not slow and not stress" _art/test_kernel_threads.py _utils/test_parallel.py estimators/test_at_once.py
 
 # wheels in dist; Pythons that are not on PATH can be named: make wheels PYTHONS="/path/to/python3.14t ..."
 wheels:
