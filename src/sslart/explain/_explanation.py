@@ -68,6 +68,11 @@ class Novelty:
         """Whether the sample fits so badly that at most 5 in 100 samples like those learnt fit worse."""
         return self.familiarity < self.threshold
 
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the sample lies, on average over its features, a whole range or more from the best box."""
+        return self.familiarity <= 0
+
 
 @dataclass(frozen=True)
 class Advice:
@@ -321,7 +326,7 @@ class Explanation:
         """Why the sample is novel, or matches no box as well as vigilance demands; None where neither holds."""
         boxes, vigilance = self._model.boxes.get(), self._model.vigilance
         familiarity = boxes.familiarity.item(self._row)
-        if familiarity >= max(vigilance, boxes.novelty_threshold):
+        if familiarity >= max(vigilance, boxes.novelty_threshold) and familiarity > 0:
             return None
         best, row = self._member.best, self._member_row
         features = best.most_distant_features(row)

@@ -113,6 +113,11 @@ def _opposing_line(explanation: Explanation, box: Box) -> str:
 
 def _novelty_line(novelty: Novelty) -> str:
     because = f", because of {list_text([printable(name) for name in novelty.features])}" if novelty.features else ""
+    if novelty.is_beyond:
+        return (
+            f"Beyond all that was learnt{because}: it matches no box at all. The prediction is that at the nearest edge "
+            "of what was learnt, and its confidence means nothing here."
+        )
     if not novelty.is_novel:
         return (
             f"Learning it would make a new box{because}: the best match is {novelty.familiarity:.2f}, less than the "
