@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sslart._data.classes import ClassTable
 from sslart._data.groups import group_keys, read_sample_weight
 from sslart._data.labels import Labels, read_labels
+from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import Table, read_samples
 
 
@@ -36,7 +37,9 @@ def read_training(
             "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
             "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
         )
-    return with_groups_and_weights(table, labels, groups, sample_weight)
+    learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
+    warn_of_outliers(learnt, table)
+    return learnt, labels
 
 
 def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:

@@ -13,6 +13,7 @@ from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
+from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import read_samples
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.model_view import MemberView, ModelView
@@ -109,6 +110,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """
         with draft_of(self) as (draft, _):
             table = read_samples(draft, X, reset=True)
+            warn_of_outliers(table, table)
             order: Any = slice(None)
             if draft.shuffle:
                 order = check_random_state(draft.random_state).permutation(len(table))
