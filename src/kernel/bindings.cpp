@@ -147,6 +147,7 @@ NB_MODULE(_kernel, module) {
                "n_nodes"_a, nb::kw_only(), "choice"_a, "labelled_only"_a, "samples"_a.noconvert(),
                "nodes"_a.noconvert(), "matches"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());
     bind_evidence(module);
+    bind_algebra(module);
     module.def("instruction_set", [] { return chosen_instructions().load()->name; });
     module.def("instruction_sets", [] {
         nb::list names;

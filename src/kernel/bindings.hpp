@@ -39,5 +39,6 @@ void run_interruptible(const StopFlag& stop, Work work) {
 }
 
 void bind_evidence(nanobind::module_& module);
+void bind_algebra(nanobind::module_& module);
 
 }  // namespace sslart

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "algebra/loops.hpp"
 #include "evidence/loops.hpp"
 #include "evidence/shapley.hpp"
 #include "search/nearest.hpp"
@@ -21,6 +22,7 @@ struct Instructions {
     const char* name;
     VectorOps ops;
     EvidenceLoops loops;
+    AlgebraLoops algebra;
     AddContributions add_contributions;
     NearestBox nearest;
     Scan scans[2][5];  // by whether values are missing, and by the number of groups (0: more than four)
@@ -34,6 +36,7 @@ inline constexpr Instructions kPortable = {
     "portable",
     kVectorOps_portable,
     portable::kLoops,
+    portable::algebra::kLoops,
     portable::add_contributions,
     nearest_portable,
     {{scan_portable, scan_portable, scan_portable, scan_portable, scan_portable},
@@ -44,6 +47,7 @@ inline constexpr Instructions kAvx2 = {
     "avx2",
     kVectorOps_avx2,
     avx2::kLoops,
+    avx2::algebra::kLoops,
     avx2::add_contributions,
     nearest_avx2,
     {{scan_avx2<0, false>, scan_avx2<1, false>, scan_avx2<2, false>, scan_avx2<3, false>, scan_avx2<4, false>},
@@ -53,6 +57,7 @@ inline constexpr Instructions kAvx512 = {
     "avx512",
     kVectorOps_avx512,
     avx512::kLoops,
+    avx512::algebra::kLoops,
     avx512::add_contributions,
     nearest_avx2,
     {{scan_avx512<0, false>, scan_avx512<1, false>, scan_avx512<2, false>, scan_avx512<3, false>,
