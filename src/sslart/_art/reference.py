@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sslart._art.algebra.textbook import factorise, gram, inverse_diagonals, invert, multiply, solve
 from sslart._art.reference_scorer import Scorer
 from sslart._art.reference_terms import Flags, measure, nearest_centres
 from sslart._data.encoder import GRID
@@ -18,7 +19,22 @@ from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, mixed
 
-__all__ = ["Scorer", "encode", "learn", "measure", "nearest_centres", "new_cache", "rank", "row_keys"]
+__all__ = [
+    "Scorer",
+    "encode",
+    "factorise",
+    "gram",
+    "inverse_diagonals",
+    "invert",
+    "learn",
+    "measure",
+    "multiply",
+    "nearest_centres",
+    "new_cache",
+    "rank",
+    "row_keys",
+    "solve",
+]
 
 NO_NODE = -1
 

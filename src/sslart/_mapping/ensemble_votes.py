@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,7 +127,7 @@ def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray, 
         How many members must vote.
     """
     voted = votes[:, :, None] == np.arange(class_weights.shape[1])
-    weighted = np.einsum("msc,mc->sc", voted, class_weights)
+    weighted = _added(own * weights for own, weights in zip(voted, class_weights, strict=True))
     scores = np.where(weighted.any(axis=1, keepdims=True), weighted, voted.sum(axis=0))
     weights = np.take_along_axis(class_weights, votes, axis=1)
     weights[:, ~(weights * (votes != UNLABELLED)).any(axis=0)] = 1.0
@@ -148,7 +149,7 @@ def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatAr
     """
     abstained = votes == UNLABELLED
     shares = np.where(abstained[:, :, None], 0.0, probas) * class_weights[:, None]
-    scores = shares.sum(axis=0)
+    scores = _added(shares)
     winners = _winners(votes, scores, quorum)
     own, towards = (
         np.take_along_axis(shares, np.maximum(indices, 0)[:, :, None], axis=2)[:, :, 0]
@@ -156,6 +157,11 @@ def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatAr
     )
     nodes = np.full(votes.shape, UNLABELLED)
     return Ballot(nodes, votes, np.where(abstained, 0.0, own), scores, winners, np.where(abstained, -1.0, towards))
+
+
+def _added(parts: Iterable[FloatArray]) -> FloatArray:
+    """Return the sum over members, one after another: a sample has the same sum alone and among others."""
+    return sum(parts, start=np.zeros(()))
 
 
 def _winners(votes: IntArray, scores: FloatArray, quorum: int) -> IntArray:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sslart._art.algebra import multiply
 from sslart._data.samples import Table
 from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT
@@ -127,7 +128,7 @@ def left_out_by_vote(found: Sequence[LeftOut], tables: Sequence[Table], *, weigh
 def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:
     """Return the success of each member with each class, without each label: (n_members, n_labels, n_classes)."""
     of_class = np.eye(n_classes)[truth] * weights[:, None]
-    hits, trials = right @ of_class, of_class.sum(axis=0)
+    hits, trials = multiply(right.astype(np.float64), of_class), of_class.sum(axis=0)
     own_hits = right[:, :, None] * of_class
     hits, trials = hits[:, None] - own_hits, trials - of_class
     overall = hits.sum(axis=2, keepdims=True) / np.maximum(trials.sum(axis=1, keepdims=True), 1e-12)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
 
 MIN_VALUES = 1 << 22  # below, a thread costs more than it saves
 
@@ -60,29 +58,3 @@ def n_threads(n_jobs: int | None, n_values: int) -> int:
     `n_values` is how many values the work reads: little work is done by one thread, without a call of joblib.
     """
     return 1 if n_values < MIN_VALUES else int(effective_n_jobs(n_jobs))
-
-
-class _OneThread:
-    """Linear algebra in one thread while anybody is inside, in whatever thread; then as it was."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_inside = 0
-        self._controller: Any = None
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._n_inside += 1
-            if self._n_inside == 1:
-                self._controller = self._controller or ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._n_inside -= 1
-            if self._n_inside == 0:
-                self._limit.restore_original_limits()
-
-
-ONE_THREAD = _OneThread()  # for the same bits on any number of cores

@@ -175,7 +175,7 @@ def _samples_of_boxes(view: ModelView) -> Table:
 def _importances(view: ModelView, table: Table, *, of_boxes: bool) -> FeatureImportances:
     parts = contributions_in(view, table)
     weights = np.full(len(table), 1.0 / len(table))
-    by_class = np.tensordot(weights, np.abs(parts.values), axes=1)
+    by_class = (weights[:, None, None] * np.abs(parts.values)).sum(axis=0)
     direction = np.full(by_class.shape, np.nan)
     by_category: dict[str, dict[Any, FloatArray]] = {}
     for column, name in enumerate(parts.feature_names):
@@ -187,7 +187,7 @@ def _importances(view: ModelView, table: Table, *, of_boxes: bool) -> FeatureImp
         by_class,
         direction,
         by_category,
-        weights @ np.abs(parts.graph),
+        (weights[:, None] * np.abs(parts.graph)).sum(axis=0),
         parts.feature_names,
         parts.classes,
         len(weights),

@@ -24,7 +24,7 @@ def problem(seed: int, n: int = 12, n_terms: int = 7, n_classes: int = 3) -> tup
 def test_left_out_is_what_the_others_alone_predict(seed: int, n: int, ridge: float) -> None:
     matrix, targets = problem(seed, n)
     gram = matrix @ matrix.T
-    fit = DualRidge(gram.copy(), targets).fit(ridge)
+    fit = next(DualRidge(gram.copy(), targets).fits([ridge]))
     for one in range(n):
         others = np.delete(np.arange(n), one)
         without = KernelRidge(alpha=ridge, kernel="precomputed").fit(gram[np.ix_(others, others)], targets[others])
@@ -43,7 +43,7 @@ def test_a_group_is_left_out_as_a_whole(seed: int, n: int, n_groups: int, ridge:
     matrix[n // 2] = matrix[0]  # a copy
     group_of = np.random.RandomState(seed).randint(n_groups, size=n)
     gram = matrix @ matrix.T
-    fit = DualRidge(gram.copy(), targets, groups=LabelGroups(group_of).several).fit(ridge)
+    fit = next(DualRidge(gram.copy(), targets, groups=LabelGroups(group_of).several).fits([ridge]))
     for one in range(n):
         others = np.flatnonzero(group_of != group_of[one])
         expected = np.zeros(3)
@@ -58,20 +58,22 @@ def test_a_group_is_left_out_as_a_whole(seed: int, n: int, n_groups: int, ridge:
 def test_coefficients_solve_the_dual(seed: int, ridge: float) -> None:
     matrix, targets = problem(seed)
     gram = matrix @ matrix.T
-    fit = DualRidge(gram.copy(), targets).fit(ridge)
+    fit = next(DualRidge(gram.copy(), targets).fits([ridge]))
     assert fit.ridge == ridge
     np.testing.assert_allclose((gram + ridge * np.eye(len(gram))) @ fit.coefficients, targets, atol=EXACT)
 
 
-def test_many_ridges_cost_one_decomposition_and_give_what_each_gives_alone() -> None:
+def test_many_ridges_give_what_each_gives_alone() -> None:
     matrix, targets = problem(0)
     gram = matrix @ matrix.T
     ridges = [1e-3, 0.1, 10.0]
     once = DualRidge(gram.copy(), targets)
-    for ridge in ridges:
-        fit, alone = once.fit(ridge), DualRidge(gram.copy(), targets).fit(ridge)
+    for ridge, fit in zip(ridges, once.fits(ridges), strict=True):
+        alone = next(DualRidge(gram.copy(), targets).fits([ridge]))
         assert fit.ridge == ridge
         np.testing.assert_array_equal(fit.left_out, alone.left_out)
+    for coefficients, fit in zip(once.coefficients(ridges), once.fits(ridges), strict=True):
+        np.testing.assert_array_equal(coefficients, fit.coefficients)
 
 
 @pytest.mark.parametrize(("n", "n_terms"), [(30, 5), (5, 30), (12, 12)])
@@ -80,14 +82,14 @@ def test_primal_gives_the_weights_of_the_dual(n: int, n_terms: int, ridge: float
     matrix, targets = problem(n, n, n_terms)
     penalties = np.random.RandomState(0).uniform(0.2, 3.0, n_terms)
     scaled = matrix / penalties  # |w|² with penalties is that of weights times their root
-    fit = DualRidge(scaled @ matrix.T, targets).fit(ridge)
+    fit = next(DualRidge(scaled @ matrix.T, targets).fits([ridge]))
     np.testing.assert_allclose(primal(matrix, penalties, targets, ridge), scaled.T @ fit.coefficients, atol=EXACT)
 
 
 def test_duplicates_and_samples_without_activation_do_no_harm() -> None:
     matrix, targets = problem(0)
     matrix[3], matrix[5:8] = 0.0, matrix[5]
-    fit = DualRidge(matrix @ matrix.T, targets).fit(1e-3)
+    fit = next(DualRidge(matrix @ matrix.T, targets).fits([1e-3]))
     assert np.isfinite(fit.left_out).all()
     np.testing.assert_allclose(fit.left_out[3], 0.0, atol=EXACT)  # no other sample contributes to it
 
@@ -112,7 +114,7 @@ def test_without_a_block_is_what_the_others_outside_the_block_predict(
     gram = matrix @ matrix.T
     groups = LabelGroups(group_of).several
     regression = DualRidge(gram.copy(), targets, weights, groups)
-    fits = [regression.fit(one) for one in (ridge, 2 * ridge)]
+    fits = list(regression.fits([ridge, 2 * ridge]))
     blocks = [np.flatnonzero(block_of == block) for block in np.unique(block_of)]
     found, other = left_out_without(gram, targets, fits, blocks, weights, groups)
     (alone,) = left_out_without(gram, targets, fits[1:], blocks, weights, groups)
@@ -134,7 +136,9 @@ def test_a_weight_of_two_is_the_sample_twice(seed: int, ridge: float) -> None:
     matrix, targets = problem(seed)
     weights = np.random.RandomState(seed).randint(1, 4, len(matrix))
     rows = np.repeat(np.arange(len(matrix)), weights)
-    once = DualRidge(matrix @ matrix.T, targets, weights.astype(float)).fit(ridge)
-    again = DualRidge(matrix[rows] @ matrix[rows].T, targets[rows], groups=LabelGroups(rows).several).fit(ridge)
+    once = next(DualRidge(matrix @ matrix.T, targets, weights.astype(float)).fits([ridge]))
+    again = next(
+        DualRidge(matrix[rows] @ matrix[rows].T, targets[rows], groups=LabelGroups(rows).several).fits([ridge])
+    )
     np.testing.assert_allclose(matrix.T @ once.coefficients, matrix[rows].T @ again.coefficients, atol=1e-6)
     np.testing.assert_allclose(once.left_out[rows], again.left_out, atol=1e-6)

@@ -251,5 +251,5 @@ def feature_means(samples: FloatArray, weights: FloatArray | None = None) -> Flo
     known = ~np.isnan(samples)
     if weights is None:
         return np.where(known.any(axis=0), np.nansum(samples, axis=0) / np.maximum(known.sum(axis=0), 1), 0.5)
-    totals = weights @ known
-    return np.where(totals > 0, weights @ np.nan_to_num(samples) / np.where(totals > 0, totals, 1.0), 0.5)
+    totals, sums = ((weights[:, None] * values).sum(axis=0) for values in (known, np.nan_to_num(samples)))
+    return np.where(totals > 0, sums / np.where(totals > 0, totals, 1.0), 0.5)

@@ -31,7 +31,6 @@ from sslart._mapping.evidence.settings import (
 )
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.parallel import ONE_THREAD
 from sslart._utils.params import check_number
 from sslart._utils.text import list_text
 
@@ -151,13 +150,12 @@ class EvidenceMapping:
         return mapping._with_choice(is_last) if choose and len(class_table.seen) > 1 else mapping
 
     def _with_choice(self, is_last: bool) -> EvidenceMapping:
-        with ONE_THREAD:
-            nodes = self._landmarks()
-            labelled = replace(self._labelled_set(nodes), block_of=None)
-            if has_many_classes(labelled):
-                return self._with_choice_of_many(labelled, nodes, is_last)
-            solution = choose(labelled, self.settings.fixed, nodes)
-            final = learn_all(labelled, solution) if is_last else None
+        nodes = self._landmarks()
+        labelled = replace(self._labelled_set(nodes), block_of=None)
+        if has_many_classes(labelled):
+            return self._with_choice_of_many(labelled, nodes, is_last)
+        solution = choose(labelled, self.settings.fixed, nodes)
+        final = learn_all(labelled, solution) if is_last else None
         reservoir = self.reservoir.with_blocks(labelled.blocks)
         return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=True)
 
@@ -176,9 +174,8 @@ class EvidenceMapping:
         """The regression on the labels kept and the boxes as they are, solved when it is first needed."""
         if self.chosen is not None:
             return self.chosen
-        with ONE_THREAD:
-            nodes = self._landmarks()
-            return learn(self._labelled_set(nodes), self.mixtures, nodes)
+        nodes = self._landmarks()
+        return learn(self._labelled_set(nodes), self.mixtures, nodes)
 
     @property
     def readout(self) -> Readout:

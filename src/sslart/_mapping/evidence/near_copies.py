@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sslart._art.algebra import gram_matrix, multiply
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.chance import equal_share
 
@@ -93,9 +94,9 @@ def _distances(samples: FloatArray) -> FloatArray:
     """Return the distance between any two samples: the root mean square over the features that both have."""
     known = (~np.isnan(samples)).astype(float)
     values = np.where(np.isnan(samples), 0.0, samples)
-    squares = values**2 @ known.T
-    total = np.maximum(squares + squares.T - 2.0 * values @ values.T, 0.0)
-    n_shared = known @ known.T
+    squares = multiply(values**2, known.T)
+    total = np.maximum(squares + squares.T - 2.0 * gram_matrix(values), 0.0)
+    n_shared = gram_matrix(known)
     found: FloatArray = np.sqrt(np.divide(total, n_shared, out=np.ones_like(total), where=n_shared > 0))
     np.fill_diagonal(found, 0.0)
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from sslart._art.backend import backend
 from sslart._mapping.evidence.bases.base import Term
@@ -19,6 +19,7 @@ from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
 
+LOG_RANGE, N_TRIED = (-1.0, 4.0), 26  # of the inverse temperature: its logarithm, and how many are tried first
 CONTRIBUTION_COST = 24  # of the contributions of a sample, against its score
 
 
@@ -152,15 +153,43 @@ class ReadoutBuilder:
 
 
 def calibration(left_out: FloatArray, classes: IntArray, weights: FloatArray) -> tuple[float, float]:
-    """Return the inverse temperature and the smoothing that suit the scores of left-out labels best."""
-    n, n_classes = left_out.shape
+    """Return the inverse temperature and the smoothing that suit the scores of left-out labels best.
+
+    The inverse temperature is that of the lowest log loss within its range, the ends included.
+    """
     smoothing = 1.0 / (float(weights.sum()) + 2.0)
-    each = np.arange(n)
+    loss = _CalibrationLoss(left_out, classes, weights, smoothing)
+    grid = np.linspace(*LOG_RANGE, N_TRIED)
+    best = int(np.argmin([loss(one) for one in grid]))
+    lower, upper = grid[max(best - 1, 0)], grid[min(best + 1, N_TRIED - 1)]
+    found = [float(grid[best])]
+    if loss.slope(lower) < 0.0 < loss.slope(upper):
+        found.append(float(brentq(loss.slope, lower, upper, xtol=1e-14)))
+    return float(np.exp(min(found, key=loss))), smoothing
 
-    def log_loss(log_inverse_temperature: float) -> float:
-        exponents = np.exp(log_inverse_temperature) * (left_out - left_out.max(axis=1, keepdims=True))
-        shares = np.exp(exponents)
-        right = shares[each, classes] / shares.sum(axis=1)
-        return -float(weights @ np.log((1.0 - smoothing) * right + smoothing / n_classes))
 
-    return float(np.exp(minimize_scalar(log_loss, bounds=(-1.0, 4.0), method="bounded").x)), smoothing
+class _CalibrationLoss:
+    """The log loss of probabilities by the logarithm of the inverse temperature, and its slope."""
+
+    def __init__(self, left_out: FloatArray, classes: IntArray, weights: FloatArray, smoothing: float) -> None:
+        self._below_best = left_out - left_out.max(axis=1, keepdims=True)
+        self._right = np.arange(len(classes)), classes
+        self._weights, self._smoothing = weights, smoothing
+
+    def __call__(self, log_scale: float) -> float:
+        shares = self._shares(log_scale)
+        return -float((self._weights * np.log(self._smoothed(shares[self._right]))).sum())
+
+    def slope(self, log_scale: float) -> float:
+        shares = self._shares(log_scale)
+        right = shares[self._right]
+        gain = self._below_best[self._right] - (shares * self._below_best).sum(axis=1)
+        rise = (1.0 - self._smoothing) * right * np.exp(log_scale) * gain
+        return -float((self._weights * rise / self._smoothed(right)).sum())
+
+    def _shares(self, log_scale: float) -> FloatArray:
+        shares = np.exp(np.exp(log_scale) * self._below_best)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def _smoothed(self, shares: FloatArray) -> FloatArray:
+        return np.asarray((1.0 - self._smoothing) * shares + self._smoothing / self._below_best.shape[1])

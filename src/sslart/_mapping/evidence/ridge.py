@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
-import scipy.linalg
 
+from sslart._art.algebra import Cholesky, gram_matrix, multiply
 from sslart._utils.arrays import FloatArray, IntArray
 
 MAX_AT_ONCE = 64  # labels for which several λ are taken together
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Fit:
 
 
 class DualRidge:
-    """The regression on one Gram matrix, which is decomposed once for all λ and used up.
+    """The regression on one Gram matrix, which is used up.
 
     Parameters
     ----------
@@ -58,29 +61,36 @@ class DualRidge:
         if self._root is not None:
             gram *= self._root
             gram *= self._root.T
-        values, self._vectors = scipy.linalg.eigh(gram, overwrite_a=True, check_finite=False, driver="evd")
-        self._values = np.maximum(values, 0.0)
-        self._turned, self._squared = self._vectors.T @ self._weighted(targets), self._vectors**2
-        if self._root is not None:
-            self._squared *= self._root**2
-        self._of_groups = [self._weighted_rows(rows) for rows in groups]
+        self._gram = gram
+
+    def coefficients(self, ridges: Sequence[float]) -> Iterator[FloatArray]:
+        """Yield the coefficients for each λ."""
+        for some in _at_once(ridges, len(self._gram)):
+            yield from self._solved(self._decomposed(some), len(some))
+
+    def fits(self, ridges: Sequence[float]) -> Iterator[Fit]:
+        """Yield the solution for each λ."""
+        for some in _at_once(ridges, len(self._gram)):
+            systems = self._decomposed(some)
+            coefficients = self._solved(systems, len(some))
+            diagonal = np.diagonal(systems.inverse, axis1=1, axis2=2) if self._groups else systems.inverse_diagonal()
+            left_out = self._targets - coefficients / self._weighted(self._weighted(diagonal[..., None]))
+            for rows in self._groups:
+                inner = systems.inverse[:, rows[:, :, None], rows[:, None, :]]
+                if self._root is not None:
+                    inner = inner * self._root[rows] * self._root[rows].transpose(0, 2, 1)
+                left_out[:, rows] = self._targets[rows] - Cholesky(inner).solve(coefficients[:, rows])
+            yield from map(Fit, some, coefficients, left_out)
+
+    def _decomposed(self, ridges: Sequence[float]) -> Cholesky:
+        each = np.repeat(np.array(ridges)[:, None], len(self._gram), axis=1)
+        return _plus_diagonal(self._gram, each)
+
+    def _solved(self, systems: Cholesky, n: int) -> FloatArray:
+        return self._weighted(systems.solve(np.repeat(self._weighted(self._targets)[None], n, axis=0)))
 
     def _weighted(self, values: FloatArray) -> FloatArray:
         return values if self._root is None else values * self._root
-
-    def _weighted_rows(self, rows: IntArray) -> FloatArray:
-        vectors = self._vectors[rows]
-        return np.asarray(vectors if self._root is None else vectors * self._root[rows])
-
-    def fit(self, ridge: float) -> Fit:
-        """Return the solution for one λ."""
-        inverse = 1.0 / (self._values + ridge)
-        coefficients = self._weighted(self._vectors @ (inverse[:, None] * self._turned))
-        left_out = self._targets - coefficients / (self._squared @ inverse)[:, None]
-        for rows, of_group in zip(self._groups, self._of_groups, strict=True):
-            inner = (of_group * inverse) @ of_group.transpose(0, 2, 1)
-            left_out[rows] = self._targets[rows] - np.linalg.solve(inner, coefficients[rows])
-        return Fit(ridge, coefficients, left_out)
 
 
 def left_out_without(
@@ -110,11 +120,10 @@ def left_out_without(
         Without meaning for the samples of the block itself.
     """
     sizes = np.array([len(block) for block in blocks])
-    at_once = len(fits) if len(gram) <= MAX_AT_ONCE else 1
-    for start in range(0, len(fits), at_once):
-        some = fits[start : start + at_once]
+    for some in _at_once(fits, len(gram)):
         ridges = np.array([fit.ridge for fit in some])[:, None]
-        whole = _inverses(gram, ridges if weights is None else ridges / weights)
+        each = np.repeat(ridges, len(gram), axis=1) if weights is None else ridges / weights
+        whole = _plus_diagonal(gram, each).inverse
         coefficients = np.array([fit.coefficients for fit in some])
         found = np.empty((len(some), len(blocks), *targets.shape))
         for size in np.unique(sizes).tolist():
@@ -124,18 +133,18 @@ def left_out_without(
         yield from found
 
 
-def _inverses(gram: FloatArray, ridges: FloatArray) -> FloatArray:
-    """Return (G + λW⁻¹)⁻¹ for each row of λW⁻¹: of small matrices all at once, of large ones by Cholesky."""
+def _at_once(those: Sequence[Item], n_labels: int) -> Iterator[Sequence[Item]]:
+    """Yield parts of a sequence that are taken together: all of it where labels are few, else one by one."""
+    size = max(len(those), 1) if n_labels <= MAX_AT_ONCE else 1
+    return (those[start : start + size] for start in range(0, len(those), size))
+
+
+def _plus_diagonal(gram: FloatArray, ridges: FloatArray) -> Cholesky:
+    """Return G + λW⁻¹ for each row of λW⁻¹, decomposed."""
     systems = np.repeat(gram[None], len(ridges), axis=0)
     places = np.arange(len(gram))
     systems[:, places, places] += ridges
-    if len(systems) > 1:
-        return np.asarray(np.linalg.inv(systems), dtype=np.float64)
-    factor = scipy.linalg.cholesky(systems[0], lower=True, overwrite_a=True, check_finite=False)
-    (potri,) = scipy.linalg.get_lapack_funcs(("potri",), (factor,))
-    lower, _ = potri(factor, lower=1, overwrite_c=1)
-    below = np.tril(lower, -1)
-    return np.asarray(below + below.T + np.diag(np.diagonal(lower)))[None]
+    return Cholesky(systems, ridges, overwrite=True)
 
 
 def _without(
@@ -143,9 +152,9 @@ def _without(
 ) -> FloatArray:
     """Return what `left_out_without` does for several fits and blocks of one size, shape (n_blocks, size)."""
     of_block = whole[:, rows]
-    turned = np.linalg.solve(whole[:, rows[:, :, None], rows[:, None, :]], of_block)
+    turned = Cholesky(whole[:, rows[:, :, None], rows[:, None, :]], overwrite=True).solve(of_block)
     diagonal = np.diagonal(whole, axis1=1, axis2=2)[:, None] - np.einsum("fmbn,fmbn->fmn", turned, of_block)
-    rest = coefficients[:, None] - turned.transpose(0, 1, 3, 2) @ coefficients[:, rows]
+    rest = coefficients[:, None] - multiply(turned.transpose(0, 1, 3, 2), coefficients[:, rows])
     inside = np.zeros(diagonal.shape[1:], dtype=bool)
     np.put_along_axis(inside, rows, True, axis=1)
     diagonal[:, inside] = 1.0
@@ -154,11 +163,13 @@ def _without(
         change = np.einsum("fmbgs,fmbgt->fmgst", turned[..., group], of_block[..., group])
         inner = whole[:, None, group[:, :, None], group[:, None, :]] - change
         inner[:, inside[:, group[:, 0]]] = np.eye(group.shape[1])
-        found[:, :, group] = targets[group] - np.linalg.solve(inner, rest[:, :, group])
+        found[:, :, group] = targets[group] - Cholesky(inner).solve(rest[:, :, group])
     return np.asarray(found)
 
 
 def primal(matrix: FloatArray, penalties: FloatArray, targets: FloatArray, ridge: float) -> FloatArray:
     """Return the weights w that minimise |Φw − Y|² + λ Σ penalty · w²: those that the dual gives."""
-    system = matrix.T @ matrix + np.diag(ridge * penalties)
-    return np.asarray(scipy.linalg.solve(system, matrix.T @ targets, assume_a="pos", check_finite=False))
+    system = gram_matrix(matrix.T)
+    places = np.arange(len(system))
+    system[places, places] += ridge * penalties
+    return Cholesky(system, ridge * penalties, overwrite=True).solve(multiply(matrix.T, targets))

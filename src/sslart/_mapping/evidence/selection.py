@@ -188,13 +188,13 @@ def _near_the_best(
     for specs in candidates:
         for fit in trial.fits(specs, fixed.ridges):
             own = _losses(fit.left_out, subset)
-            score = float(own @ subset.counts)
+            score = float((own * subset.counts).sum())
             best = min(best, score)
             if score - best <= reach + ROUNDING:
                 fits[len(tried)] = fit
             tried.append(Mixture(specs, fit.ridge))
             losses.append(own)
-    scores = np.array(losses) @ subset.counts
+    scores = (np.array(losses) * subset.counts).sum(axis=1)
     near = np.flatnonzero(scores - scores.min() <= reach)
     return [tried[one] for one in near], [fits[one] for one in near.tolist()], scores[near]
 
@@ -256,7 +256,7 @@ def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> I
 
     `shares`: of each group of functions (column) in each candidate (row).
     """
-    by_group = weights[kept] @ shares[kept]
+    by_group = (weights[kept, None] * shares[kept]).sum(axis=0)
     order = np.argsort(by_group, kind="stable")
     order = order[by_group[order] > 0]
     minor = order[np.cumsum(by_group[order]) <= MAX_DROPPED * by_group.sum()]

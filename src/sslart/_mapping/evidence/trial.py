@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sslart._art.algebra import multiply
 from sslart._mapping.evidence.bases.base import Basis
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import family_of
@@ -61,7 +62,7 @@ class Trial:
             return
         labelled, gram = self.labelled, self._gram([self.basis(spec) for spec in specs])
         regression = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
-        fits = [regression.fit(ridge) for ridge in ridges]
+        fits = list(regression.fits(ridges))
         if self._needs_folds(specs):
             left_out = self._left_out_by_folds(specs, tuple(ridges))
             fits = [replace(fit, left_out=own) for fit, own in zip(fits, left_out, strict=True)]
@@ -127,8 +128,8 @@ class Trial:
         gram = self._gram([family_of(spec).basis(spec, design) for spec in specs])
         weights = None if labelled.ridge_weights is None else labelled.ridge_weights[known]
         regression = DualRidge(gram[np.ix_(known, known)], labelled.targets[known], weights)
-        for number, ridge in enumerate(ridges):
-            found[number] = gram[:, known] @ regression.fit(ridge).coefficients
+        for own, coefficients in zip(found, regression.coefficients(ridges), strict=True):
+            own[:] = multiply(gram[:, known], coefficients)
         return found
 
 

@@ -131,7 +131,7 @@ class Neighbourhood:
         self.table = table
         filled = np.where(np.isnan(coded), FILL, coded)
         n_neighbours = min(N_NEIGHBOURS + 1, len(table))
-        search = heavy("sklearn.neighbors").NearestNeighbors(n_neighbors=n_neighbours).fit(filled)
+        search = heavy("sklearn.neighbors").NearestNeighbors(n_neighbors=n_neighbours, algorithm="kd_tree").fit(filled)
         self.neighbours: IntArray = search.kneighbors(filled, return_distance=False)[:, n_neighbours > 1 :]
         self.decimals = [_decimals(column) for column in table.values.T]
         self.is_discrete = np.array([len(np.unique(column)) <= FEW_VALUES for column in table.values.T])

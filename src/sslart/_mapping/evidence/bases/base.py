@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from sslart._art.algebra import gram_matrix, multiply
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
@@ -81,11 +82,11 @@ class Basis(ABC):
     @cached_property
     def gram(self) -> FloatArray:
         """ΦΦ', scaled so that its mean diagonal is one. Ridge in the dual needs nothing else."""
-        return np.asarray(self.matrix @ self.matrix.T / self.scale)
+        return np.asarray(gram_matrix(self.matrix) / self.scale)
 
     def weights(self, coefficients: FloatArray) -> FloatArray:
         """Return the weight of each function, shape (n_functions, n_classes), from coefficients of the samples."""
-        return np.asarray(self.matrix.T @ coefficients / self.scale)
+        return np.asarray(multiply(self.matrix.T, coefficients) / self.scale)
 
     def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit | None:
         """Return the solution of a basis that is no ridge regression and takes part in no mixture; None for others."""

@@ -23,7 +23,6 @@ BOXES_PER_SUBSPACE = 128
 BOXES_PER_FEATURE = 15  # at most so many boxes times the features, or MIN_BOXES if those are more
 MIN_BOXES = 500
 NEGLIGIBLE = 0.01
-MAX_DENSE_CLASSES = 100
 
 
 @dataclass(frozen=True)
@@ -221,22 +220,15 @@ class RelevantFamily(BoxFamily):
         )
         samples = np.where(np.isnan(samples), feature_means(samples, weights), samples)
         n, n_classes = weights.sum(), int(classes.max(initial=0)) + 1
-        of_class = _indicators(classes, n_classes, weights)
-        sizes, mean = of_class.sum(axis=0), weights @ samples / max(n, 1e-9)
+        of_class = scipy.sparse.csr_array((weights, (np.arange(len(classes)), classes)), (len(classes), n_classes))
+        sizes, mean = of_class.sum(axis=0), (weights[:, None] * samples).sum(axis=0) / max(n, 1e-9)
         means = of_class.T @ samples / np.maximum(sizes, 1e-9)[:, None]
-        between = sizes @ (means - mean) ** 2
-        total = weights @ (samples - mean) ** 2 + 1e-9
+        between = (sizes[:, None] * (means - mean) ** 2).sum(axis=0)
+        total = (weights[:, None] * (samples - mean) ** 2).sum(axis=0) + 1e-9
         explained = 1.0 - (1.0 - between / total) * (n - 1) / max(n - n_classes, 1)
         root = np.sqrt(np.maximum(explained, 0.0))
         root += 0.1 * (root.max() + 0.01)
         return np.asarray(root * len(root) / root.sum())
-
-
-def _indicators(classes: IntArray, n_classes: int, weights: FloatArray) -> Any:
-    """Return the weight of each label in the column of its class: a sparse matrix where classes are many."""
-    if n_classes <= MAX_DENSE_CLASSES:
-        return np.eye(n_classes)[classes] * weights[:, None]
-    return scipy.sparse.csr_array((weights, (np.arange(len(classes)), classes)), shape=(len(classes), n_classes))
 
 
 class SubspaceFamily(BoxFamily):

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.linalg
 
+from sslart._art.algebra import Cholesky, multiply
 from sslart._art.backend import backend
 from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
 from sslart._mapping.evidence.bases.propagation import MIN_BOXES, LabelPropagation, ReadBoxes, similarity
@@ -158,7 +158,7 @@ class CarriedBasis(Basis):
         super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
         self.graph = graph
         system = np.eye(len(graph.S)) - spec.bandwidth * graph.S
-        self.carried = scipy.linalg.solve(system, self.matrix.T, assume_a="pos", overwrite_a=True, check_finite=False)
+        self.carried = Cholesky(system, overwrite=True).solve(self.matrix.T)
 
     @cached_property
     def scale(self) -> float:
@@ -168,11 +168,11 @@ class CarriedBasis(Basis):
     @cached_property
     def gram(self) -> FloatArray:
         """Φ (I − aS)⁻¹ Φ', scaled so that its mean diagonal is one."""
-        return np.asarray(self.matrix @ self.carried / self.scale)
+        return np.asarray(multiply(self.matrix, self.carried) / self.scale)
 
     def weights(self, coefficients: FloatArray) -> FloatArray:
         """Return the weight of each box of the graph."""
-        return np.asarray(self.carried @ coefficients / self.scale)
+        return np.asarray(multiply(self.carried, coefficients) / self.scale)
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the graph with the weights of its boxes."""

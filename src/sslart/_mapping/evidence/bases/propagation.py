@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 
+from sslart._art.algebra import Cholesky, gram_matrix, multiply
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.optional import heavy
 
 N_NEIGHBOURS = 7
 UNREACHED = 1e-12
@@ -24,8 +23,7 @@ def similarity(centres: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return S and the nearest boxes of each box: S is their self-tuned similarity, symmetric, of norm one."""
     n_boxes = len(centres)
     n_neighbours = min(N_NEIGHBOURS, n_boxes - 1)
-    search = heavy("sklearn.neighbors").NearestNeighbors(n_neighbors=n_neighbours, algorithm="brute").fit(centres)
-    distances, neighbours = search.kneighbors()
+    distances, neighbours = _nearest(centres, n_neighbours)
     scale = distances[:, -1] + 1e-9  # of each box: the distance to the last of its neighbours
     near = np.exp(-(distances**2) / (scale[:, None] * scale[neighbours]))
     S = np.zeros((n_boxes, n_boxes))
@@ -33,6 +31,18 @@ def similarity(centres: FloatArray) -> tuple[FloatArray, IntArray]:
     S = np.maximum(S, S.T)
     root = np.sqrt(S.sum(axis=1)) + 1e-12
     return np.asarray(S / root[:, None] / root), np.asarray(neighbours)
+
+
+def _nearest(centres: FloatArray, n_neighbours: int) -> tuple[FloatArray, IntArray]:
+    """Return the distances to the nearest other centres of each, and which they are, nearest first."""
+    products = gram_matrix(centres)
+    squares = np.diagonal(products)
+    apart = np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)
+    np.fill_diagonal(apart, np.inf)
+    nearest = np.sort(np.argpartition(apart, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
+    order = np.argsort(np.take_along_axis(apart, nearest, axis=1), axis=1, kind="stable")
+    nearest = np.take_along_axis(nearest, order, axis=1)
+    return np.sqrt(np.take_along_axis(apart, nearest, axis=1)), nearest
 
 
 class ReadBoxes(NamedTuple):
@@ -62,10 +72,10 @@ class LabelPropagation:
         from_start = np.zeros((len(S), len(starts)))
         from_start[starts, np.arange(len(starts))] = 1.0
         system = np.eye(len(S)) - reach * S
-        self.received = scipy.linalg.solve(system, from_start, assume_a="pos", overwrite_a=True, check_finite=False)
+        self.received = Cholesky(system, overwrite=True).solve(from_start)
         labels = np.zeros((len(starts), targets.shape[1]))
         np.add.at(labels, self.start_of, targets)
-        self.held = np.maximum(self.received @ labels, 0.0)
+        self.held = np.maximum(multiply(self.received, labels), 0.0)
 
     def shares(self) -> FloatArray:
         """Return the share of each class in each box, shape (n_boxes, n_classes)."""
@@ -85,7 +95,8 @@ class LabelPropagation:
         found = np.empty((len(blocks), *self.targets.shape))
         for block, own in zip(blocks, found, strict=True):
             received = self.received[read.boxes[:, :, None], self.start_of[block]]
-            rest = np.maximum(held - received @ self.targets[block], 0.0)
+            removed = multiply(received.reshape(-1, len(block)), self.targets[block]).reshape(held.shape)
+            rest = np.maximum(held - removed, 0.0)
             others = np.maximum(otherwise - self.targets[block].sum(axis=0), 0.0)
             own[:] = np.einsum("na,nak->nk", read.shares, _normalised(rest, _shares_of(others)[:, None]))
         return found
@@ -97,7 +108,7 @@ class LabelPropagation:
         own = self.targets.copy()
         for rows in groups.several:
             received = self.received[read.boxes[rows][..., None], self.start_of[rows][:, None, None]]
-            removed[rows] = received @ self.targets[rows][:, None]
+            removed[rows] = np.einsum("gmrs,gsc->gmrc", received, self.targets[rows])
             own[rows] = self.targets[rows].sum(axis=1, keepdims=True)
         held = np.maximum(self.held[read.boxes] - removed, 0.0)
         return held, np.maximum(self.targets.sum(axis=0) - own, 0.0)

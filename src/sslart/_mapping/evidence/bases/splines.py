@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.linalg
 
+from sslart._art.algebra import Cholesky, multiply
 from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
@@ -52,18 +52,19 @@ class SplineBasis(Basis):
     def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
         knots = np.linspace(0.0, 1.0, N_KNOTS)
         similarity = np.exp(-np.abs(knots[:, None] - knots) / spec.bandwidth)
-        self.root = scipy.linalg.cholesky(similarity, lower=True)
+        self.root = Cholesky(similarity).lower
         below, part = knot_positions(samples)
         at = np.zeros((*samples.shape, N_KNOTS))
         np.put_along_axis(at, below[:, :, None], 1.0 - part[:, :, None], axis=2)
         np.put_along_axis(at, below[:, :, None] + 1, part[:, :, None], axis=2)
         at[np.isnan(samples)] = 0.0
-        super().__init__(spec, (at @ self.root).reshape(len(samples), -1), sample_weights)
+        super().__init__(spec, multiply(at.reshape(-1, N_KNOTS), self.root).reshape(len(samples), -1), sample_weights)
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the curves that weights make."""
-        n_classes = weights.shape[1]
-        return [SplineTerm(self.spec.rank_weight, self.root @ weights.reshape(-1, N_KNOTS, n_classes))]
+        by_feature = weights.reshape(-1, N_KNOTS, weights.shape[1])
+        heights = np.einsum("ak,fkc->fac", self.root, by_feature)
+        return [SplineTerm(self.spec.rank_weight, heights)]
 
 
 class SplineFamily(Family):

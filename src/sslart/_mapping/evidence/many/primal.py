@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 
+from sslart._art.algebra import Cholesky, gram_matrix, multiply
 from sslart._mapping.evidence.bases.base import Basis, Term
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import LabelledSet
@@ -33,15 +33,16 @@ class PrimalRidge:
         n_labels, sizes = len(labelled.classes), [basis.matrix.shape[1] for basis in bases]
         self._ends = np.cumsum([1, *sizes])[:-1]
         self._root = None if labelled.ridge_weights is None else np.sqrt(labelled.ridge_weights)
-        system = np.diag(ridge * np.append(1.0, np.repeat([len(bases) * basis.scale for basis in bases], sizes)))
+        penalties = ridge * np.append(1.0, np.repeat([len(bases) * basis.scale for basis in bases], sizes))
+        system = np.diag(penalties)
         sums = np.zeros((labelled.n_classes, len(system)))
         for start in range(0, n_labels, ROWS_AT_ONCE):
             rows = np.arange(start, min(start + ROWS_AT_ONCE, n_labels))
             matrix = self._matrix(rows)
-            system += matrix.T @ matrix
+            system += gram_matrix(matrix.T)
             sums += _sums_by_class(matrix if self._root is None else matrix * self._root[rows, None], rows, labelled)
-        self._factor = scipy.linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        self.weights = scipy.linalg.cho_solve(self._factor, sums.T, overwrite_b=True, check_finite=False)
+        self._factor = Cholesky(system, penalties, overwrite=True)
+        self.weights = self._factor.solve(sums.T)
 
     def _matrix(self, rows: IntArray) -> FloatArray:
         """Return the functions at some labels, times the roots of their weights."""
@@ -60,19 +61,19 @@ class PrimalRidge:
         r = Y − Φw, what is predicted for a group is Y − (I − H_gg)⁻¹ r_g.
         """
         matrix = self._matrix(rows)
-        solved = scipy.linalg.cho_solve(self._factor, matrix.T, check_finite=False)
+        solved = self._factor.solve(matrix.T)
         root = 1.0 if self._root is None else self._root[rows, None]
         targets = np.zeros((len(rows), self._labelled.n_classes))
         targets[np.arange(len(rows)), self._labelled.classes[rows]] = 1.0
         targets *= root
-        left_out: FloatArray = matrix @ self.weights
+        left_out = multiply(matrix, self.weights)
         np.subtract(targets, left_out, out=left_out)
         alone = np.ones(len(rows), dtype=bool)
         for together in groups.several:
             alone[together] = False
             for own in together:
-                inner = np.eye(len(own)) - matrix[own] @ solved[:, own]
-                left_out[own] = scipy.linalg.solve(inner, left_out[own], assume_a="pos", check_finite=False)
+                inner = np.eye(len(own)) - multiply(matrix[own], solved[:, own])
+                left_out[own] = Cholesky(inner, overwrite=True).solve(left_out[own])
         left_out[alone] /= 1.0 - np.einsum("np,pn->n", matrix[alone], solved[:, alone])[:, None]
         np.subtract(targets, left_out, out=left_out)
         left_out /= root

@@ -1,0 +1,94 @@
+"""Linear algebra by the loops of the textbook, in NumPy: the specification of that in the compiled kernel.
+
+Each result gets its products one after another, so that there is one right answer for every bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sslart._utils.arrays import FloatArray
+
+Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+
+def multiply(
+    a: FloatArray, b: FloatArray, out: FloatArray, a_transposed: bool, b_transposed: bool, stop: Flags
+) -> None:
+    """Fill `out` with the products of two stacks of matrices, each transposed or not."""
+    left = a.swapaxes(1, 2) if a_transposed else a
+    right = b.swapaxes(1, 2) if b_transposed else b
+    if left.shape[2] != right.shape[1] or out.shape != (len(left), left.shape[1], right.shape[2]):
+        raise ValueError("matrices whose shapes do not fit")
+    out[:] = 0.0
+    for k in range(left.shape[2]):
+        out += left[:, :, k, None] * right[:, None, k]
+        if stop[0]:
+            return
+
+
+def gram(a: FloatArray, out: FloatArray, a_transposed: bool, stop: Flags) -> None:
+    """Fill `out` with AA', where A is transposed or not."""
+    multiply(a[None], a[None], out[None], a_transposed, not a_transposed, stop)
+
+
+def factorise(matrices: FloatArray, floors: FloatArray, stop: Flags) -> None:
+    """Replace each matrix of a stack by L, with LL' = A; squares of its diagonal are at least the floors."""
+    n = matrices.shape[2]
+    if matrices.shape[1] != n or floors.shape != matrices.shape[:2]:
+        raise ValueError("matrices must have the shape (n_matrices, n, n), floors the shape (n_matrices, n)")
+    for k in range(n):
+        pivots = np.sqrt(np.maximum(matrices[:, k, k], floors[:, k]))
+        matrices[:, k, k] = pivots
+        matrices[:, k, k + 1 :] = 0.0
+        matrices[:, k + 1 :, k] /= pivots[:, None]
+        later = matrices[:, k + 1 :, k]
+        matrices[:, k + 1 :, k + 1 :] -= later[:, :, None] * later[:, None]
+        if stop[0]:
+            return
+
+
+def solve(factors: FloatArray, right_sides: FloatArray, stop: Flags) -> None:
+    """Replace B by (LL')⁻¹B."""
+    if factors.shape[1] != factors.shape[2]:
+        raise ValueError("factors must have the shape (n_matrices, n, n)")
+    if right_sides.shape[:2] != factors.shape[:2]:
+        raise ValueError("right_sides must have the shape (n_matrices, n, n_columns)")
+    _solve_lower(factors, right_sides, stop)
+    for k in reversed(range(factors.shape[1])):
+        right_sides[:, k] /= factors[:, k, k, None]
+        right_sides[:, :k] -= factors[:, k, :k, None] * right_sides[:, k, None]
+        if stop[0]:
+            return
+
+
+def invert(factors: FloatArray, out: FloatArray, stop: Flags) -> None:
+    """Fill `out` with (LL')⁻¹."""
+    if out.shape != factors.shape:
+        raise ValueError("out must have the shape (n_matrices, n, n)")
+    inverse = _inverse_factors(factors, stop)
+    multiply(inverse, inverse, out, True, False, stop)
+
+
+def inverse_diagonals(factors: FloatArray, out: FloatArray, stop: Flags) -> None:
+    """Fill `out` with the diagonal of (LL')⁻¹."""
+    if out.shape != factors.shape[:2]:
+        raise ValueError("out must have the shape (n_matrices, n)")
+    out[:] = 0.0
+    for row in _inverse_factors(factors, stop).swapaxes(0, 1):
+        out += row * row
+
+
+def _inverse_factors(factors: FloatArray, stop: Flags) -> FloatArray:
+    inverse = np.zeros(factors.shape)
+    inverse[:] = np.eye(factors.shape[1])
+    _solve_lower(factors, inverse, stop)
+    return inverse
+
+
+def _solve_lower(factors: FloatArray, right_sides: FloatArray, stop: Flags) -> None:
+    for k in range(factors.shape[1]):
+        right_sides[:, k] /= factors[:, k, k, None]
+        right_sides[:, k + 1 :] -= factors[:, k + 1 :, k, None] * right_sides[:, k, None]
+        if stop[0]:
+            return
