@@ -111,21 +111,25 @@ def _opposing_line(explanation: Explanation, box: Box) -> str:
     return f"Nearest {which}: {box_text(box)}{where}."
 
 
+def _beyond(because: str) -> str:
+    return (
+        f"It lies beyond all that was learnt{because}, and no box matches it: the prediction is that at the nearest edge "
+        "of the learnt range, and its confidence is not reliable."
+    )
+
+
 def _novelty_line(novelty: Novelty) -> str:
     because = f", because of {list_text([printable(name) for name in novelty.features])}" if novelty.features else ""
+    if novelty.is_novel:
+        return (
+            f"Novel{because}: the best match is {novelty.familiarity:.2f}. Of samples like those learnt, at most 5 in "
+            f"100 have less than {novelty.threshold:.2f}." + (f" {_beyond('')}" if novelty.is_beyond else "")
+        )
     if novelty.is_beyond:
-        return (
-            f"Beyond all that was learnt{because}: it matches no box at all. The prediction is that at the nearest edge "
-            "of what was learnt, and its confidence means nothing here."
-        )
-    if not novelty.is_novel:
-        return (
-            f"Learning it would make a new box{because}: the best match is {novelty.familiarity:.2f}, less than the "
-            f"vigilance {novelty.vigilance:g}. For a new sample that is usual."
-        )
+        return _beyond(because)
     return (
-        f"Novel{because}: the best match is {novelty.familiarity:.2f}. Of samples like those learnt, at most 5 in 100 "
-        f"have less than {novelty.threshold:.2f}."
+        f"Learning it would make a new box{because}: the best match is {novelty.familiarity:.2f}, less than the "
+        f"vigilance {novelty.vigilance:g}. For a new sample that is usual."
     )
 
 
