@@ -11,12 +11,12 @@ from sklearn.datasets import load_iris
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 from sslart._mapping.evidence.families import FAMILY_NAMES
 
-QUICK = {"bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5, "random_state": 0}
+QUICK: dict[str, Any] = {"bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5, "random_state": 0}
 BEYOND = "It lies beyond all that was learnt"
 
 
 def every_model() -> list[Any]:
-    evidence = [SSLART(mapping="evidence", families=[name], **QUICK) for name in FAMILY_NAMES]  # type: ignore[arg-type]
+    evidence = [SSLART(mapping="evidence", families=[name], **QUICK) for name in FAMILY_NAMES]
     return [*evidence, SSLART(random_state=0), FuzzyARTMAP(), WESSLART(n_members=3, random_state=0)]
 
 

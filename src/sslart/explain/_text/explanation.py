@@ -113,8 +113,8 @@ def _opposing_line(explanation: Explanation, box: Box) -> str:
 
 def _beyond(because: str) -> str:
     return (
-        f"It lies beyond all that was learnt{because}, and no box matches it: the prediction is that at the nearest edge "
-        "of the learnt range, and its confidence is not reliable."
+        f"It lies beyond all that was learnt{because}, and no box matches it: the prediction is that at the nearest "
+        "edge of the learnt range, and its confidence is not reliable."
     )
 
 

@@ -24,8 +24,8 @@ from sslart._mapping.evidence.selection import choose_of_many_classes
 from sslart._mapping.evidence.settings import NO_BLOCK, BasisSpec, FixedSettings
 from sslart._mapping.model_view import view_of
 
-QUICK = {"mapping": "evidence", "families": ["box"], "rank_weight": 0.5, "random_state": 0}
-FIXED = {**QUICK, "bandwidth": 0.25, "ridge": 0.01}
+QUICK: dict[str, Any] = {"mapping": "evidence", "families": ["box"], "rank_weight": 0.5, "random_state": 0}
+FIXED: dict[str, Any] = {**QUICK, "bandwidth": 0.25, "ridge": 0.01}
 MEGABYTE = 2**20
 
 
