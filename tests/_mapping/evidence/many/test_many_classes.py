@@ -129,7 +129,7 @@ def test_a_model_of_many_classes_is_the_same_after_saving(tmp_path: Path) -> Non
     names = np.array([f"product {index}" for index in range(120)], dtype=object)
     model = SSLART(**FIXED).fit(X, names[y])
     sslart.save(model, tmp_path / "model")
-    again = sslart.load(tmp_path / "model")
+    again: Any = sslart.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
     assert again.loo_accuracy_ == model.loo_accuracy_
     assert str(again.summary()) == str(model.summary())
