@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -74,6 +76,39 @@ def test_recoded_boxes_cover_what_they_covered(values: np.ndarray, more: np.ndar
     np.testing.assert_array_equal(new_lower[~reached], 1.0)
     np.testing.assert_array_equal(new_upper[~reached], 0.0)
     np.testing.assert_array_equal(new_lower * GRID, np.rint(new_lower * GRID))
+
+
+def recoded_by_the_page(code: float, old: tuple[float, float], new: tuple[float, float], step: int) -> float:
+    """Return the code of a corner after widening, as docs/model.md has it; step: -1 for a lower corner, else 1."""
+
+    def value(code: float, low: float, high: float) -> float:
+        return high if code == 1 else low + code * (high - low)
+
+    x = value(code, *old)
+    scaled = (x - new[0]) / (new[1] - new[0]) * GRID
+    found = min(max((math.floor(scaled) if step < 0 else math.ceil(scaled)) / GRID, 0.0), 1.0)
+    return found + step / GRID if step * value(found, *new) < step * x else found
+
+
+@given(
+    start=st.floats(-1e6, 1e6).filter(lambda x: abs(x) > 1e-300),
+    widths=st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 2**40)),
+    codes=st.lists(st.integers(0, int(GRID)), min_size=2, max_size=2),
+)
+def test_ranges_of_a_few_units_in_the_last_place_widen_as_the_page_has_it(
+    start: float, widths: tuple[int, int, int], codes: list[int]
+) -> None:
+    unit = math.ulp(start)
+    old = start, start + widths[0] * unit
+    new = old[0] - widths[1] * unit, old[1] + widths[2] * unit
+    encoder = first(np.array([[old[0]], [old[1]]]))
+    wider = encoder.covering(Table(np.array([[new[0]], [new[1]]])))
+    lower, upper = sorted(code / GRID for code in codes)
+    found = encoder.recode_boxes(np.array([[lower]]), np.array([[upper]]), wider)
+    expected = lower, upper
+    if old != new:
+        expected = recoded_by_the_page(lower, old, new, -1), recoded_by_the_page(upper, old, new, 1)
+    assert (found[0].item(), found[1].item()) == expected
 
 
 @given(samples=lattices(min_samples=2))

@@ -22,7 +22,7 @@ from sslart.persistence import _file
 QUICK = [name for name in NAMES if name not in SLOW]
 N_MUTANTS = 10_000
 N_PARTS = 20
-MAX_SECONDS = 20.0
+MAX_SECONDS = 20.0  # of processor time, for one file
 MAX_MEMORY = 500 * 2**20
 
 
@@ -58,12 +58,12 @@ def check_mutants(names: list[str], n: int, seed: int, path: Path) -> int:
         file, saved, X, y = seed_of(name)
         mutant, changes = mutant_of(file, random)
         write(path, mutant)
-        start = time.monotonic()
+        start = time.process_time()
         try:
             accepted += verdict_on(path, X, y, same=saved, thorough=number % 5 == 0) != "refused"
         except Exception as error:
             raise AssertionError(f"{name}, with {changes}") from error
-        assert time.monotonic() - start < MAX_SECONDS, f"{name}, with {changes}"
+        assert time.process_time() - start < MAX_SECONDS, f"{name}, with {changes}"
     return accepted
 
 

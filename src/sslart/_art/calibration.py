@@ -11,10 +11,10 @@ import numpy as np
 
 from sslart._art.learn_result import Fits
 from sslart._art.network import Network
+from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray
-from sslart._utils.saved import MAX_COUNT, require, saved_array, saved_whole
 
 MAX_IN_BLOCK = 100  # samples that are measured, on average
 MAX_LATER = 200  # calls whose fits are kept apart

@@ -14,10 +14,10 @@ from sslart._art.nodes import Journal, Nodes
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
+from sslart._data.saved import require
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.changes import Changes, Readers
 from sslart._utils.parallel import n_threads, stop_flag
-from sslart._utils.saved import require
 
 Made = TypeVar("Made")
 
@@ -141,7 +141,7 @@ class Network:
     def _to_learn(self, table: Table) -> _Samples:
         self.encoder.check(table)
         coded, beyond = self._encode(table)
-        return _Samples(table, coded, beyond or not self.encoder.knows_categories(table))
+        return _Samples(table, coded, beyond or not self.encoder.knows_features(table))
 
     def _learn(
         self,

@@ -9,8 +9,8 @@ import numpy as np
 
 from sslart._data.encoder import GRID, Encoder
 from sslart._data.labels import UNLABELLED
+from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.saved import MAX_COUNT, require, saved_array, saved_whole
 
 
 class Nodes:

@@ -13,14 +13,28 @@ from sslart._utils.random_keys import KeyArray, keys_of_numbers, mixed
 
 
 def row_keys(table: Table) -> KeyArray:
-    """Return a random key for each sample; copies have the same key, in every table and in every session."""
+    """Return a random key for each sample; copies have the same key, in every table and in every session.
+
+    A missing value has the same key whether its column is known to be categorical or not.
+    """
     values = np.ascontiguousarray(table.values)
     keys = np.empty(len(values), dtype=np.uint64)
     backend().row_keys(values, _factors(values.shape[1]), keys)
     for column, categories in table.categories.items():
-        codes = {category: crc32(f"{column} {category!r}".encode()) for category in set(categories)}
-        keys = mixed(keys ^ mixed(np.array([codes[category] for category in categories], dtype=np.uint64)))
+        known = np.array([category is not None for category in categories], dtype=bool)
+        codes = {category: crc32(f"{column} {_name(category)}".encode()) for category in {*categories[known]}}
+        own = np.array([codes[category] for category in categories[known]], dtype=np.uint64)
+        keys[known] = mixed(keys[known] ^ mixed(own))
     return keys
+
+
+def _name(category: str | bool | float) -> str:
+    """Return a text that is the same for equal categories: True, 1 and 1.0 are one."""
+    if isinstance(category, str):
+        return repr(category)
+    if category in (0, 1):
+        return repr(bool(category))
+    return repr(int(category) if isinstance(category, float) and category.is_integer() else category)
 
 
 @cache

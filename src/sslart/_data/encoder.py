@@ -5,18 +5,19 @@ Every coded value is a multiple of 2⁻³², so that all sums the model decides 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sslart._data.samples import Table, is_category
+from sslart._data.saved import require, saved_array
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.saved import require, saved_array
 
 GRID = 2.0**32
+UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
 
 
 class Feature(NamedTuple):
@@ -40,34 +41,42 @@ class Encoder:
     features : tuple of Feature
         What each coded feature stands for. Categories met later come at the end.
     categorical : frozenset of int
-        The columns that are categorical.
+        The columns that are categorical, or undecided.
     lower, upper : arrays of length n_features
         Range of each coded feature in the user's units; (inf, -inf) while no value is known.
+    undecided : mapping from column to (lower, upper)
+        The columns of which neither the type nor a value has told yet whether they are categorical, and the range they
+        have if they are not. They have no feature.
     """
 
     features: tuple[Feature, ...]
     categorical: frozenset[int]
     lower: FloatArray
     upper: FloatArray
+    undecided: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def of_columns(cls, table: Table) -> Encoder:
-        """Return a encoder that knows which columns there are, but neither a range nor a category yet."""
-        features = _numeric_features(table.values.shape[1])
-        if table.categories:
-            features = tuple(feature for feature in features if feature.column not in table.categories)
+    def of_columns(cls, table: Table, undecided: Mapping[int, tuple[float, float]] | None = None) -> Encoder:
+        """Return an encoder that knows which columns there are, but neither a range nor a category yet."""
+        features, undecided = _numeric_features(table.values.shape[1]), undecided or {}
+        categorical = frozenset(table.categories) | frozenset(undecided)
+        if categorical:
+            features = tuple(feature for feature in features if feature.column not in categorical)
         unknown = np.full(len(features), np.inf)
-        return cls(features, frozenset(table.categories), unknown, -unknown)
+        return cls(features, categorical, unknown, -unknown, undecided)
 
     @classmethod
     def first(cls, table: Table, bounds: tuple[FloatArray, FloatArray] | None, *, stream: bool) -> Encoder:
         """Return the encoder to start with: the user's limits where known, else what the first table shows.
 
-        A stream with limits takes no category from the table: it meets each in its turn, however it is cut.
+        A stream with limits takes no category from the table, and no kind of a column without a type but from the first
+        sample: it meets each in its turn, however it is cut.
         """
-        start = cls.of_columns(table)
+        shown = table[:1] if stream and bounds is not None else table
+        undecided = {column: _limits(bounds, column) for column in table.untyped if not shown.has_values(column)}
+        start = cls.of_columns(table, undecided)
         if not stream:
-            start = start._with_categories(table)
+            start = start._with_new_features(table)
         if bounds is None:
             return start.covering(table)
         known = slice(0, len(start.features))
@@ -76,9 +85,9 @@ class Encoder:
             [feature.category is not None for feature in start.features], dtype=bool
         )
         if from_table.any():
-            shown = start.covering(table)
-            lower = np.where(from_table, shown.lower[known], lower)
-            upper = np.where(from_table, shown.upper[known], upper)
+            wider = start.covering(table)
+            lower = np.where(from_table, wider.lower[known], lower)
+            upper = np.where(from_table, wider.upper[known], upper)
         return start._with_range(lower, upper)
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
@@ -100,16 +109,17 @@ class Encoder:
                 np.where(np.isnan(side[numeric]), unknown, side[numeric])
                 for side, unknown in zip(bounds, (lower, upper), strict=True)
             )
-        return Encoder(
-            self.features + tuple(Feature(column) for column in numeric),
-            self.categorical | categorical,
-            np.concatenate([self.lower, lower]),
-            np.concatenate([self.upper, upper]),
+        return replace(
+            self,
+            features=self.features + tuple(Feature(column) for column in numeric),
+            categorical=self.categorical | categorical,
+            lower=np.concatenate([self.lower, lower]),
+            upper=np.concatenate([self.upper, upper]),
         )
 
     def covering(self, table: Table) -> Encoder:
         """Return the encoder widened to all values and categories of a table."""
-        wider = self._with_categories(table)
+        wider = self._with_new_features(table)
         matrix = wider.matrix(table)
         lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
         if np.isnan(lowest).any():
@@ -125,30 +135,34 @@ class Encoder:
                 f"Feature {feature} spans {lower[feature]:g} to {upper[feature]:g}, wider than double precision can "
                 "hold: rescale it."
             )
-        return Encoder(self.features, self.categorical, lower, upper)
+        return replace(self, lower=lower, upper=upper)
 
-    def _with_categories(self, table: Table) -> Encoder:
+    def _with_new_features(self, table: Table) -> Encoder:
+        """Return the encoder with the categories of a table, and the undecided columns that have numbers in it."""
         known = set(self.features)
-        new: dict[Feature, None] = {}
+        numbers = [column for column in self.undecided if column not in table.categories and table.has_values(column)]
+        new: dict[Feature, tuple[float, float]] = {Feature(column): self.undecided[column] for column in numbers}
         for column, values in table.categories.items():
             new.update(
-                (Feature(column, value), None)
+                (Feature(column, value), (0.0, 1.0))
                 for value in dict.fromkeys(values)
                 if value is not None and Feature(column, value) not in known
             )
         if not new:
             return self
-        indicators = len(new)
+        decided = {feature.column for feature in new}
+        lower, upper = np.transpose(list(new.values()))
         return Encoder(
             self.features + tuple(new),
-            self.categorical,
-            np.concatenate([self.lower, np.zeros(indicators)]),
-            np.concatenate([self.upper, np.ones(indicators)]),
+            self.categorical.difference(numbers),
+            np.concatenate([self.lower, lower]),
+            np.concatenate([self.upper, upper]),
+            {column: limits for column, limits in self.undecided.items() if column not in decided},
         )
 
     def check(self, table: Table) -> None:
         """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
-        for column in self.categorical ^ frozenset(table.categories):
+        for column in (self.categorical ^ frozenset(table.categories)) - self.undecided.keys():
             name = f"Column {(table.names[column] if table.names else column)!r}"
             was, now = ("categorical", "numeric") if column in self.categorical else ("numeric", "categorical")
             if now == "numeric" and np.isnan(table.values[:, column]).all():
@@ -158,9 +172,14 @@ class Encoder:
                 "categorical column, the pandas dtype 'category', or strings or booleans."
             )
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the coded features are the columns, in their order."""
+        return not self.categorical and self.features == _numeric_features(len(self.features))
+
     def matrix(self, table: Table) -> FloatArray:
         """Return one column per coded feature, in the user's units; indicators are 0 or 1, NaN where missing."""
-        if not self.categorical:
+        if self.is_plain:
             return table.values
         matrix = np.zeros((len(table), len(self.features)))
         positions: dict[int, dict[str | bool | float, int]] = {column: {} for column in table.categories}
@@ -216,20 +235,17 @@ class Encoder:
             encoder = encoder.covering(table[start : start + 1])
             yield slice(start, end), encoder
 
-    def knows_categories(self, table: Table) -> bool:
-        """Return whether every category of a table is known."""
-        return self._with_categories(table) is self
+    def knows_features(self, table: Table) -> bool:
+        """Return whether every category of a table is known, and what each column with a value is."""
+        return self._with_new_features(table) is self
 
     def _rows_that_widen(self, table: Table) -> set[int]:
-        full = self._with_categories(table)
-        rows = {
-            int(np.flatnonzero(table.categories[column] == category)[0])
-            for column, category in full.features[len(self.features) :]
-        }
-        matrix = self.matrix(table)
-        if (matrix < self.lower).any() or (matrix > self.upper).any():
-            lowest = np.fmin.accumulate(np.vstack([self.lower, matrix]))
-            highest = np.fmax.accumulate(np.vstack([self.upper, matrix]))
+        full = self._with_new_features(table)
+        rows = {table.first_row_with(*feature) for feature in full.features[len(self.features) :]}
+        matrix = full.matrix(table)
+        if (matrix < full.lower).any() or (matrix > full.upper).any():
+            lowest = np.fmin.accumulate(np.vstack([full.lower, matrix]))
+            highest = np.fmax.accumulate(np.vstack([full.upper, matrix]))
             widened = (lowest[1:] < lowest[:-1]) | (highest[1:] > highest[:-1])
             rows.update(np.flatnonzero(widened.any(axis=1)).tolist())
         return rows
@@ -282,11 +298,13 @@ class Encoder:
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: plain values and arrays."""
+        undecided = sorted(self.undecided.items())
         return {
             "features": [list(feature) for feature in self.features],
             "categorical": sorted(self.categorical),
             "lower": self.lower,
             "upper": self.upper,
+            **({"undecided": {str(column): list(limits) for column, limits in undecided}} if undecided else {}),
         }
 
     @classmethod
@@ -311,4 +329,18 @@ class Encoder:
         with np.errstate(over="ignore", invalid="ignore"):
             known = (lower <= upper) & np.isfinite(upper - lower) & (~indicator | ((lower == 0) & (upper == 1)))
         require((known | (~indicator & (lower == np.inf) & (upper == -np.inf))).all(), "the ranges")
-        return cls(features, categorical, lower, upper)
+        undecided = {int(column): tuple(limits) for column, limits in state.get("undecided", {}).items()}
+        require(undecided.keys() <= categorical - {feature.column for feature in features}, "the columns")
+        require(all(limits == UNKNOWN or _is_range(*limits) for limits in undecided.values()), "the ranges")
+        return cls(features, categorical, lower, upper, undecided)
+
+
+def _limits(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> tuple[float, float]:
+    """Return the user's limits of a column, where there are some."""
+    if bounds is None or np.isnan(bounds[0][column]):
+        return UNKNOWN
+    return float(bounds[0][column]), float(bounds[1][column])
+
+
+def _is_range(lower: Any, upper: Any) -> bool:
+    return type(lower) is type(upper) is float and lower <= upper and upper - lower < np.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
@@ -30,31 +30,64 @@ class Table:
         The values of each categorical column, None where missing.
     names : list of str, or None
         Column names, where the samples came with names.
+    untyped : frozenset of int
+        The columns whose type does not tell whether they are categorical: their values do.
     """
 
     values: FloatArray
     categories: Mapping[int, NDArray[np.object_]] = field(default_factory=dict)
     names: list[str] | None = None
+    untyped: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> Table:
-        return Table(
-            self.values[rows], {column: values[rows] for column, values in self.categories.items()}, self.names
-        )
+        categories = {column: values[rows] for column, values in self.categories.items()}
+        return Table(self.values[rows], categories, self.names, self.untyped)
+
+    def has_values(self, column: int) -> bool:
+        """Return whether a column has a value that is not missing."""
+        if column in self.categories:
+            return any(value is not None for value in self.categories[column])
+        return not np.isnan(self.values[:, column]).all()
+
+    def first_row_with(self, column: int, category: Any) -> int:
+        """Return the first sample of a category or, where that is None, with a number in a numeric column."""
+        if category is None:
+            return int(np.flatnonzero(~np.isnan(self.values[:, column]))[0])
+        return int(np.flatnonzero(self.categories[column] == category)[0])
 
     def copy(self) -> Table:
         """Return the samples in arrays of their own, which stay as they are if the user changes the given ones."""
-        return Table(
-            self.values.copy(), {column: values.copy() for column, values in self.categories.items()}, self.names
-        )
+        categories = {column: values.copy() for column, values in self.categories.items()}
+        return Table(self.values.copy(), categories, self.names, self.untyped)
 
 
-def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[int] | None = None) -> Table:
+def read_samples(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    categorical: frozenset[int] | None = None,
+    undecided: Container[int] = (),
+    first_decides: bool = False,
+) -> Table:
     """Return X as a `Table`; record or check its width and feature names on the estimator.
 
-    `categorical`: the columns that were categorical before; None where nothing is known yet.
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like of shape (n_samples, n_features)
+    reset : bool
+        Whether the width and the names are recorded.
+    categorical : frozenset of int or None
+        The columns that were categorical before; None where nothing is known yet.
+    undecided : container of int
+        Of these, the columns that have had neither a type nor a value: their first value decides.
+    first_decides : bool
+        Whether the first value of a column without a type decides whether it is categorical, however many samples come
+        together. Else all its values do.
     """
     if _needs_no_check(X) and (reset or _is_as_before(estimator, X)):
         if reset:
@@ -63,11 +96,12 @@ def read_samples(estimator: Any, X: Any, *, reset: bool, categorical: frozenset[
     X = without_mask(X)
     given = _columns_of(X) if _is_frame(X) else []
     if any(not _is_numeric(column) for _, column in given):
-        columns = [
-            _read_column(name, column, None if categorical is None else position in categorical)
-            for position, (name, column) in enumerate(given)
-        ]
-        return _read_mixed_frame(estimator, X, columns, reset)
+        columns = []
+        for position, (name, column) in enumerate(given):
+            before = None if categorical is None or position in undecided else position in categorical
+            columns.append(_read_column(name, column, before, first_decides or position in undecided))
+        untyped = frozenset(position for position, (_, column) in enumerate(given) if _is_untyped(column))
+        return _read_mixed_frame(estimator, X, columns, untyped, reset)
     try:
         values = _validated(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
     except ValueError as error:
@@ -200,12 +234,17 @@ def _is_numeric(column: Any) -> bool:
     return _dtype_name(column).startswith(("int", "uint", "float", "double"))
 
 
-def _read_column(name: str, column: Any, categorical: bool | None) -> NDArray[Any]:
+def _is_untyped(column: Any) -> bool:
+    return _dtype_name(column).startswith(("object", "null"))
+
+
+def _read_column(name: str, column: Any, categorical: bool | None, first_decides: bool) -> NDArray[Any]:
     """Return a column as floats (NaN where missing) or, if it is categorical, as objects (None where missing).
 
-    What the column was before decides which of the two it is; else its type, or its values if the type is object.
+    What the column was before decides which of the two it is; else its type, or its values if it has no type.
     """
     values = np.asarray(column)
+    decided = categorical is not None or not _is_untyped(column)
     if categorical is None:
         categorical = _dtype_name(column).startswith(("categor", "enum", "str", "utf8", "bool"))
     if values.dtype.kind in "iuf" and not categorical:
@@ -217,8 +256,14 @@ def _read_column(name: str, column: Any, categorical: bool | None) -> NDArray[An
         )
     objects = np.array([plain_value(value) for value in values.tolist()], dtype=object)
     known = [value for value in objects if value is not None]
-    if not categorical and all(isinstance(value, Real) and not isinstance(value, bool) for value in known):
+    if not categorical and all(_is_number(value) for value in known):
         return np.array([np.nan if value is None else value for value in objects], dtype=np.float64)
+    if first_decides and not decided and _is_number(known[0]):
+        other = next(value for value in known if not _is_number(value))
+        raise ValueError(
+            f"Column {name!r} has the number {known[0]!r} first, and {other!r} later. Give all its values as strings, "
+            "or the column the pandas dtype 'category', from the first sample on."
+        )
     for value in known:
         if not isinstance(value, str | bool | int | float):
             raise ValueError(
@@ -226,6 +271,10 @@ def _read_column(name: str, column: Any, categorical: bool | None) -> NDArray[An
                 "strings, booleans or numbers as categories: convert it, or leave it out."
             )
     return objects
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def plain_value(value: Any) -> Any:
@@ -247,7 +296,9 @@ def is_category(value: Any) -> bool:
     return value is None or (isinstance(value, str | bool | int | float) and not is_missing(value))
 
 
-def _read_mixed_frame(estimator: Any, X: Any, columns: list[NDArray[Any]], reset: bool) -> Table:
+def _read_mixed_frame(
+    estimator: Any, X: Any, columns: list[NDArray[Any]], untyped: frozenset[int], reset: bool
+) -> Table:
     _validated(estimator, X, reset=reset, skip_check_array=True)
     if len(columns[0]) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
@@ -262,4 +313,4 @@ def _read_mixed_frame(estimator: Any, X: Any, columns: list[NDArray[Any]], reset
         raise ValueError(
             "Input X contains infinity. Put NaN where the value is not known, or a finite limit where it is very large."
         )
-    return _refuse_empty_rows(Table(values, categories, _names_of(estimator)))
+    return _refuse_empty_rows(Table(values, categories, _names_of(estimator), untyped))

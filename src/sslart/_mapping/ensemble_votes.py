@@ -13,9 +13,9 @@ from sslart._data.classes import ClassTable
 from sslart._data.groups import NO_GROUP
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
+from sslart._data.saved import MAX_COUNT, require, saved_array
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers, mixed
-from sslart._utils.saved import MAX_COUNT, require, saved_array
 
 MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that some vote always counts
 

@@ -15,9 +15,9 @@ from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import LearningParams, Network
 from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader, Table, read_samples
+from sslart._data.saved import MAX_COUNT, saved_whole
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
-from sslart._utils.saved import MAX_COUNT, saved_whole
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
 from sslart.estimators._published import READER, draft_of, reads, snapshot_of
 
@@ -45,7 +45,8 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def _read(self, X: Any) -> Table:
         """Return X as a table for a fitted estimator."""
         check_is_fitted(self)
-        return read_samples(self, X, reset=False, categorical=self._categorical_columns())
+        undecided = self._networks()[0].encoder.undecided
+        return read_samples(self, X, reset=False, categorical=self._categorical_columns(), undecided=undecided)
 
     def _reader(self) -> SampleReader:
         """Return what reads samples as this estimator does."""

@@ -36,6 +36,7 @@ from sslart.estimators._published import READER, draft_of, reads, reads_attribut
 class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
     """A classifier that may leave a sample without a class, and learns from labels with gaps."""
 
+    bounds: Any
     search_depth: int | None = None
     abstain_below: float | None = None
     decision_costs: Any = None
@@ -88,7 +89,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         if self.__sklearn_is_fitted__():
             table, known = self._read(X), self._class_table
         else:
-            table, known = read_samples(self, X, reset=True), ClassTable()
+            table, known = read_samples(self, X, reset=True, first_decides=self.bounds is not None), ClassTable()
         labels, declared = read_stream_labels(table, y, classes, known)
         return *with_groups_and_weights(table, labels, groups, sample_weight), declared
 

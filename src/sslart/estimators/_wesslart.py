@@ -14,6 +14,7 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.presentations import Presentations
 from sslart._data.samples import Table, read_samples
+from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._data.training import as_known, read_training
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import VotingRecord, held_out
@@ -21,7 +22,6 @@ from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.changes import Changes
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
-from sslart._utils.saved import MAX_SEED, saved_whole
 from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
 from sslart.estimators._novelty import calibration_after, calibration_of, settled, state_of
 from sslart.estimators._published import draft_of, shallow_copy

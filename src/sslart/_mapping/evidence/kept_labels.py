@@ -9,10 +9,10 @@ import numpy as np
 
 from sslart._data.groups import MAX_WEIGHT, MIN_WEIGHT
 from sslart._data.samples import Table, is_category
+from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers
-from sslart._utils.saved import MAX_COUNT, require, saved_array, saved_whole
 
 MAX_CHUNKS = 32
 
@@ -94,6 +94,19 @@ class LabelReservoir:
             )
             for chunk in self.chunks
         )
+        return LabelReservoir(tuple(chunks), self.n_seen)
+
+    def of_columns(self, categorical: frozenset[int]) -> LabelReservoir:
+        """Return the reservoir with these columns as the categorical ones.
+
+        A column may have been without a value, and so without a kind, in samples that came before.
+        """
+        if all(chunk.table.categories.keys() == categorical for chunk in self.chunks):
+            return self
+        chunks = []
+        for chunk in self.chunks:
+            own = {column: _of_column(chunk.table, column) for column in sorted(categorical)}
+            chunks.append(replace(chunk, table=replace(chunk.table, categories=own)))
         return LabelReservoir(tuple(chunks), self.n_seen)
 
     def whole(self) -> Chunk:

@@ -142,7 +142,7 @@ class EvidenceMapping:
             self.settings.seed,
             weights=own.weights,
             groups=own.groups,
-        )
+        ).of_columns(network.encoder.categorical)
         mixtures = self.mixtures or ((DEFAULT_MIXTURE,) if len(reservoir) else ())
         mapping = replace(
             self, network=network, class_table=class_table, reservoir=reservoir, mixtures=mixtures, chosen=None

@@ -48,7 +48,7 @@ class Columns:
 
     def matrix(self, encoder: Encoder) -> Value:
         """Return one column per coded feature, in the user's units; indicators are 0 or 1, NaN where missing."""
-        if not encoder.categorical and self.numbers is not None:
+        if encoder.is_plain and self.numbers is not None:
             return self.numbers
         pieces = [] if self.numbers is None else [self.numbers]
         features: list[tuple[int, str | None]] = [(column, None) for column in self.numeric]
