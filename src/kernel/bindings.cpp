@@ -124,6 +124,10 @@ void row_keys_batch(Array<const double, 2> matrix, Array<const std::uint64_t, 1>
 }  // namespace
 
 NB_MODULE(_kernel, module) {
+#ifndef SSLART_SANITIZED
+    // a thread that still runs when Python ends may hold a model: nothing that a user has to be warned of
+    nb::set_leak_warnings(false);
+#endif
     nb::class_<SearchCache>(module, "SearchCache")
         .def(nb::init<Index, Index>(), "filter_from"_a = 96, "tree_from"_a = 4096)
         .def("__copy__", [](const SearchCache& cache) {
