@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -35,6 +36,19 @@ def test_new_classes_and_categories_come_in(tmp_path: Path, capsys: Captured) ->
     assert "huge" in capsys.readouterr().out
     assert main(["predict", str(path), str(new)]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("huge,")
+
+
+@pytest.mark.parametrize(("cells", "features"), [(("a", "b"), ["x", "k=a", "k=b"]), (("3.5", "4"), ["x", "k"])])
+def test_a_column_without_a_value_so_far_becomes_what_the_table_has(
+    cells: tuple[str, str], features: list[str], tmp_path: Path
+) -> None:
+    path, new = tmp_path / "model.sslart", tmp_path / "new.csv"
+    empty = pd.DataFrame({"x": [0.1, 0.5], "k": pd.Series([None, None], dtype=object)})
+    sslart.save(sslart.SSLART(bounds=(0, 1)).partial_fit(empty, ["no", "yes"]), path)
+    new.write_text(f"x,k,y\n0.2,{cells[0]},no\n0.9,{cells[1]},yes\n")
+    assert main(["predict", str(path), str(new)]) == 0
+    assert main(["update", str(path), str(new), "--label", "y"]) == 0
+    assert sslart.load(path).coded_feature_names_ == features
 
 
 def test_without_labels_boxes_still_grow(tmp_path: Path) -> None:
