@@ -8,8 +8,8 @@ import warnings
 from typing import Any
 
 from sslart._utils.optional import install_command
-from sslart._utils.path_lock import InUseError
 from sslart._utils.text import one_line
+from sslart.cli._path_lock import InUseError
 from sslart.cli._streams import standard_streams
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from sslart import FuzzyART
 from sslart._utils.files import FileIdentity
-from sslart._utils.path_lock import InUseError, PathLock
 from sslart.cli._learnt_rows import LearntRows
+from sslart.cli._path_lock import InUseError, PathLock
 from sslart.persistence._models import load_with_notes, save_with_notes
 
 WAIT_HELP = "how many seconds to wait while another command writes the model"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sslart._art.novelty import FALSE_ALARMS
-from sslart._utils.path_lock import InUseError
 from sslart._utils.text import json_text, plural
 from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
 from sslart.cli._output import check_target, note, show
+from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import RowPredictor, records
 from sslart.cli.input.columns import (
     check_columns,

@@ -20,9 +20,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sslart
-from sslart._utils.path_lock import InUseError, PathLock
 from sslart.cli import main
 from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._path_lock import InUseError, PathLock
 from sslart.cli._stream_worker import Learning, StreamWorker
 from sslart.cli.commands import update
 from tables import fitted, iris
@@ -289,7 +289,7 @@ def test_where_a_file_system_has_no_locks_the_check_of_the_file_remains(
     def no_locks(_: int) -> bool:
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr("sslart._utils.path_lock.try_lock", no_locks)
+    monkeypatch.setattr("sslart.cli._path_lock.try_lock", no_locks)
     model, new = small_model(tmp_path), some_flowers(tmp_path, "new.csv", 0, 5)
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -12,13 +12,13 @@ import typer
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._utils.intervals import Estimate
-from sslart._utils.path_lock import InUseError
 from sslart._utils.tables import csv_row
 from sslart._utils.text import plural, printable
 from sslart.active import Query, QueryPool
 from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
 from sslart.cli._output import MODEL_HELP, STANDARD, check_target, note, print_json, show
+from sslart.cli._path_lock import InUseError
 from sslart.cli._prompt import SKIP, STOP, ask_class, show_sample
 from sslart.cli.input import cells
 from sslart.cli.input.columns import check_columns, samples_for
