@@ -102,7 +102,8 @@ class ReferenceBoxes(ReferenceTerm):
         np.exp(activations * np.float32(-self.rate), out=activations)
         scores = np.zeros((len(samples), self.weights.shape[1]))
         for level in self.weights:
-            scores += activations @ level.T
+            for own, row in zip(scores, activations, strict=True):  # a sample does not depend on those beside it
+                own += (level * row).sum(axis=1, dtype=np.float64)
             np.multiply(activations, activations, out=activations)
         return scores
 
@@ -116,7 +117,7 @@ class ReferenceBoxes(ReferenceTerm):
             np.add.at(distances, group_of, gaps)
             for number, level in enumerate(self.weights.astype(np.float64)):
                 values = _shapley_values(np.expm1(-self.rate * 2.0**number * distances), nodes, node_weights)
-                sums[row, own] += values @ level.T
+                sums[row, own] += np.einsum("gb,cb->gc", values, level)
 
 
 def _shapley_values(changes: FloatArray, nodes: FloatArray, weights: FloatArray) -> FloatArray:
