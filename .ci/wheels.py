@@ -70,7 +70,7 @@ def environment(python: Path, folder: Path, *packages: str | Path) -> Path:
     """Make a virtual environment with packages in it; return its interpreter."""
     run(python, "-m", "venv", folder)
     inside = folder / "bin" / "python"
-    run(inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+    run(inside, "-m", "pip", "install", "--quiet", "--prefer-binary", *packages)
     return inside
 
 
