@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -15,19 +14,6 @@ import pytest
 from sslart._utils.files import FileIdentity, write_atomically
 
 posix = pytest.mark.skipif(os.name != "posix", reason="locks of open files that are renamed")
-
-WRITE_AND_WAIT = """
-import sys, time
-from pathlib import Path
-from sslart._utils.files import write_atomically
-
-def contents():
-    yield b"half"
-    print("writing", flush=True)
-    time.sleep(60)
-
-write_atomically(Path(sys.argv[1]), contents())
-"""
 
 
 def parts(folder: Path) -> list[str]:
@@ -40,17 +26,24 @@ def test_what_a_killed_writer_left_is_swept_by_the_next_and_what_is_being_writte
     strangers = [".model.sslart.part", ".model.sslart.notes.part", ".other.sslart.00000000.part"]
     for name in strangers:
         (tmp_path / name).write_bytes(b"")
-    writer = subprocess.Popen([sys.executable, "-c", WRITE_AND_WAIT, str(target)], stdout=subprocess.PIPE)
-    assert writer.stdout.readline() == b"writing\n"
-    (living,) = set(parts(tmp_path)) - set(strangers)
+    writer = os.fork()
+    if not writer:
+        write_atomically(target, _slowly())
+        os._exit(1)
+    while not (living := set(parts(tmp_path)) - set(strangers)) or not (tmp_path / min(living)).stat().st_size:
+        time.sleep(0.001)
     write_atomically(target, [b"first"])
-    assert parts(tmp_path) == sorted([living, *strangers])
-    writer.kill()
-    writer.wait()
-    writer.stdout.close()
+    assert parts(tmp_path) == sorted([*living, *strangers])
+    os.kill(writer, signal.SIGKILL)
+    os.waitpid(writer, 0)
     write_atomically(target, [b"second"])
     assert parts(tmp_path) == sorted(strangers)
     assert target.read_bytes() == b"second"
+
+
+def _slowly() -> Iterator[bytes]:
+    yield bytes(2**20)
+    time.sleep(60)
 
 
 def test_many_writers_that_sweep_take_nothing_from_each_other(tmp_path: Path) -> None:
