@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sslart._utils.text import plural
+from sslart._utils.text import list_text, plural
 from sslart.cli._output import note
 from sslart.cli.input import cells
 from sslart.cli.input.columns import (
@@ -21,6 +21,8 @@ from sslart.cli.input.columns import (
 )
 from sslart.cli.input.files import read_pieces
 from sslart.cli.input.sampling import sample_rows
+
+SHOWN_CLASSES = 30
 
 
 class TrainingTable(NamedTuple):
@@ -92,7 +94,7 @@ def read_training_table(data: str, named: Columns, most_rows: int, seed: int, *,
     table = TrainingTable(
         samples, labels, None if id_column is None else cells.names(frame[id_column]), groups, columns
     )
-    classes = ", ".join(f"{name}: {count}" for name, count in table.label_counts.items())
+    classes = list_text([f"{name}: {count}" for name, count in table.label_counts.items()], SHOWN_CLASSES)
     columns.append(Column(label, "label", labels.count(None), classes))
     if len(table.label_counts) == 1:
         note(f"column {label!r} has one class, which the model will predict for every row: label a row of another.")
