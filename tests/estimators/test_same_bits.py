@@ -61,9 +61,10 @@ def of_every_model(folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "threads", [pytest.param(1, marks=pytest.mark.stress), pytest.param(2, marks=pytest.mark.stress), 4]
-)
+in_stress = pytest.mark.stress
+
+
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=in_stress), pytest.param(2, marks=in_stress), 4])
 def test_bits_do_not_depend_on_the_threads_of_linear_algebra(threads: int, tmp_path: Path) -> None:
     script = "import pathlib, sys, test_same_bits as t; print(*t.of_every_model(pathlib.Path(sys.argv[1])))"
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -90,6 +91,18 @@ def test_the_threads_of_linear_algebra_stay_as_the_user_set_them(limit: int, tmp
         assert set(blas_threads()) == {limit}
     assert blas_threads() == before
     assert found == [learnt(make(), tmp_path)] * 3
+
+
+def test_bits_do_not_depend_on_the_instruction_set(tmp_path: Path) -> None:
+    kernel = pytest.importorskip("sslart._kernel")
+    usual, found = kernel.instruction_set(), set()
+    try:
+        for name in kernel.instruction_sets():
+            kernel.use_instruction_set(name)
+            found.add(learnt(MODELS["every family"](), tmp_path))
+    finally:
+        kernel.use_instruction_set(usual)
+    assert len(found) == 1
 
 
 @each_model

@@ -16,7 +16,7 @@ from sslart._mapping.evidence.bases.splines import N_KNOTS, SplineTerm, knot_pos
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.families import FAMILIES
 from sslart._mapping.evidence.rank_scaler import RankScaler
-from sslart._mapping.evidence.readout import TERM_ORDER, Readout
+from sslart._mapping.evidence.readout import LOG_RANGE, TERM_ORDER, Readout, calibration
 from sslart._mapping.evidence.settings import BasisSpec
 
 TOLERANCE = 1e-4  # relative to the largest score: boxes are scored in float32
@@ -167,3 +167,39 @@ def test_nearest_box_is_the_same_for_one_sample_or_many() -> None:
 def test_every_family_has_a_basis() -> None:
     specs = [*one_of_each(DesignMatrices(labelled_set(0))), BasisSpec("spread", 0.0, 0.9)]
     assert {spec.kind for spec in specs} == {family.kind for family in FAMILIES}
+
+
+def log_loss(left_out: np.ndarray, classes: np.ndarray, weights: np.ndarray, scale: float, smoothing: float) -> float:
+    shares = np.exp(scale * (left_out - left_out.max(axis=1, keepdims=True)))
+    shares /= shares.sum(axis=1, keepdims=True)
+    right = shares[np.arange(len(classes)), classes]
+    return -float((weights * np.log((1 - smoothing) * right + smoothing / left_out.shape[1])).sum())
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 9999),
+    n=st.integers(2, 60),
+    n_classes=st.integers(2, 4),
+    spread=st.floats(0.01, 3),
+    noise=st.floats(0, 3),
+)
+def test_no_other_scale_of_the_softmax_has_a_lower_loss(
+    seed: int, n: int, n_classes: int, spread: float, noise: float
+) -> None:
+    random = np.random.RandomState(seed)
+    classes = random.randint(n_classes, size=n)
+    left_out = spread * (np.eye(n_classes)[classes] + noise * random.normal(size=(n, n_classes)))
+    weights = random.uniform(0.2, 1.0, n)
+    scale, smoothing = calibration(left_out, classes, weights)
+    assert np.exp(LOG_RANGE[0]) <= scale <= np.exp(LOG_RANGE[1])
+    found = log_loss(left_out, classes, weights, scale, smoothing)
+    others = [log_loss(left_out, classes, weights, one, smoothing) for one in np.exp(np.linspace(*LOG_RANGE, 301))]
+    assert found <= min(others) + 1e-9 * abs(found)
+
+
+@pytest.mark.parametrize(("sign", "end"), [(1.0, LOG_RANGE[1]), (-1.0, LOG_RANGE[0])])
+def test_the_scale_of_the_softmax_reaches_the_ends_of_its_range(sign: float, end: float) -> None:
+    classes = np.arange(30) % 3
+    left_out = sign * 0.01 * np.eye(3)[classes]  # right throughout, or wrong throughout
+    assert calibration(left_out, classes, np.ones(30))[0] == np.exp(end)
