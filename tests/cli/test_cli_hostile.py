@@ -143,7 +143,7 @@ def here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return run
 
 
-QUICK = ("predict", "explain", "label", "rules as csv", "boxes as text")
+QUICK = ("predict", "explain", "label", "boxes as text")
 QUICK_ERRORS = ("no file", "no option", "no column", "not a class")
 AS_PROCESSES = ("fit", "predict", "explain", "what-if", "label", "update", "watch", "rules as text")
 
