@@ -24,8 +24,14 @@ from sslart._mapping.evidence.selection import choose_of_many_classes
 from sslart._mapping.evidence.settings import NO_BLOCK, BasisSpec, FixedSettings
 from sslart._mapping.model_view import view_of
 
-QUICK: dict[str, Any] = {"mapping": "evidence", "families": ["box"], "rank_weight": 0.5, "random_state": 0}
-FIXED: dict[str, Any] = {**QUICK, "bandwidth": 0.25, "ridge": 0.01}
+QUICK: dict[str, Any] = {
+    "mapping": "evidence",
+    "families": ["box"],
+    "rank_weight": 0.5,
+    "bandwidth": 0.25,
+    "random_state": 0,
+}
+FIXED: dict[str, Any] = {**QUICK, "ridge": 0.01}
 MEGABYTE = 2**20
 
 
@@ -85,7 +91,7 @@ def test_the_classes_that_settings_are_chosen_on_have_several_labels_each() -> N
 
 def test_what_is_left_out_had_no_part_in_the_choice() -> None:
     labelled = of_many(1500, 150)
-    fixed = FixedSettings(families=("box",), rank_weight=0.5)
+    fixed = FixedSettings(families=("box",), bandwidth=0.25, ridge=0.01, rank_weight=0.5)
     choice = choose_of_many_classes(labelled, fixed)
     chosen_on = np.flatnonzero(choice.blocks != NO_BLOCK)
     assert choice.by_labels
@@ -156,3 +162,26 @@ def test_members_of_an_ensemble_leave_out_the_same_labels() -> None:
     left_out = view_of(model).left_out
     assert left_out is not None
     assert len(left_out.truth) >= 500
+
+
+@pytest.mark.parametrize("length", [300, 770])
+def test_a_stream_of_many_classes_may_be_cut_anywhere(length: int) -> None:
+    X, y, new, expected = compact_classes(130, 8)
+    whole = SSLART(bounds=(-1, 2), **FIXED).partial_fit(X, y)
+    model = SSLART(bounds=(-1, 2), **FIXED)
+    for start in range(0, len(X), length):
+        model.partial_fit(X[start : start + length], y[start : start + length])
+    np.testing.assert_array_equal(model.predict_proba(new), whole.predict_proba(new))
+    assert model.loo_accuracy_ == whole.loo_accuracy_
+    assert (model.predict(new) == expected).mean() >= 0.95
+
+
+def test_groups_and_weights_hold_for_many_classes_too() -> None:
+    X, y, new, expected = compact_classes(110, 10)
+    twice, groups = np.vstack([X, X]), np.tile(np.arange(len(X)) // 2, 2)
+    weights = np.random.RandomState(0).rand(len(twice)) + 0.1
+    model = SSLART(**FIXED).fit(twice, np.append(y, y), groups=groups, sample_weight=weights)
+    left_out = view_of(model).left_out
+    assert left_out is not None
+    assert np.bincount(left_out.groups).min() == 4  # whole groups: two samples, each of them twice
+    assert (model.predict(new) == expected).mean() >= 0.95
