@@ -17,13 +17,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import csv
+from pyarrow import csv, parquet
 from sklearn.datasets import load_iris
 
 from sslart.cli import main
 from sslart.cli._stream_worker import Learning, StreamWorker
 from sslart.cli.input import files
-from sslart.cli.input.files import read_pieces
+from sslart.cli.input.files import BYTES_OF_TEXT, read_pieces
 from sslart.cli.input.limits import MAX_COLUMNS, MAX_LINE_BYTES, MAX_SHEET_BYTES
 from sslart.cli.input.lines import Lines
 from sslart.cli.input.text_rows import whole_rows
@@ -68,6 +68,24 @@ def test_too_many_columns_are_refused_in_every_format(tmp_path: Path) -> None:
     for path in (text, tmp_path / "table.arrow"):
         with pytest.raises(ValueError, match=f"{MAX_COLUMNS + 1} columns, and at most {MAX_COLUMNS}"):
             next(read_pieces(str(path)))
+
+
+def test_a_long_text_that_a_few_bytes_of_parquet_repeat_is_read_part_by_part(tmp_path: Path) -> None:
+    path, n_rows = tmp_path / "table.parquet", 100
+    long = pa.DictionaryArray.from_arrays(pa.array([0, None] * (n_rows // 2), pa.int32()), pa.array(["x" * MEGABYTE]))
+    parquet.write_table(pa.table({"a": long, "b": range(n_rows)}), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 5000
+    sizes, numbers = [], []
+    for piece in read_pieces(str(path)):
+        assert (piece["a"].notna() == (piece["b"] % 2 == 0)).all()
+        sizes.append(int(piece["a"].str.len().sum()))
+        numbers += piece["b"].tolist()
+    assert numbers == list(range(n_rows))
+    assert sum(sizes) == MEGABYTE * n_rows // 2
+    assert max(sizes) <= BYTES_OF_TEXT
+    parquet.write_table(pa.table({"a": ["x" * (MAX_LINE_BYTES + 1)]}), path)
+    with pytest.raises(ValueError, match=f"row of more than {MAX_LINE_BYTES} bytes of text"):
+        next(read_pieces(str(path)))
 
 
 def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,11 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+import numpy as np
 from rich.console import Console
 from rich.progress import wrap_file
 
@@ -25,6 +27,7 @@ from sslart.cli.input.text_rows import whole_rows
 
 CELLS_PER_PIECE = 2**18
 BYTES_PER_PIECE = MAX_LINE_BYTES  # a longer row may not fit into one
+BYTES_OF_TEXT = 2**25  # in a piece of a Parquet file
 MIN_ROWS = 1000
 
 _STARTS = {
@@ -194,11 +197,33 @@ def _header(file: BinaryIO, name: str) -> tuple[list[str], str]:
 def _read_parquet(file: BinaryIO, name: str) -> Iterator[Any]:
     pyarrow, parquet = arrow(""), arrow(".parquet")
     try:
-        whole = parquet.ParquetFile(file)
-        check_width(len(whole.schema_arrow), name)
-        yield from map(_as_frame, whole.iter_batches(rows_per_piece(len(whole.schema_arrow))))
+        schema = parquet.ParquetFile(file).schema_arrow
+        check_width(len(schema), name)
+        check_unique(schema.names, name)
+        texts = {field.name for field in schema if field.type in (pyarrow.string(), pyarrow.large_string())}
+        file.seek(0)
+        whole = parquet.ParquetFile(file, read_dictionary=texts)
+        for batch in whole.iter_batches(rows_per_piece(len(schema))):
+            yield from map(_as_frame, _written_out(batch, texts, name))
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise ValueError(f"{name} cannot be read as Parquet: {error} Write it again, or give a CSV file.") from error
+
+
+def _written_out(batch: Any, texts: set[str], source: str) -> Iterator[Any]:
+    """Yield a batch in parts, with texts for their numbers: a few bytes of a file may repeat a long text often."""
+    compute = arrow(".compute")
+    n_bytes = np.zeros(batch.num_rows, dtype=np.int64)
+    for name in texts:
+        lengths = compute.take(compute.binary_length(batch[name].dictionary), batch[name].indices)
+        n_bytes += lengths.cast("int64").fill_null(0).to_numpy(zero_copy_only=False)
+    if batch.num_rows and n_bytes.max() > MAX_LINE_BYTES:
+        raise ValueError(f"{source} has a row of more than {MAX_LINE_BYTES} bytes of text, which is the limit.")
+    parts = n_bytes.cumsum() // BYTES_OF_TEXT
+    starts = [*np.flatnonzero(np.diff(parts, prepend=-1)).tolist(), batch.num_rows]
+    for start, stop in pairwise(starts):
+        part = batch.slice(start, stop - start)
+        columns = [part[name].dictionary_decode() if name in texts else part[name] for name in batch.schema.names]
+        yield arrow("").record_batch(columns, names=batch.schema.names)
 
 
 def _read_arrow(file: BinaryIO, name: str) -> Iterator[Any]:
