@@ -82,12 +82,11 @@ def check(model: Any, X: Any, y: np.ndarray, cuts: list[int]) -> None:
     assert learnt(model, X, y, cuts, saved_at=next(iter(cuts), None)) == whole
 
 
-@pytest.mark.parametrize("bounds", [(0, 1), ([0, 0, 0], [1, 5, 1])], ids=str)
 @pytest.mark.parametrize("model", COUNTING, ids=repr)
-@settings(max_examples=8)
+@settings(max_examples=10)
 @given(stream=streams())
-def test_the_cut_does_not_matter(model: Any, bounds: Any, stream: Any) -> None:
-    check(clone(model).set_params(bounds=bounds), *stream)
+def test_the_cut_does_not_matter(model: Any, stream: Any) -> None:
+    check(clone(model).set_params(bounds=([0, 0, -1], [1, 5, 1])), *stream)
 
 
 @pytest.mark.parametrize("model", EVIDENCE, ids=lambda model: type(model).__name__)
