@@ -343,3 +343,12 @@ def test_without_the_extra_the_error_names_what_to_install(tmp_path, monkeypatch
 def test_importing_sslart_imports_neither_jinja2_nor_matplotlib():
     heavy = "import sslart, sys; print([name for name in ('jinja2', 'matplotlib') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.stress
+def test_a_confusion_matrix_too_large_for_a_page_is_left_out(tmp_path):
+    X, classes = np.arange(60.0)[:, None], np.arange(60)
+    page = sslart.report(FuzzyARTMAP().fit(X, classes), X, classes, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Left out: with 60 classes it is too large for a page." in page
+    assert page.count("A row for each true class") == 0
+    assert len(numbers_of(page)["quality"]["confusion"]) == 60
