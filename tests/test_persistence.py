@@ -319,3 +319,11 @@ def test_costs_are_saved_whatever_their_kind(costs: Any, few_labels: Any, path: 
     loaded = sslart.load(path)
     assert loaded.decision_costs == costs
     assert (loaded.predict(few_labels[0]) == model.predict(few_labels[0])).all()
+
+
+@pytest.mark.parametrize("seed", [-5, 2**32, 2**40])
+def test_a_seed_that_a_file_cannot_hold_is_refused_before_anything_is_learnt(seed: int) -> None:
+    model = SSLART(mapping="evidence", shuffle=False, random_state=seed)
+    with pytest.raises(ValueError, match=r"random_state must be from 0 to 2\*\*32 - 1"):
+        model.fit([[0.0], [1.0]], [0, 1])
+    assert not hasattr(model, "classes_")

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.network import LearningParams
 from sslart._data.labels import Labels
+from sslart._data.saved import MAX_SEED
 from sslart._data.training import read_training
 from sslart._mapping import evidence
 from sslart._mapping.base import Mapping
@@ -275,5 +276,7 @@ def mapping_in_use(owner: str, name: str, learnt: Mapping | None) -> Mapping:
 def seed_of(random_state: Any) -> int:
     """Return a seed: an integer as it is, else one that is drawn."""
     if isinstance(random_state, int | np.integer):
+        if not 0 <= random_state < MAX_SEED:
+            raise ValueError(f"random_state must be from 0 to 2**32 - 1 where it is a number, got {random_state}.")
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
