@@ -30,6 +30,9 @@ class ClassTable:
     seen: tuple[Label, ...] = ()
     declared: tuple[Label, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))  # to copy and to pickle while other threads read, which adds what they make
+
     def declaring(self, labels: Labels) -> ClassTable:
         """Return the table with further classes announced."""
         new = tuple(labels.values[labels.known].tolist())

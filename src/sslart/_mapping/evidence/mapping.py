@@ -77,6 +77,9 @@ class EvidenceMapping:
     uses_evidence = True
     one_to_one = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))  # to copy and to pickle while other threads read, which adds `solution`
+
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""
         given, classes = self.settings.class_weight, class_table.classes.tolist()

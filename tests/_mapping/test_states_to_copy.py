@@ -1,0 +1,34 @@
+"""What is copied or pickled of a model does not change while it is copied, however the model is read meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.base import clone
+
+from conftest import EVIDENCE, name_of
+from sslart import SSLART
+
+
+def states_in(thing: Any, found: dict[int, tuple[Any, dict[str, Any]]]) -> dict[int, tuple[Any, dict[str, Any]]]:
+    """Return the state of every object of ours in a thing, as `copy` and `pickle` take it."""
+    if type(thing).__module__.startswith("sslart") and hasattr(thing, "__dict__") and id(thing) not in found:
+        state = next((part for part in thing.__reduce_ex__(4)[2:] if isinstance(part, dict)), {})
+        found[id(thing)] = thing, state
+        for part in list(state.values()):
+            states_in(part, found)
+    return found
+
+
+@pytest.mark.parametrize("model", [SSLART(random_state=0), EVIDENCE[0]], ids=name_of)
+def test_reading_a_model_adds_nothing_to_states_that_are_being_copied(model: Any, few_labels: Any) -> None:
+    X, _ = few_labels
+    model = clone(model).partial_fit(*few_labels)
+    states = [(thing, state, set(state)) for thing, state in states_in(model, {}).values()]
+    assert len(states) > 5
+    model.predict_proba(X)
+    model.score_samples(X)
+    model.explain(X[:2])
+    model.summary()
+    assert [type(thing).__name__ for thing, state, names in states if set(state) != names] == []
