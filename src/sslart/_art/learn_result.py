@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
+from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
 
 
@@ -42,6 +44,17 @@ class Fits:
         """Return the fits of some samples; of none where none was measured."""
         return self if not len(self.boxes) else Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
 
+    def arguments(self, wanted: Any) -> dict[str, Any]:
+        """Return what a backend needs to measure the fits of the samples that are wanted; None: of none."""
+        if wanted is None:
+            return {}
+        return {
+            "fit_wanted": wanted,
+            "fit_nodes": self.boxes,
+            "fit_matches": self.familiarity,
+            "fit_extents": self.extents,
+        }
+
 
 NO_FITS = Fits.none(0)
 
@@ -58,6 +71,11 @@ class LearnResult:
         """Return what happened to some of the samples; `predicted` may be empty where nothing was predicted."""
         predicted = self.predicted[rows] if len(self.predicted) else self.predicted
         return LearnResult(self.nodes[rows], predicted, self.fits.of(rows))
+
+    def n_made_unlabelled(self, targets: IntArray, n_nodes_before: int) -> int:
+        """Count the nodes that an unlabelled sample made: those it won that no sample had won before."""
+        known_before = np.maximum.accumulate(np.concatenate([[n_nodes_before - 1], self.nodes]))[:-1]
+        return int(((self.nodes > known_before) & (targets == UNLABELLED)).sum())
 
     @classmethod
     def joined(cls, parts: Sequence[LearnResult]) -> LearnResult:

@@ -105,17 +105,23 @@ class Network:
         n_classes: int,
         params: LearningParams,
         changes: Changes | None,
+        *,
+        is_published: bool = True,
         **how: Any,
     ) -> tuple[Network, LearnResult]:
-        """Return the network after it has learnt samples: as `learn`, for a network that others may read.
+        """Return the network after it has learnt samples: as `learn`, also for a network that others may read.
 
         Few samples are learnt in place where nobody reads the network. Else a copy learns them.
 
         Parameters
         ----------
         changes : Changes or None
-            Gets what is changed in place; None: the network must not be changed.
+            Gets what is changed in place; None: a published network must not be changed.
+        is_published : bool
+            Whether others may read the network.
         """
+        if not is_published:
+            return self, self.learn(table, targets, n_classes, params, **how)
         samples = self._to_learn(table)
         n_nodes, reshapes = self.nodes.n_nodes, samples.widen or n_classes > self.nodes.n_classes
         is_quick = len(table) <= MAX_IN_PLACE and len(table) < n_nodes and not reshapes
@@ -246,7 +252,7 @@ class Network:
                 journal_weights=None if journal is None else journal.weights,
                 journal_support=None if journal is None else journal.support,
                 journal_counts=None if journal is None else journal.counts,
-                **_fit_arguments(measured, learnt.fits),
+                **learnt.fits.arguments(measured),
                 stop=stop,
             )
             own.n_nodes = int(progress[1])
@@ -255,7 +261,7 @@ class Network:
             if stop[0]:
                 raise StoppedError
             own.grow(len(samples) - int(progress[0]))
-        own.n_nodes_stage1 += _n_made_unlabelled(learnt.nodes, targets, n_nodes_before)
+        own.n_nodes_stage1 += learnt.n_made_unlabelled(targets, n_nodes_before)
 
     def rank(
         self,
@@ -382,19 +388,6 @@ class Network:
         network = cls(encoder)
         network.nodes = nodes
         return network
-
-
-def _fit_arguments(measured: Any, fits: Fits) -> dict[str, Any]:
-    if measured is None:
-        return {}
-    names = ("fit_wanted", "fit_nodes", "fit_matches", "fit_extents")
-    return dict(zip(names, (measured, fits.boxes, fits.familiarity, fits.extents), strict=True))
-
-
-def _n_made_unlabelled(nodes: IntArray, targets: IntArray, n_nodes_before: int) -> int:
-    """Count the nodes that an unlabelled sample made: those it won that no sample had won before."""
-    known_before = np.maximum.accumulate(np.concatenate([[n_nodes_before - 1], nodes]))[:-1]
-    return int(((nodes > known_before) & (targets == UNLABELLED)).sum())
 
 
 def _refuse_unknown_features(samples: FloatArray) -> None:

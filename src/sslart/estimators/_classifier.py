@@ -295,16 +295,17 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             n_seen = max(len(class_table.seen), int(codes[: rows.stop].max(initial=UNLABELLED)) + 1)
             known = after.first(n_seen)
             own = shown.of(rows)
-            how = {
-                "predict_depth": NO_LIMIT if predict_first else None,
-                "measured": meter.wanted(own),
-                "stop": stop,
-            }
-            if network is published:
-                in_place = None if choose else changes
-                network, result = network.learned(shown_table[own], shown_codes[own], n_seen, params, in_place, **how)
-            else:
-                result = network.learn(shown_table[own], shown_codes[own], n_seen, params, **how)
+            network, result = network.learned(
+                shown_table[own],
+                shown_codes[own],
+                n_seen,
+                params,
+                None if choose else changes,
+                is_published=network is published,
+                predict_depth=NO_LIMIT if predict_first else None,
+                measured=meter.wanted(own),
+                stop=stop,
+            )
             results.append(result)
             is_last = rows.stop == len(codes)
             mapping = mapping.learned(
