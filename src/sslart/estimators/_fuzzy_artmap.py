@@ -11,7 +11,7 @@ from sslart._data.labels import Labels
 from sslart._data.training import read_training
 from sslart._mapping.counts import CountsMapping
 from sslart._utils.params import check_number
-from sslart.estimators._classifier import ARTClassifier
+from sslart.estimators._art_classifier import ARTClassifier
 from sslart.estimators._published import draft_of
 
 

@@ -19,7 +19,7 @@ from sslart._mapping.counts import CountsMapping
 from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_number, check_option
-from sslart.estimators._classifier import ARTClassifier
+from sslart.estimators._art_classifier import ARTClassifier
 from sslart.estimators._guaranteed import GuaranteedClassifier
 from sslart.estimators._published import draft_of, reads_attribute
 
