@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import pytest
 from sklearn.base import clone
 
 from conftest import EVIDENCE, name_of
-from sslart import SSLART
+from sslart import SSLART, AutoSSLART
 
 
 def states_in(thing: Any, found: dict[int, tuple[Any, dict[str, Any]]]) -> dict[int, tuple[Any, dict[str, Any]]]:
@@ -21,6 +22,20 @@ def states_in(thing: Any, found: dict[int, tuple[Any, dict[str, Any]]]) -> dict[
         for part in list(thing.values() if isinstance(thing, dict) else thing):
             states_in(part, found)
     return found
+
+
+@pytest.mark.parametrize("model", [*EVIDENCE, SSLART(random_state=0), AutoSSLART(random_state=0)], ids=name_of)
+def test_what_keeps_values_made_of_it_hands_over_a_state_of_its_own(model: Any, few_labels: Any) -> None:
+    model = clone(model).fit(*few_labels)
+    model.predict(few_labels[0])
+    reached = [thing for thing, _ in states_in(model, {}).values()]
+    keeping = [
+        thing
+        for thing in reached
+        if any(isinstance(value, cached_property) for kind in type(thing).__mro__ for value in vars(kind).values())
+    ]
+    assert keeping
+    assert [type(thing).__name__ for thing in keeping if thing.__reduce_ex__(4)[2] is vars(thing)] == []
 
 
 @pytest.mark.parametrize("model", [SSLART(random_state=0), EVIDENCE[0]], ids=name_of)

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._utils.arrays import IntArray
+from sslart._utils.deferred import CachesValues
 
 Label = int | bool | str
 
 
 @dataclass(frozen=True)
-class ClassTable:
+class ClassTable(CachesValues):
     """The classes a model knows.
 
     Attributes
@@ -29,9 +30,6 @@ class ClassTable:
 
     seen: tuple[Label, ...] = ()
     declared: tuple[Label, ...] = ()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(vars(self))  # to copy and to pickle while other threads read, which adds what they make
 
     def declaring(self, labels: Labels) -> ClassTable:
         """Return the table with further classes announced."""

@@ -15,6 +15,7 @@ import numpy as np
 from sslart._data.samples import Table, is_category
 from sslart._data.saved import require, saved_array
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
 
 GRID = 2.0**32
 UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
@@ -33,7 +34,7 @@ def _numeric_features(n_columns: int) -> tuple[Feature, ...]:
 
 
 @dataclass(frozen=True)
-class Encoder:
+class Encoder(CachesValues):
     """The map from tables to the unit cube. Immutable: wider data makes a new encoder.
 
     Attributes

@@ -15,13 +15,14 @@ from sslart._data.samples import Table
 from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
 from sslart._utils.intervals import Estimate, wilson
 
 VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent samples
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOut(CachesValues):
     """What is predicted for each labelled sample that a model keeps, by the other labels alone.
 
     Labels of one group are left out together, copies of a sample are one group.

@@ -1,4 +1,4 @@
-"""What is made when it is first read."""
+"""What is made when it is first read, in one thread or in several."""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 Made = TypeVar("Made")
+
+
+class CachesValues:
+    """An immutable object that keeps what is made of it, such as a `cached_property`, also while it is copied.
+
+    The state to copy or pickle is a dict of its own: nothing that another thread makes meanwhile is added to it.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))
 
 
 class Deferred(Generic[Made]):

@@ -11,6 +11,7 @@ import scipy.sparse.csgraph
 from sslart._mapping.evidence.near_copies import near_copies
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.chance import equal_rows_share
+from sslart._utils.deferred import CachesValues
 
 MAX_BY_CHANCE = 0.01
 MAX_SEARCHED = 1000  # labels among which near copies are looked for
@@ -18,7 +19,7 @@ MIN_REPEATED = 8  # distinct samples, of which none would come once if a table i
 
 
 @dataclass(frozen=True, eq=False)
-class LabelGroups:
+class LabelGroups(CachesValues):
     """Which labelled samples are left out together.
 
     Attributes

@@ -14,6 +14,7 @@ from sslart._mapping.evidence.copies import LabelGroups, found_groups
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
 from sslart._utils.random_keys import KeyArray
 
 Made = TypeVar("Made")
@@ -37,7 +38,7 @@ class BoxSet:
 
 
 @dataclass(frozen=True)
-class LabelledSet:
+class LabelledSet(CachesValues):
     """Labelled samples and boxes.
 
     Attributes

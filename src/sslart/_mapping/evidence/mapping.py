@@ -31,6 +31,7 @@ from sslart._mapping.evidence.settings import (
 )
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
 from sslart._utils.params import check_number
 from sslart._utils.text import list_text
 
@@ -41,7 +42,7 @@ AS_BEFORE, LEFT_OUT = 0, 1  # in files: how left-out labels are predicted
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceMapping:
+class EvidenceMapping(CachesValues):
     """All boxes contribute to every prediction, and a ridge regression on the labelled samples gives their weights.
 
     Immutable: every call that learns makes a new one.
@@ -76,9 +77,6 @@ class EvidenceMapping:
 
     uses_evidence = True
     one_to_one = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(vars(self))  # to copy and to pickle while other threads read, which adds `solution`
 
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""

@@ -17,6 +17,7 @@ from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.packed_boxes import PackedBoxes, padded
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
+from sslart._utils.deferred import CachesValues
 
 N_SUBSPACES = 24
 BOXES_PER_SUBSPACE = 128
@@ -26,7 +27,7 @@ NEGLIGIBLE = 0.01
 
 
 @dataclass(frozen=True)
-class BoxGroup:
+class BoxGroup(CachesValues):
     """Boxes over some features on one scale.
 
     Attributes
@@ -60,7 +61,9 @@ class BoxGroup:
         return PackedBoxes.of(self.lower, self.upper)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "packed"}
+        state = super().__getstate__()
+        state.pop("packed", None)
+        return state
 
     def only(self, kept: IntArray) -> BoxGroup:
         """Return the group with some of its boxes."""

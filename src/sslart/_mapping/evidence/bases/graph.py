@@ -22,6 +22,7 @@ from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
 from sslart._utils.parallel import stop_flag
 
 MAX_BOXES = 1500
@@ -31,7 +32,7 @@ CARRIED_REACHES = (0.9, 0.99)
 
 
 @dataclass(frozen=True)
-class GraphTerm(Term):
+class GraphTerm(CachesValues, Term):
     """The graph of boxes with weights: a sample activates the nearest box and the neighbours of that.
 
     Attributes
