@@ -16,7 +16,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.saved import require
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.changes import Changes, Readers
+from sslart._utils.changes import Changes, Reader, Readers
 from sslart._utils.parallel import n_threads, stop_flag
 
 Made = TypeVar("Made")
@@ -137,6 +137,12 @@ class Network:
 
         changes.on_failure(undo)
         return self, self._learn(samples, targets, n_classes, params, winners=winners, journal=journal, **how)
+
+    def held_by(self, reader: Reader) -> Network:
+        """Return the same network as another object: while that lives, and the reader with it, nothing changes."""
+        other = Network(self.encoder)
+        vars(other).update(vars(self), held=reader)
+        return other
 
     def copy(self) -> Network:
         """Return a copy that changes by itself."""
@@ -336,8 +342,15 @@ class Network:
 
     def check_known_features(self, samples: FloatArray) -> None:
         """Raise a ValueError where a coded sample has values only in features that the network has never met."""
-        if not (self.encoder.lower <= self.encoder.upper).all():
-            _refuse_unknown_features(samples)
+        if (self.encoder.lower <= self.encoder.upper).all():
+            return
+        empty = np.isnan(samples).all(axis=1)
+        if empty.any():
+            raise ValueError(
+                f"Row {np.flatnonzero(empty)[0]} has values only in features for which the model has never seen a "
+                "value: nothing can be predicted for it. Drop such rows, or let the model learn samples with these "
+                "features first."
+            )
 
     def familiarity(self, table: Table, choice: float, *, n_jobs: int | None = None) -> FloatArray:
         """Return the match of the best node of each sample, less what the sample lies beyond the range.
@@ -388,12 +401,3 @@ class Network:
         network = cls(encoder)
         network.nodes = nodes
         return network
-
-
-def _refuse_unknown_features(samples: FloatArray) -> None:
-    empty = np.isnan(samples).all(axis=1)
-    if empty.any():
-        raise ValueError(
-            f"Row {np.flatnonzero(empty)[0]} has values only in features for which the model has never seen a value: "
-            "nothing can be predicted for it. Drop such rows, or let the model learn samples with these features first."
-        )

@@ -72,6 +72,9 @@ class Mapping(Protocol):
     ) -> Mapping:
         """Return the mapping after its network has learnt samples."""
 
+    def with_network(self, network: Network) -> Mapping:
+        """Return the mapping with another object for the same network."""
+
     def with_columns(self, network: Network, n_columns: int) -> Mapping:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
 

@@ -54,6 +54,10 @@ class CountsMapping:
         """Return the mapping itself: the network has counted."""
         return self
 
+    def with_network(self, network: Network) -> CountsMapping:
+        """Return the mapping itself: it refers to no network."""
+        return self
+
     def with_columns(self, network: Network, n_columns: int) -> CountsMapping:
         """Return the mapping itself: the network keeps the counts."""
         return self

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
 
 
 class Readers:
@@ -63,10 +62,6 @@ class Reader:
     def __del__(self) -> None:
         for readers in self._networks:
             readers.dismiss(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """In a copy or a file there is no reader."""
-        return Reader, ((),)
 
 
 class Changes:

@@ -22,7 +22,7 @@ from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, IntArray
-from sslart._utils.changes import Changes
+from sslart._utils.changes import Changes, Reader
 from sslart.estimators._base import ARTEstimator
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
@@ -46,6 +46,10 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     def _mapping_to_update(self) -> Mapping:
         """Return the mapping to go on learning with."""
         return self._present_mapping()
+
+    def _held_by(self, reader: Reader) -> dict[str, Any]:
+        held = super()._held_by(reader)
+        return {**held, "_mapping": self._mapping.with_network(held["_network"])}
 
     def _view(self) -> ModelView:
         member = MemberView(

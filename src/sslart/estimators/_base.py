@@ -17,6 +17,7 @@ from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
 from sslart._utils.arrays import FloatArray
+from sslart._utils.changes import Reader
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
 from sslart.estimators._published import READER, draft_of, reads, snapshot_of
@@ -63,12 +64,15 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         return snapshot_of(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return a snapshot, which lives until all of it has been copied or written."""
-        state: dict[str, Any] = super(RawSamplesEstimator, snapshot_of(self)).__getstate__()  # type: ignore[no-untyped-call]
-        return state
+        """Return a snapshot in which networks keep a reader, until all of it has been copied or written."""
+        snapshot = snapshot_of(self)
+        state: dict[str, Any] = super(RawSamplesEstimator, snapshot).__getstate__()  # type: ignore[no-untyped-call]
+        reader = state.pop(READER)
+        return {**state, **snapshot._held_by(reader)} if snapshot._networks() else state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({name: value for name, value in state.items() if name != READER})  # type: ignore[no-untyped-call]
+    @abstractmethod
+    def _held_by(self, reader: Reader) -> dict[str, Any]:
+        """Return the attributes that refer to networks, with networks that keep a reader."""
 
     def __sslart_state__(self) -> dict[str, Any]:
         """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays."""
@@ -196,6 +200,9 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_network")
+
+    def _held_by(self, reader: Reader) -> dict[str, Any]:
+        return {"_network": self._network.held_by(reader)}
 
     def _networks(self) -> list[Network]:
         network = vars(self).get("_network")

@@ -15,10 +15,11 @@ from sslart._data.training import check_has_label
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.changes import Reader
 from sslart._utils.params import check_option, check_whole
 from sslart.estimators._guaranteed import GuaranteedClassifier
 from sslart.estimators._novelty import NoveltyMixin
-from sslart.estimators._published import READER, reads, reads_attribute
+from sslart.estimators._published import READER, reads, reads_attribute, shallow_copy
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
 MEMBER_PARAMETERS = (
@@ -218,6 +219,12 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
+
+    def _held_by(self, reader: Reader) -> dict[str, Any]:
+        members = [shallow_copy(member) for member in self.estimators_]
+        for member in members:
+            vars(member).update(member._held_by(reader))
+        return {"estimators_": members}
 
     def _networks(self) -> list[Network]:
         return [member._network for member in vars(self).get("estimators_", ())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -275,6 +276,12 @@ class EvidenceMapping(CachesValues):
             if own.any():
                 recall[index] = np.average(right[own], weights=weights[own])
         return recall
+
+    def with_network(self, network: Network) -> EvidenceMapping:
+        """Return the mapping, and what was made of it, with another object for the same network."""
+        other = copy.copy(self)
+        vars(other)["network"] = network
+        return other
 
     def with_columns(self, network: Network, n_columns: int) -> EvidenceMapping:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
