@@ -61,10 +61,7 @@ def searching(filter_from: int, tree_from: int) -> Any:
 NEVER = 2**62
 
 
-@pytest.fixture(params=[(1, 8), (1, NEVER), (NEVER, NEVER)], ids=["tree", "filter", "plain"])
-def small_cache(request: pytest.FixtureRequest) -> Any:
-    """The kernel with filter and tree even for few nodes, and without them."""
-    return searching(*request.param)
+CACHES = {"tree": (1, 8), "filter": (1, NEVER), "plain": (NEVER, NEVER)}  # with filter and tree even for few nodes
 
 
 def unit_network(n_features: int) -> Network:
@@ -98,18 +95,19 @@ def grown(
     depth=st.sampled_from([None, 0, 1, 2, 3]),
 )
 def test_kernel_and_reference_make_the_same_nodes(
-    small_cache: Any, samples: np.ndarray, params: LearningParams, seed: int, cut: int, depth: int | None
+    samples: np.ndarray, params: LearningParams, seed: int, cut: int, depth: int | None
 ) -> None:
     targets = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
-    fast, fast_seen = grown(small_cache, samples, targets, params, cut, depth)
     plain, plain_seen = grown(sslart._art.reference, samples, targets, params, cut, depth)
-    n = fast.nodes.n_nodes
-    assert n == plain.nodes.n_nodes
-    assert fast.nodes.n_nodes_stage1 == plain.nodes.n_nodes_stage1
-    for name in ("weights", "norms", "support", "counts", "labels"):
-        assert getattr(fast.nodes, name)[:n].tobytes() == getattr(plain.nodes, name)[:n].tobytes(), name
-    for one, other in zip(fast_seen, plain_seen, strict=True):
-        assert one.tobytes() == other.tobytes()
+    n = plain.nodes.n_nodes
+    for cache, thresholds in CACHES.items():
+        fast, fast_seen = grown(searching(*thresholds), samples, targets, params, cut, depth)
+        assert n == fast.nodes.n_nodes, cache
+        assert fast.nodes.n_nodes_stage1 == plain.nodes.n_nodes_stage1, cache
+        for name in ("weights", "norms", "support", "counts", "labels"):
+            assert getattr(fast.nodes, name)[:n].tobytes() == getattr(plain.nodes, name)[:n].tobytes(), (cache, name)
+        for one, other in zip(fast_seen, plain_seen, strict=True):
+            assert one.tobytes() == other.tobytes(), cache
 
 
 @pytest.mark.parametrize("n_features", [1, 7, 8, 9, 31, 33, 70])
