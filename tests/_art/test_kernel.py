@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import threading
@@ -44,12 +45,17 @@ def kernel() -> Any:
 @pytest.fixture(params=["avx512", "avx2", "portable"], autouse=True)
 def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run every test on every instruction set that this machine has."""
-    if request.param not in kernel().instruction_sets():
-        pytest.skip(f"this machine has no {request.param}")
     usual = kernel().instruction_set()
-    kernel().use_instruction_set(request.param)
+    if request.param != "each":
+        if request.param not in kernel().instruction_sets():
+            pytest.skip(f"this machine has no {request.param}")
+        kernel().use_instruction_set(request.param)
     yield request.param
     kernel().use_instruction_set(usual)
+
+
+# for a test that takes the sets in turn by itself, and what it compares them with only once
+on_each_set = pytest.mark.parametrize("instruction_set", ["each"], indirect=True)
 
 
 def searching(filter_from: int, tree_from: int) -> Any:
@@ -86,6 +92,7 @@ def grown(
     return network, seen
 
 
+@on_each_set
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     samples=lattices(max_features=40),
@@ -100,16 +107,22 @@ def test_kernel_and_reference_make_the_same_nodes(
     targets = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
     plain, plain_seen = grown(sslart._art.reference, samples, targets, params, cut, depth)
     n = plain.nodes.n_nodes
-    for cache, thresholds in CACHES.items():
-        fast, fast_seen = grown(searching(*thresholds), samples, targets, params, cut, depth)
-        assert n == fast.nodes.n_nodes, cache
-        assert fast.nodes.n_nodes_stage1 == plain.nodes.n_nodes_stage1, cache
+    for instructions, cache in itertools.product(kernel().instruction_sets(), CACHES):
+        kernel().use_instruction_set(instructions)
+        fast, fast_seen = grown(searching(*CACHES[cache]), samples, targets, params, cut, depth)
+        assert n == fast.nodes.n_nodes, (instructions, cache)
+        assert fast.nodes.n_nodes_stage1 == plain.nodes.n_nodes_stage1, (instructions, cache)
         for name in ("weights", "norms", "support", "counts", "labels"):
-            assert getattr(fast.nodes, name)[:n].tobytes() == getattr(plain.nodes, name)[:n].tobytes(), (cache, name)
+            assert getattr(fast.nodes, name)[:n].tobytes() == getattr(plain.nodes, name)[:n].tobytes(), (
+                instructions,
+                cache,
+                name,
+            )
         for one, other in zip(fast_seen, plain_seen, strict=True):
-            assert one.tobytes() == other.tobytes(), cache
+            assert one.tobytes() == other.tobytes(), (instructions, cache)
 
 
+@on_each_set
 @pytest.mark.parametrize("n_features", [1, 7, 8, 9, 31, 33, 70])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("one_to_one", [False, True])
@@ -120,12 +133,14 @@ def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bo
     samples[np.isnan(samples).all(axis=1)] = 0.2
     targets = random.randint(-1, 3, size=400)
     params = LearningParams(0.8, 1e-3, 1.0, 1e-6, one_to_one)
-    fast, fast_seen = grown(kernel(), samples, targets, params, 300, 2)
     plain, plain_seen = grown(sslart._art.reference, samples, targets, params, 300, 2)
-    n = fast.nodes.n_nodes
-    assert fast.nodes.weights[:n].tobytes() == plain.nodes.weights[: plain.nodes.n_nodes].tobytes()
-    for one, other in zip(fast_seen, plain_seen, strict=True):
-        assert one.tobytes() == other.tobytes()
+    for instructions in kernel().instruction_sets():
+        kernel().use_instruction_set(instructions)
+        fast, fast_seen = grown(kernel(), samples, targets, params, 300, 2)
+        n = fast.nodes.n_nodes
+        assert fast.nodes.weights[:n].tobytes() == plain.nodes.weights[: plain.nodes.n_nodes].tobytes(), instructions
+        for one, other in zip(fast_seen, plain_seen, strict=True):
+            assert one.tobytes() == other.tobytes(), instructions
 
 
 @pytest.mark.parametrize("n_features", [2, 12])
