@@ -42,7 +42,7 @@ demo: $(VENV)/demo
 
 # one thread of linear algebra in each of the two processes: more would compete for the two cores
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not stress"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not stress"
 
 test-slow: $(VENV)/tools
 	$(BIN)/python -m pytest -m slow

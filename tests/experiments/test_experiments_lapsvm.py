@@ -50,6 +50,7 @@ def test_the_solution_minimises_the_primal_cost() -> None:
     np.testing.assert_allclose(gradient, 0.0, atol=1e-8)
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("dataset", ["Seeds", "Zoo"])
 def test_the_accuracy_is_the_printed_one(dataset: str) -> None:

@@ -102,6 +102,7 @@ def test_mixed_kernels_lower_the_cost_of_each_single_one_to_where_all_that_count
     assert cost(*planes, found) < cost(*planes) - 1e-3
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("dataset", ["Wine", "Seeds", "Zoo"])
 @pytest.mark.parametrize(("name", "theirs"), [("MeanS3VM-iter", "Mean3vm-iter"), ("MeanS3VM-mkl", "Means3vm-mkl")])

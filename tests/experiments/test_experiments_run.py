@@ -152,6 +152,7 @@ def test_every_experiment_names_its_place_in_the_paper() -> None:
     assert all(re.search(r"(Fig\.|Table) \w+ \(lines \d+–\d+", place) for place in places)
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", SMALL)
 def test_a_real_run_is_repeatable_bit_for_bit_in_any_number_of_processes(name: str, tmp_path: Path) -> None:
