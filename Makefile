@@ -14,7 +14,7 @@ endif
 
 help:
 	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
-	@echo "make test             style, types, layout, and all tests (under five minutes)"
+	@echo "make test             style, types, layout, and all tests (under six minutes)"
 	@echo "make test-slow        the checks that take minutes"
 	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
 	@echo "make stress           many threads and processes at once, damaged files, and the fuzzers (a few minutes)"
