@@ -54,7 +54,11 @@ def solve(factors: FloatArray, right_sides: FloatArray, stop: Flags) -> None:
         raise ValueError("factors must have the shape (n_matrices, n, n)")
     if right_sides.shape[:2] != factors.shape[:2]:
         raise ValueError("right_sides must have the shape (n_matrices, n, n_columns)")
-    _solve_lower(factors, right_sides, stop)
+    for k in range(factors.shape[1]):
+        right_sides[:, k] /= factors[:, k, k, None]
+        right_sides[:, k + 1 :] -= factors[:, k + 1 :, k, None] * right_sides[:, k, None]
+        if stop[0]:
+            return
     for k in reversed(range(factors.shape[1])):
         right_sides[:, k] /= factors[:, k, k, None]
         right_sides[:, :k] -= factors[:, k, :k, None] * right_sides[:, k, None]
@@ -80,15 +84,13 @@ def inverse_diagonals(factors: FloatArray, out: FloatArray, stop: Flags) -> None
 
 
 def _inverse_factors(factors: FloatArray, stop: Flags) -> FloatArray:
+    """Return L⁻¹. Row k has zeros after column k, so that only the columns up to there change."""
     inverse = np.zeros(factors.shape)
     inverse[:] = np.eye(factors.shape[1])
-    _solve_lower(factors, inverse, stop)
-    return inverse
-
-
-def _solve_lower(factors: FloatArray, right_sides: FloatArray, stop: Flags) -> None:
     for k in range(factors.shape[1]):
-        right_sides[:, k] /= factors[:, k, k, None]
-        right_sides[:, k + 1 :] -= factors[:, k + 1 :, k, None] * right_sides[:, k, None]
+        row = inverse[:, k, : k + 1]
+        row /= factors[:, k, k, None]
+        inverse[:, k + 1 :, : k + 1] -= factors[:, k + 1 :, k, None] * row[:, None]
         if stop[0]:
-            return
+            break
+    return inverse
