@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,14 +38,6 @@ class LearningParams:
     learning_rate: float
     match_tracking: float = 0.0
     one_to_one: bool = False
-
-
-class _Samples(NamedTuple):
-    """Samples to learn: the table, the same coded, and whether the encoder must widen for them."""
-
-    table: Table
-    coded: FloatArray
-    widen: bool
 
 
 class Network:
@@ -96,7 +88,7 @@ class Network:
         stop : array of one uint8, or None
             A flag by which another thread stops the work.
         """
-        return self._learn(self._to_learn(table), targets, n_classes, params, **how)
+        return self._learn(table, self._to_learn(table), targets, n_classes, params, **how)
 
     def learned(
         self,
@@ -123,11 +115,11 @@ class Network:
         if not is_published:
             return self, self.learn(table, targets, n_classes, params, **how)
         samples = self._to_learn(table)
-        n_nodes, reshapes = self.nodes.n_nodes, samples.widen or n_classes > self.nodes.n_classes
+        n_nodes, reshapes = self.nodes.n_nodes, samples[1] or n_classes > self.nodes.n_classes
         is_quick = len(table) <= MAX_IN_PLACE and len(table) < n_nodes and not reshapes
         if changes is None or not is_quick or not changes.begin(self.readers):
             copy = self.copy()
-            return copy, copy._learn(samples, targets, n_classes, params, **how)
+            return copy, copy._learn(table, samples, targets, n_classes, params, **how)
         winners = np.full(len(table), -1)
         journal = Journal(self.nodes, winners)
 
@@ -136,7 +128,7 @@ class Network:
             self._made = {}
 
         changes.on_failure(undo)
-        return self, self._learn(samples, targets, n_classes, params, winners=winners, journal=journal, **how)
+        return self, self._learn(table, samples, targets, n_classes, params, winners=winners, journal=journal, **how)
 
     def held_by(self, reader: Reader) -> Network:
         """Return the same network as another object: while that lives, and the reader with it, nothing changes."""
@@ -150,14 +142,16 @@ class Network:
         other.nodes = self.nodes.copy()
         return other
 
-    def _to_learn(self, table: Table) -> _Samples:
+    def _to_learn(self, table: Table) -> tuple[FloatArray, bool]:
+        """Return the coded samples, and whether the encoder must widen for them."""
         self.encoder.check(table)
         coded, beyond = self._encode(table)
-        return _Samples(table, coded, beyond or not self.encoder.knows_features(table))
+        return coded, beyond or not self.encoder.knows_features(table)
 
     def _learn(
         self,
-        samples: _Samples,
+        table: Table,
+        samples: tuple[FloatArray, bool],
         targets: IntArray,
         n_classes: int,
         params: LearningParams,
@@ -168,7 +162,7 @@ class Network:
         measured: BoolArray | None = None,
         stop: Any = None,
     ) -> LearnResult:
-        table, coded, widen = samples
+        coded, widen = samples
         segments = list(self.encoder.segments(table)) if widen else [(slice(0, len(table)), self.encoder)]
         nodes = np.full(len(table), -1) if winners is None else winners
         predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
