@@ -46,7 +46,7 @@ class Encoder(CachesValues):
     lower, upper : arrays of length n_features
         Range of each coded feature in the user's units; (inf, -inf) while no value is known.
     undecided : mapping from column to (lower, upper)
-        The columns of which neither the type nor a value has told yet whether they are categorical, and the range they
+        The columns of which neither the type nor a value shows yet whether they are categorical, and the range they
         have if they are not. They have no feature.
     """
 

@@ -164,7 +164,7 @@ def _refuse_nul_at_the_end(names: list[str | None]) -> None:
     for name in names:
         if name is not None and name.endswith("\0"):
             raise ValueError(
-                f"y has the class {name!r}, which ends with a NUL character: NumPy cannot tell it from "
+                f"y has the class {name!r}, which ends with a NUL character: NumPy cannot distinguish it from "
                 f"{name.rstrip(chr(0))!r}. Rename it, or remove the character: label.rstrip('\\0')."
             )
 

@@ -1,4 +1,4 @@
-"""Values that take nearly all of the range of a column, so that the others can hardly be told apart."""
+"""Values that take nearly all of the range of a column, so that the others can hardly be distinguished."""
 
 from __future__ import annotations
 

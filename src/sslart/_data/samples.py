@@ -31,7 +31,7 @@ class Table:
     names : list of str, or None
         Column names, where the samples came with names.
     untyped : frozenset of int
-        The columns whose type does not tell whether they are categorical: their values do.
+        The columns whose type does not show whether they are categorical: their values do.
     """
 
     values: FloatArray

@@ -1,4 +1,4 @@
-"""Checks of what a file says about a model: an array or a number that can be one, or a ValueError."""
+"""Checks of what a file holds of a model: an array or a number that can be one, or a ValueError."""
 
 from __future__ import annotations
 

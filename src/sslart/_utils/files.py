@@ -21,7 +21,7 @@ _SECONDS_UNTIL_ABANDONED = 3600.0  # where open files cannot be locked while the
 
 
 class FileIdentity(NamedTuple):
-    """What tells whether a file is still the one that was read: it differs if the file was replaced or rewritten."""
+    """What shows whether a file is still the one that was read: it differs if the file was replaced or rewritten."""
 
     device: int
     inode: int

@@ -74,7 +74,7 @@ class ModelFile:
         self._known = FileIdentity.of(self._path)
 
     def has_changed(self) -> bool:
-        """Tell whether another program has written the file, which must then be read anew."""
+        """Return whether another program has written the file, which must then be read anew."""
         if FileIdentity.of(self._path) == self._known:
             return False
         if self._source != self.target:

@@ -39,7 +39,7 @@ class Learning(StrEnum):
     none = "none"
 
     def takes(self, *, is_novel: bool, is_labelled: bool) -> bool:
-        """Tell whether a row is learnt: a novel one only with a label."""
+        """Return whether a row is learnt: a novel one only with a label."""
         return self == Learning.every or (self == Learning.familiar and (is_labelled or not is_novel))
 
 

@@ -15,7 +15,7 @@ from sslart._utils.deferred import CachesValues
 
 MAX_BY_CHANCE = 0.01
 MAX_SEARCHED = 1000  # labels among which near copies are looked for
-MIN_REPEATED = 8  # distinct samples, of which none would come once if a table is said to come more than once
+MIN_REPEATED = 8  # distinct samples, of which none would come once if a table is taken to come more than once
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,7 +77,7 @@ class Lines:
 
     @staticmethod
     def _is_shorter(descriptor: int) -> bool:
-        """Tell whether a file was cut, since somebody has begun it anew."""
+        """Return whether a file was cut, since somebody has begun it anew."""
         with suppress(OSError):  # a pipe has no place to go to
             return os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR)
         return False

@@ -30,7 +30,7 @@ class Found:
 
 
 def depth_limits(member: MemberView, depth: int) -> bool:
-    """Tell whether T can end the search before a labelled box is found."""
+    """Return whether T can end the search before a labelled box is found."""
     return depth != NO_LIMIT and depth < member.n_nodes and bool((member.labels == UNLABELLED).any())
 
 

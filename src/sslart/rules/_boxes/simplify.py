@@ -136,12 +136,12 @@ class Simplifier:
                     self._open(index, int(column))
 
     def _may_open(self, index: int, column: int) -> bool:
-        """Tell whether a condition may be left out: the last one of a rule only if no rule comes after it."""
+        """Return whether a condition may be left out: the last one of a rule only if no rule comes after it."""
         is_only_condition = int((~self.full[index]).sum()) == 1
         return not self.full[index, column] and (not is_only_condition or self._is_last(index))
 
     def _is_last(self, index: int, other: int | None = None) -> bool:
-        """Tell whether no rule comes after a rule, apart from another one that is about to be merged."""
+        """Return whether no rule comes after a rule, apart from another one that is about to be merged."""
         return not any(later != other for later in np.flatnonzero(self.kept[index + 1 :]) + index + 1)
 
     def _open(self, index: int, column: int) -> None:

@@ -121,12 +121,12 @@ def _variables(features: Iterable[str]) -> dict[str, str]:
 
 
 def is_name(name: str) -> bool:
-    """Tell whether Python takes a text as the name of a variable or a function."""
+    """Return whether Python takes a text as the name of a variable or a function."""
     return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _may_hold_for_nan(condition: ModelCondition) -> bool:
-    """Tell whether the plain comparison would take NaN for a known value, or must know that it is missing."""
+    """Return whether the plain comparison would take NaN for a known value, or must know that it is missing."""
     has_limits = condition.low is not None or condition.high is not None
     return condition.missing or condition.negated or not (has_limits or condition.categories)
 

@@ -120,13 +120,13 @@ def _wider(allowed: BoolArray, column: Column) -> Iterator[BoolArray]:
 
 
 def _is_everything(region: Region, grid: Grid) -> bool:
-    """Tell whether a rule has no condition left."""
+    """Return whether a rule has no condition left."""
     pairs = zip(grid.columns, region.allowed, strict=True)
     return all(column.condition(allowed) is None for column, allowed in pairs)
 
 
 def _are_exclusive(one: Region, other: Region, grid: Grid) -> bool:
-    """Tell whether no sample can meet two rules: in one feature they allow nothing in common."""
+    """Return whether no sample can meet two rules: in one feature they allow nothing in common."""
     for column, first, second in zip(grid.columns, one.allowed, other.allowed, strict=True):
         both = first & second
         if not (both if column.has_missing else both[:-1]).any():
