@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from sslart._art.show_versions import show_versions
 from sslart._utils.optional import lazy_names
-from sslart.estimators._auto import AutoSSLART
-from sslart.estimators._fuzzy_art import FuzzyART
-from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
-from sslart.estimators._sslart import SSLART
-from sslart.estimators._wesslart import WESSLART
-from sslart.persistence import load, save
 
 if TYPE_CHECKING:
+    from sslart._art.show_versions import show_versions
+    from sslart.estimators._auto import AutoSSLART
+    from sslart.estimators._fuzzy_art import FuzzyART
+    from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
+    from sslart.estimators._sslart import SSLART
+    from sslart.estimators._wesslart import WESSLART
     from sslart.export.onnx._convert import to_onnx
+    from sslart.persistence import load, save
     from sslart.reporting import report
 
 __version__ = "0.1.0"
@@ -32,10 +32,22 @@ __all__ = [
 ]
 
 
-# imported when first used, so that importing sslart stays quick
-_LATER = {"report": "sslart.reporting", "to_onnx": "sslart.export.onnx._convert"}
-__getattr__ = lazy_names(__name__, _LATER)
+# imported when first used, so that importing sslart, and a command such as `sslart --help`, stays quick
+_LATER = {
+    "AutoSSLART": "sslart.estimators._auto",
+    "FuzzyART": "sslart.estimators._fuzzy_art",
+    "FuzzyARTMAP": "sslart.estimators._fuzzy_artmap",
+    "SSLART": "sslart.estimators._sslart",
+    "WESSLART": "sslart.estimators._wesslart",
+    "load": "sslart.persistence",
+    "report": "sslart.reporting",
+    "save": "sslart.persistence",
+    "show_versions": "sslart._art.show_versions",
+    "to_onnx": "sslart.export.onnx._convert",
+}
+_PACKAGES = ("active", "datasets", "experiments", "explain", "metrics", "model_selection", "plotting", "river", "rules")
+__getattr__ = lazy_names(__name__, _LATER, _PACKAGES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_PACKAGES})

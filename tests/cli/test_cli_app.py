@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import sslart
+from sslart.cli import commands as commands_package
 from sslart.cli import main
+from sslart.cli._app import SUMMARIES
 from tables import iris
 
 COMMANDS = ("fit", "predict", "explain", "what-if", "rules", "report", "update", "label", "watch", "data", "reproduce")
@@ -20,6 +23,37 @@ COMMANDS = ("fit", "predict", "explain", "what-if", "rules", "report", "update",
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert f"sslart {command}" in capsys.readouterr().out
+
+
+def test_help_lists_every_command_with_a_whole_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    commands = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in commands] == list(SUMMARIES)
+    assert all(line.endswith(".") and not line.endswith("..") for line in commands)
+    modules = {path.stem.replace("_", "-") for path in Path(commands_package.__path__[0]).glob("[a-z]*.py")}
+    assert set(SUMMARIES) == modules == set(COMMANDS)
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_version_and_help_are_quick_since_they_import_no_model(option: str) -> None:
+    heavy = "import sys; from sslart.cli import main; main([sys.argv[1]]); print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", heavy, option], capture_output=True, text=True, check=True)
+    assert not {"numpy", "sklearn", "scipy", "pandas", "pyarrow", "sslart.estimators"} & set(done.stdout.splitlines())
+    of_numpy = min(cpu_seconds("-c", "import numpy") for _ in range(3))
+    assert min(cpu_seconds("-m", "sslart", option) for _ in range(3)) < 4 * of_numpy  # numpy takes a tenth of a second
+
+
+def cpu_seconds(*arguments: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_a_slip_in_a_command_is_named_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["wat"])
+    assert "'watch'" in capsys.readouterr().err
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 # What may be imported inside a function: heavy packages that only some users need.
@@ -93,7 +93,7 @@ def heavy(module: str) -> Any:
     return importlib.import_module(module)
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_names(package: str, modules: Mapping[str, str], packages: Collection[str] = ()) -> Callable[[str], Any]:
     """Return a `__getattr__` for a package whose names are imported from its modules when they are first used.
 
     Parameters
@@ -102,9 +102,13 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]
         Full name of the package.
     modules : mapping from str to str
         The full name of the module that each name comes from.
+    packages : collection of str, default=()
+        Names of packages in this one, which are imported as a whole.
     """
 
     def imported(name: str) -> Any:
+        if name in packages:
+            return importlib.import_module(f"{package}.{name}")
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(importlib.import_module(modules[name]), name)

@@ -1,7 +1,8 @@
-"""All commands as one typer application."""
+"""All commands as one typer application; the module of a command is imported when the command is used."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -13,7 +14,20 @@ from typer.main import get_command
 from sslart import __version__
 from sslart._utils.text import printable
 from sslart.cli._output import show
-from sslart.cli.commands import data, explain, fit, label, predict, report, reproduce, rules, update, watch, what_if
+
+SUMMARIES = {
+    "fit": "Learn a model from a table of which some rows are labelled.",
+    "predict": "Predict the class of each row, with probability and novelty.",
+    "explain": "Explain one prediction, or print which features matter.",
+    "what-if": "Print small changes of a row that change its prediction.",
+    "rules": "Print the model as few if-then rules.",
+    "report": "Write one HTML page on a model and its predictions.",
+    "update": "Learn from new rows too, and replace the model.",
+    "label": "Ask you for the labels that help most, and learn them.",
+    "watch": "Predict rows as they come, flag novel ones, and learn.",
+    "reproduce": "Run experiments of the paper and write a report.",
+    "data": "List, fetch and find the data sets of the paper.",
+}
 
 
 class _Commands(TyperGroup):
@@ -22,6 +36,10 @@ class _Commands(TyperGroup):
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         with _visible_errors():
             return super().make_context(*arguments, **options)
+
+    def resolve_command(self, *arguments: Any) -> Any:
+        name, _, rest = super().resolve_command(*arguments)
+        return name, None if name is None else loaded(name), rest
 
     def invoke(self, ctx: Any) -> Any:
         with _visible_errors():
@@ -38,16 +56,30 @@ def _visible_errors() -> Iterator[None]:
         raise
 
 
-app = typer.Typer(
-    name="sslart",
-    cls=_Commands,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for one in (fit, predict, explain, what_if, rules, report, update, label, watch, reproduce):
-    app.command(one.__name__.rpartition(".")[2].replace("_", "-"))(one.run)
-app.add_typer(data.app, name="data")
+def _application(**options: Any) -> typer.Typer:
+    return typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, **options)
+
+
+app = _application(name="sslart", cls=_Commands, add_completion=True)
+
+
+def loaded(name: str) -> Any:
+    """Return a command, with its options, from its own module."""
+    module = importlib.import_module(f"sslart.cli.commands.{name.replace('-', '_')}")
+    own = _application(name=name, add_completion=False)
+    if hasattr(module, "app"):
+        own.add_typer(module.app, name=name)
+        return vars(get_command(own))["commands"][name]
+    own.command(name)(module.run)
+    return get_command(own)
+
+
+def _in_the_list() -> None:
+    """Stand for a command in the help and in completion until its module is imported."""
+
+
+for _name, _summary in SUMMARIES.items():
+    app.command(_name, help=_summary)(_in_the_list)
 
 
 def _print_version(wanted: bool) -> None:

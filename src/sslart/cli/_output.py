@@ -8,10 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from sslart._utils.files import write_atomically
 from sslart._utils.text import json_text, list_text, printable, printable_lines
 
@@ -51,6 +47,10 @@ def print_json(values: Any) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows below a header, as wide as they are unless a terminal sets a limit."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False)
     for name in header:
         table.add_column(Text(name), overflow="fold")
