@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from conftest import lattices
 from sslart._art.reference import encode
 from sslart._data.encoder import GRID, Encoder
+from sslart._data.recoding import recode_boxes
 from sslart._data.samples import Table
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
@@ -65,7 +66,7 @@ def test_recoded_boxes_cover_what_they_covered(values: np.ndarray, more: np.ndar
     sides = np.random.RandomState(corners).randint(0, GRID + 1, size=(2, 20, n_features)) / GRID
     lower, upper = sides.min(axis=0), sides.max(axis=0)
     lower[0, 0], upper[0, 0] = 1.0, 0.0  # a side not reached yet
-    new_lower, new_upper = encoder.recode_boxes(lower, upper, wider)
+    new_lower, new_upper = recode_boxes(encoder, lower, upper, wider)
     reached = lower <= upper
     assert (wider.decode(new_lower)[reached] <= encoder.decode(lower)[reached]).all()
     assert (wider.decode(new_upper)[reached] >= encoder.decode(upper)[reached]).all()
@@ -104,7 +105,7 @@ def test_ranges_of_a_few_units_in_the_last_place_widen_as_the_page_has_it(
     encoder = first(np.array([[old[0]], [old[1]]]))
     wider = encoder.covering(Table(np.array([[new[0]], [new[1]]])))
     lower, upper = sorted(code / GRID for code in codes)
-    found = encoder.recode_boxes(np.array([[lower]]), np.array([[upper]]), wider)
+    found = recode_boxes(encoder, np.array([[lower]]), np.array([[upper]]), wider)
     expected = lower, upper
     if old != new:
         expected = recoded_by_the_page(lower, old, new, -1), recoded_by_the_page(upper, old, new, 1)

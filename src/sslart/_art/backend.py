@@ -10,6 +10,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
+from sslart._data.encoder import Encoder
+from sslart._utils.arrays import FloatArray
+
 ENVIRONMENT_VARIABLE = "SSLART_KERNEL"
 INSTRUCTION_SETS = ("avx512", "avx2", "portable")
 NAMES = ("auto", *INSTRUCTION_SETS, "reference")
@@ -60,6 +65,16 @@ def _default_backend() -> types.ModuleType:
     if wanted in INSTRUCTION_SETS:
         kernel.use_instruction_set(wanted)
     return kernel
+
+
+def encode(encoder: Encoder, matrix: FloatArray) -> tuple[FloatArray, bool]:
+    """Return a matrix in the user's units as coded values, NaN where missing, and whether any lies beyond the range."""
+    scaled = np.ascontiguousarray(encoder.on_scale(matrix))
+    coded = np.empty_like(scaled)
+    beyond = backend().encode(scaled, *encoder.ends, coded)
+    if encoder.ranks is not None:  # a value may lie so little beyond the range that its position does not
+        beyond = bool(((matrix < encoder.lower) | (matrix > encoder.upper)).any())
+    return coded, beyond
 
 
 def describe() -> str:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sslart._art.backend import backend
+from sslart._art.backend import backend, encode
 from sslart._art.learn_result import NO_FITS, Fits, LearnResult
 from sslart._art.nodes import Journal, Nodes
 from sslart._data.encoder import Encoder
@@ -212,9 +212,7 @@ class Network:
 
     def _encode(self, table: Table) -> tuple[FloatArray, bool]:
         """Return the coded samples, and whether any value lies beyond the encoder."""
-        matrix = np.ascontiguousarray(self.encoder.matrix(table))
-        coded = np.empty_like(matrix)
-        return coded, backend().encode(matrix, self.encoder.lower, self.encoder.upper, coded)
+        return encode(self.encoder, self.encoder.matrix(table))
 
     def _learn_segment(
         self,

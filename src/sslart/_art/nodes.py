@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart._data.encoder import GRID, Encoder
+from sslart._data.recoding import recode_boxes
 from sslart._data.labels import UNLABELLED
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._utils.arrays import FloatArray, IntArray
@@ -106,7 +107,7 @@ class Nodes:
 
     def recode(self, encoder: Encoder, wider: Encoder) -> None:
         """Express every box in a wider encoder; what it covers in the user's units stays covered."""
-        lower, upper = encoder.recode_boxes(*self.boxes(), wider)
+        lower, upper = recode_boxes(encoder, *self.boxes(), wider)
         weights = np.empty((self.capacity, 2 * lower.shape[1]))
         weights[: self.n_nodes, : lower.shape[1]] = lower
         weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper

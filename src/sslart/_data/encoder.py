@@ -14,10 +14,12 @@ import numpy as np
 
 from sslart._data.samples import Table, is_category
 from sslart._data.saved import require, saved_array
+from sslart._data.scales import GRID, RANGE, RANK, RankScale
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
-GRID = 2.0**32
+__all__ = ["GRID", "UNKNOWN", "Encoder", "Feature"]
+
 UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
 
 
@@ -48,6 +50,8 @@ class Encoder(CachesValues):
     undecided : mapping from column to (lower, upper)
         The columns of which neither the type nor a value shows yet whether they are categorical, and the range they
         have if they are not. They have no feature.
+    ranks : RankScale or None
+        The features that are scaled by rank. All others are by their range.
     """
 
     features: tuple[Feature, ...]
@@ -55,6 +59,7 @@ class Encoder(CachesValues):
     lower: FloatArray
     upper: FloatArray
     undecided: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    ranks: RankScale | None = None
 
     @classmethod
     def of_columns(cls, table: Table, undecided: Mapping[int, tuple[float, float]] | None = None) -> Encoder:
@@ -118,6 +123,23 @@ class Encoder(CachesValues):
             upper=np.concatenate([self.upper, upper]),
         )
 
+    def ranked(self, table: Table, bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
+        """Return the encoder of the first table with ranks as the scale of its numeric features.
+
+        A feature keeps its range as the scale where the user has given limits, and where fewer than two values differ.
+        """
+        places = [
+            place
+            for place, feature in enumerate(self.features)
+            if feature.category is None and _limits(bounds, feature.column) == UNKNOWN
+        ]
+        return replace(self, ranks=RankScale.of_columns(self.matrix(table), places))
+
+    @property
+    def scaling(self) -> str:
+        """How numeric features are scaled: by rank where any is."""
+        return RANGE if self.ranks is None else RANK
+
     def covering(self, table: Table) -> Encoder:
         """Return the encoder widened to all values and categories of a table."""
         wider = self._with_new_features(table)
@@ -153,12 +175,13 @@ class Encoder(CachesValues):
             return self
         decided = {feature.column for feature in new}
         lower, upper = np.transpose(list(new.values()))
-        return Encoder(
-            self.features + tuple(new),
-            self.categorical.difference(numbers),
-            np.concatenate([self.lower, lower]),
-            np.concatenate([self.upper, upper]),
-            {column: limits for column, limits in self.undecided.items() if column not in decided},
+        return replace(
+            self,
+            features=self.features + tuple(new),
+            categorical=self.categorical.difference(numbers),
+            lower=np.concatenate([self.lower, lower]),
+            upper=np.concatenate([self.upper, upper]),
+            undecided={column: limits for column, limits in self.undecided.items() if column not in decided},
         )
 
     def check(self, table: Table) -> None:
@@ -201,25 +224,39 @@ class Encoder(CachesValues):
 
     def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
         """Return how many ranges each sample lies beyond the encoder, in all, and how many values it has."""
-        matrix = self.matrix(table)
+        matrix = self.on_scale(self.matrix(table))
         lower, span = self.origin_and_span()
         present = ~np.isnan(matrix - lower)
         with np.errstate(over="ignore"):
-            outside = np.maximum(lower - matrix, matrix - self.upper).clip(min=0.0)
+            outside = np.maximum(lower - matrix, matrix - self.ends[1]).clip(min=0.0)
             ranges = np.where(span > 0, outside / np.where(span > 0, span, 1.0), outside > 0)
         return np.where(present, ranges, 0.0).sum(axis=1), present.sum(axis=1)
 
     def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
         """Return coded values, of all features or of some, in the user's units."""
-        lower, span = (values[features] for values in self.origin_and_span())
+        lower, span = (values[features] for values in _origin_and_span(self.lower, self.upper))
         # lower + span may miss upper by a rounding
-        return np.where(coded == 1.0, self.upper[features], lower + coded * span)
+        units = np.where(coded == 1.0, self.upper[features], lower + coded * span)
+        if self.ranks is not None:
+            for at, place, table in self.ranks.of(np.arange(len(self.features))[features]):
+                units[..., at] = table.value_at(coded[..., at], self.lower.item(place), self.upper.item(place))
+        return units
+
+    def on_scale(self, matrix: FloatArray, features: IntArray | None = None) -> FloatArray:
+        """Return values of all features or of some, in the user's units, on their scales: positions where by rank."""
+        return matrix if self.ranks is None else self.ranks.positions(matrix, features)
+
+    @cached_property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """The range of each feature on its scale: coded values are parts of the way from one end to the other."""
+        if self.ranks is None:
+            return self.lower, self.upper
+        lower, upper = self.on_scale(np.array([self.lower, self.upper]))
+        return lower, upper
 
     def origin_and_span(self) -> tuple[FloatArray, FloatArray]:
-        """Return where each feature starts and how far it reaches; NaN where no value is known yet."""
-        known = self.lower <= self.upper
-        lower = np.where(known, self.lower, np.nan)
-        return lower, np.where(known, self.upper, np.nan) - lower
+        """Return where each feature starts on its scale and how far it reaches; NaN where no value is known yet."""
+        return _origin_and_span(*self.ends)
 
     def segments(self, table: Table) -> Iterator[tuple[slice, Encoder]]:
         """Cut a table where a sample reaches beyond the encoder; yield each segment with the encoder that holds it.
@@ -251,45 +288,6 @@ class Encoder(CachesValues):
             rows.update(np.flatnonzero(widened.any(axis=1)).tolist())
         return rows
 
-    def recode_boxes(self, lower: FloatArray, upper: FloatArray, wider: Encoder) -> tuple[FloatArray, FloatArray]:
-        """Express boxes of this encoder in a wider one, rounded outward so that they cover the same region.
-
-        Parameters
-        ----------
-        lower, upper : arrays of shape (n_nodes, n_features)
-            Boxes in this encoder; lower > upper on a side that no sample has reached yet.
-        wider : Encoder
-            A encoder made by widening this one.
-
-        Returns
-        -------
-        tuple of two arrays of shape (n_nodes, n_features of the wider encoder)
-        """
-        new_lower = np.ones((len(lower), len(wider.features)))
-        new_upper = np.zeros_like(new_lower)
-        old = slice(0, len(self.features))
-        new_lower[:, old], new_upper[:, old] = lower, upper
-        changed = np.flatnonzero((self.lower != wider.lower[old]) | (self.upper != wider.upper[old]))
-        reached = lower[:, changed] <= upper[:, changed]
-        start, span = (values[changed] for values in wider.origin_and_span())
-        for sides, new_sides, round_outward, step in (
-            (lower, new_lower, np.floor, -1.0),
-            (upper, new_upper, np.ceil, 1.0),
-        ):
-            units = self.decode(sides[:, changed], changed)
-            coded = np.clip(round_outward((units - start) / span * GRID) / GRID, 0.0, 1.0)
-            falls_short = step * wider.decode(coded, changed) < step * units
-            new_sides[:, changed] = np.where(reached, coded + falls_short * step / GRID, sides[:, changed])
-        for position in range(len(self.features), len(wider.features)):
-            siblings = [
-                place
-                for place, feature in enumerate(self.features)
-                if feature.column == wider.features[position].column
-            ]
-            reached = np.asarray((lower[:, siblings] <= upper[:, siblings]).any(axis=1))
-            new_lower[reached, position] = 0.0
-        return new_lower, new_upper
-
     def names(self, column_names: list[str] | None) -> list[str]:
         """Return a name for each coded feature: the column's, or column=category."""
         return [
@@ -306,6 +304,7 @@ class Encoder(CachesValues):
             "lower": self.lower,
             "upper": self.upper,
             **({"undecided": {str(column): list(limits) for column, limits in undecided}} if undecided else {}),
+            **({} if self.ranks is None else {"ranks": self.ranks.to_state()}),
         }
 
     @classmethod
@@ -333,7 +332,17 @@ class Encoder(CachesValues):
         undecided = {int(column): tuple(limits) for column, limits in state.get("undecided", {}).items()}
         require(undecided.keys() <= categorical - {feature.column for feature in features}, "the columns")
         require(all(limits == UNKNOWN or _is_range(*limits) for limits in undecided.values()), "the ranges")
-        return cls(features, categorical, lower, upper, undecided)
+        ranks = None
+        if "ranks" in state:
+            ranks = RankScale.from_state(state["ranks"], lower, upper, indicator)
+        return cls(features, categorical, lower, upper, undecided, ranks)
+
+
+def _origin_and_span(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return where each range starts and how wide it is; NaN where no value is known yet."""
+    known = lower <= upper
+    origin = np.where(known, lower, np.nan)
+    return origin, np.where(known, upper, np.nan) - origin
 
 
 def _limits(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> tuple[float, float]:

@@ -96,7 +96,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
         self._check_prediction_params()
         params, mapping = self._learning_params(), self._new_mapping()
-        network = Network(self._first_encoder(table, stream=False))
+        network = Network(self._first_encoder(table, Presentations(labels.presentations).rows, stream=False))
         class_table = ClassTable().learning(labels[order])
         cost_matrix(self._name, self.decision_costs, class_table.classes)
         self._check_max_error(class_table.classes)
@@ -128,7 +128,10 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         first = not self.__sklearn_is_fitted__()
         params, mapping = self._learning_params(), self._new_mapping() if first else self._mapping_to_update()
         published = None if first else self._network
-        network = Network(self._first_encoder(table, stream=True)) if published is None else published
+        if published is None:
+            network = Network(self._first_encoder(table, Presentations(labels.presentations).rows, stream=True))
+        else:
+            network = published
         class_table = ClassTable() if first else self._class_table
         table, labels = table[order], labels[order]
         after = (class_table if declared is None else class_table.declaring(declared)).learning(labels)

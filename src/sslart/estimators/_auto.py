@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sslart._data.scales import AUTO, SCALINGS
 from sslart.estimators._sslart import SSLART
 
 
@@ -38,6 +39,9 @@ class AutoSSLART(SSLART):
         How many labelled samples are kept; of more, a fair sample.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance: see `SSLART`.
+    scaling : {"auto", "range", "rank"}, default="auto"
+        How numeric features are scaled to [0, 1]: by their range, by rank (see `SSLART`), or as the data of the first
+        call need it. `scaling_` is what was chosen.
     random_state : int, RandomState instance or None, default=None
         Seeds the order of learning.
     n_jobs : int or None, default=None
@@ -71,6 +75,7 @@ class AutoSSLART(SSLART):
     ridge = None
     rank_weight = None
     shuffle = True
+    _scalings = (AUTO, *SCALINGS)
 
     def __init__(
         self,
@@ -83,6 +88,7 @@ class AutoSSLART(SSLART):
         class_weight: Any = None,
         max_labels: int = 50_000,
         bounds: Any = None,
+        scaling: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -94,5 +100,6 @@ class AutoSSLART(SSLART):
         self.class_weight = class_weight
         self.max_labels = max_labels
         self.bounds = bounds
+        self.scaling = scaling
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -16,9 +16,10 @@ from sslart._art.network import LearningParams, Network
 from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
-from sslart._utils.arrays import FloatArray
+from sslart._data.scales import RANK, SCALINGS
+from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.changes import Reader
-from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number
+from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number, check_option
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
 from sslart.estimators._published import READER, draft_of, reads, snapshot_of
 
@@ -96,6 +97,8 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
     choice: float
     learning_rate: float
     bounds: Any
+    scaling: str
+    _scalings: tuple[str, ...] = SCALINGS
     shuffle: bool
     n_jobs: int | None
     _network: Network
@@ -118,6 +121,7 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         name = self._name
         check_flag(name, "shuffle", self.shuffle)
         check_jobs(name, self.n_jobs)
+        self._checked_scaling()
         return LearningParams(
             check_number(name, "vigilance", self.vigilance, 0, 1),
             self._checked_choice(),
@@ -126,8 +130,21 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
             one_to_one,
         )
 
-    def _first_encoder(self, table: Table, *, stream: bool) -> Encoder:
-        return Encoder.first(table, check_bounds(self._name, self.bounds, table.values.shape[1]), stream=stream)
+    def _checked_scaling(self) -> str:
+        return check_option(self._name, "scaling", self.scaling, self._scalings)
+
+    def _first_encoder(self, table: Table, shown: slice | IntArray = slice(None), *, stream: bool) -> Encoder:
+        """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
+        bounds = check_bounds(self._name, self.bounds, table.values.shape[1])
+        encoder = Encoder.first(table, bounds, stream=stream)
+        return encoder.ranked(table[shown], bounds) if self._checked_scaling() == RANK else encoder
+
+    @property
+    @reads
+    def scaling_(self) -> str:
+        """How numeric features are scaled: "range" or "rank"."""
+        check_is_fitted(self)
+        return self._network.encoder.scaling
 
     @reads
     def score_samples(self, X: Any) -> FloatArray:

@@ -35,6 +35,7 @@ MEMBER_PARAMETERS = (
     "rank_weight",
     "max_labels",
     "bounds",
+    "scaling",
     "shuffle",
 )
 VOTINGS = ("weighted", "majority")

@@ -37,6 +37,9 @@ class FuzzyART(ClusterMixin, ARTEstimator):
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
         None takes the range of the data of the first call. Values outside widen it.
+    scaling : {"range", "rank"}, default="range"
+        How numeric features are scaled to [0, 1]: by their range, as in the paper, or by the rank of a value among
+        those of the first call, for features of which most values lie close together and a few far away.
     shuffle : bool, default=False
         Whether `fit` takes the samples in a random order instead of the given one.
     random_state : int, RandomState instance or None, default=None
@@ -85,6 +88,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         choice: float = 1e-3,
         learning_rate: float = 1.0,
         bounds: Any = None,
+        scaling: str = "range",
         shuffle: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -93,6 +97,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         self.choice = choice
         self.learning_rate = learning_rate
         self.bounds = bounds
+        self.scaling = scaling
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs

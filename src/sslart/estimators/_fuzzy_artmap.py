@@ -31,6 +31,9 @@ class FuzzyARTMAP(ARTClassifier):
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
         None takes the range of the data of the first call. Values outside widen it.
+    scaling : {"range", "rank"}, default="range"
+        How numeric features are scaled to [0, 1]: by their range, as in the paper, or by the rank of a value among
+        those of the first call, for features of which most values lie close together and a few far away.
     shuffle : bool, default=False
         Whether `fit` takes the samples in a random order instead of the given one.
     random_state : int, RandomState instance or None, default=None
@@ -80,6 +83,7 @@ class FuzzyARTMAP(ARTClassifier):
         learning_rate: float = 1.0,
         match_tracking: float = 1e-6,
         bounds: Any = None,
+        scaling: str = "range",
         shuffle: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -89,6 +93,7 @@ class FuzzyARTMAP(ARTClassifier):
         self.learning_rate = learning_rate
         self.match_tracking = match_tracking
         self.bounds = bounds
+        self.scaling = scaling
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs

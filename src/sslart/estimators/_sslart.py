@@ -87,6 +87,9 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
         None takes the range of the data of the first call. Values outside widen it.
+    scaling : {"range", "rank"}, default="range"
+        How numeric features are scaled to [0, 1]: by their range, as in the paper, or by the rank of a value among
+        those of the first call, for features of which most values lie close together and a few far away.
     shuffle : bool, default=True
         Whether `fit` takes the samples of each stage in a random order instead of the given one.
     random_state : int, RandomState instance or None, default=None
@@ -154,6 +157,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         rank_weight: float | None = None,
         max_labels: int = 50_000,
         bounds: Any = None,
+        scaling: str = "range",
         shuffle: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -173,6 +177,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         self.rank_weight = rank_weight
         self.max_labels = max_labels
         self.bounds = bounds
+        self.scaling = scaling
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs

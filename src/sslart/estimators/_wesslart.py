@@ -48,9 +48,9 @@ class WESSLART(Ensemble):
         mapping it is "labelled", and each sample is predicted by the others alone.
     n_jobs : int or None, default=None
         How many threads members learn and predict in; None is 1, -1 all cores. Results do not depend on it.
-    vigilance, choice, learning_rate, mapping, match_tracking, search_depth, bounds, shuffle
-        ρ, α, β, the mapping, δ, T and the range of every member: see `SSLART`. Without `shuffle` all members are
-        alike.
+    vigilance, choice, learning_rate, mapping, match_tracking, search_depth, bounds, scaling, shuffle
+        ρ, α, β, the mapping, δ, T, the range and the scaling of every member: see `SSLART`. Without `shuffle` all
+        members are alike.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
     max_error : float, dict from class to float, or None, default=None
@@ -149,6 +149,7 @@ class WESSLART(Ensemble):
         rank_weight: float | None = None,
         max_labels: int = 50_000,
         bounds: Any = None,
+        scaling: str = "range",
         shuffle: bool = True,
         random_state: Any = None,
     ) -> None:
@@ -172,6 +173,7 @@ class WESSLART(Ensemble):
         self.rank_weight = rank_weight
         self.max_labels = max_labels
         self.bounds = bounds
+        self.scaling = scaling
         self.shuffle = shuffle
         self.random_state = random_state
 

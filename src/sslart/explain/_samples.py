@@ -44,7 +44,8 @@ class EncodedSamples:
         known = encoder.lower <= encoder.upper
         out = ((matrix < encoder.lower) | (matrix > encoder.upper)) & known
         if out.any():
-            lower, upper = np.where(known, encoder.lower, 0.0), np.where(known, encoder.upper, 0.0)
+            matrix = encoder.on_scale(matrix)
+            lower, upper = (np.where(known, end, 0.0) for end in encoder.ends)
             span = upper - lower
             with np.errstate(over="ignore"):
                 ranges = np.maximum(lower - matrix, matrix - upper) / np.where(span > 0, span, 1.0)

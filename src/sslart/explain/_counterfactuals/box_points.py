@@ -26,7 +26,7 @@ def points_of_boxes(member: MemberView, options: Options, most: int) -> IntArray
         for place, feature in enumerate(member.encoder.features):
             column, values = feature.column, options.values[feature.column]
             if feature.category is None and len(values):
-                wanted = member.encoder.decode(coded_points[:, place], np.array([place]))
+                wanted = member.encoder.decode(coded_points[:, [place]], np.array([place]))[:, 0]
                 options_wanted = _nearest(wanted, values, options.table.values.item(0, column))
                 candidates[:, column] = np.where(lower[:, place] <= upper[:, place], options_wanted, STAY)
         for column, wanted_categories in categories.items():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._art.backend import backend
+from sslart._art.backend import encode
 from sslart._art.geometry import distances
 from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader
@@ -56,14 +56,7 @@ class Domain:
         """Return samples in the unit cube, NaN where missing, or raise an error that names the cure."""
         table = self.reader.read(X)
         self.encoder.check(table)
-        return self._encode_values(self.encoder.matrix(table))
-
-    def _encode_values(self, matrix: FloatArray) -> FloatArray:
-        """Return values in the user's units, one column per coded feature, as coded values; NaN where missing."""
-        matrix = np.ascontiguousarray(matrix)
-        coded = np.empty_like(matrix)
-        backend().encode(matrix, self.encoder.lower, self.encoder.upper, coded)
-        return coded
+        return encode(self.encoder, self.encoder.matrix(table))[0]
 
     def conditions(self, lower: FloatArray, upper: FloatArray) -> list[tuple[RuleCondition, ...]]:
         """Return the conditions of each box."""
@@ -105,7 +98,7 @@ class Domain:
                 if not condition.full_range:
                     lower[row, scale.positions] = condition.low_value
                     upper[row, scale.positions] = condition.high_value
-        lower, upper = self._encode_values(lower), self._encode_values(upper)
+        lower, upper = encode(self.encoder, lower)[0], encode(self.encoder, upper)[0]
         lower[np.isnan(lower)], upper[np.isnan(upper)] = 0.0, 1.0
         for column, scale in enumerate(self.scales):
             if scale.categories is None:

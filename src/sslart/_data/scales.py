@@ -1,0 +1,215 @@
+"""Ranks as the scale of numeric features: monotone tables of the empirical distribution of the first call.
+
+A table maps the user's units to positions: 0 is the lowest value of the first call, 1 the highest, and in between a
+position is the share of the samples that lie below, straight from one knot of the table to the next. Beyond both ends
+the scale goes on straight, so that a range of positions can widen as a range of values does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sslart._data.saved import require, saved_array
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
+
+RANGE, RANK, AUTO = "range", "rank", "auto"
+SCALINGS = (RANGE, RANK)
+
+MAX_KNOTS = 256
+TAIL = 1.0 / 16.0  # share of the samples that gives the slope beyond an end
+FEW = 2**16  # comparisons with knots that are made at once
+LARGEST = float(np.finfo(np.float64).max)
+GRID = 2.0**32
+
+
+def on_grid(coded: FloatArray) -> FloatArray:
+    """Return coded values rounded to the grid of the encoder, ties to even."""
+    return np.asarray(np.rint(coded * GRID) / GRID)
+
+
+@dataclass(frozen=True, eq=False)
+class RankTable(CachesValues):
+    """The scale of one feature.
+
+    Attributes
+    ----------
+    values : array of length n_knots
+        Knots in the user's units, ascending.
+    positions : array of length n_knots
+        Their positions, ascending from 0 to 1.
+    """
+
+    values: FloatArray
+    positions: FloatArray
+
+    @classmethod
+    def of_values(cls, values: FloatArray) -> RankTable | None:
+        """Return the table of some values, NaN where missing; None where fewer than two differ.
+
+        A value has the middle of the ranks that its copies have.
+        """
+        distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+        if len(distinct) < 2:
+            return None
+        middle = np.cumsum(counts) - counts / 2.0
+        positions = (middle - middle[0]) / (middle[-1] - middle[0])
+        if len(distinct) > MAX_KNOTS:
+            evenly = np.searchsorted(positions, np.linspace(0.0, 1.0, MAX_KNOTS))
+            kept = np.unique(np.minimum(evenly, len(distinct) - 1))
+            distinct, positions = distinct[kept], positions[kept]
+        return cls(distinct, positions)
+
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """How many units below and above the table are as long on the scale as the table itself.
+
+        They are those of the outer samples, so that a long tail goes on as one, and at least the range of the table, so
+        that no value lies further off on the scale than in ranges.
+        """
+        values, positions = self.values, self.positions
+        low, high = np.searchsorted(positions, TAIL), np.searchsorted(positions, 1.0 - TAIL, side="right") - 1
+        width = values[-1] - values[0]
+        with np.errstate(over="ignore"):
+            below = (values[low] - values[0]) / positions[low]
+            above = (values[-1] - values[high]) / (1.0 - positions[high])
+        return float(min(max(below, width), LARGEST)), float(min(max(above, width), LARGEST))
+
+    @cached_property
+    def stretches(self) -> FloatArray:
+        """The stretches of the scale, that below the table first and that above it last, shape (5, n_knots + 1).
+
+        Rows: start in the user's units and width, start as a position and length, and the end that it cannot pass.
+        """
+        below, above = self.reach
+        values, positions = self.values, self.positions
+        return np.array(
+            [
+                np.append(values[0], values),
+                np.concatenate([[below], np.diff(values), [above]]),
+                np.append(0.0, positions),
+                np.concatenate([[1.0], np.diff(positions), [1.0]]),
+                np.append(positions, np.inf),
+            ]
+        )
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Return the positions of values; NaN stays NaN."""
+        return _on_stretches(values, self.stretches[:, np.searchsorted(self.values, values, side="right")])
+
+    def value_at(self, coded: FloatArray, lower: float, upper: float) -> FloatArray:
+        """Return the value at a part of the way from one value to another, that of a knot without any rounding."""
+        values = np.concatenate([[lower], self.values[(self.values > lower) & (self.values < upper)], [upper]])
+        knots = on_grid(self.coded(values, lower, upper))
+        place = np.clip(np.searchsorted(knots, coded, side="right"), 1, len(knots) - 1)
+        start, end = knots[place - 1], knots[place]
+        part = np.where(end > start, (coded - start) / np.where(end > start, end - start, 1.0), 1.0)
+        between = values[place - 1] + part * (values[place] - values[place - 1])
+        return np.where(coded >= 1.0, upper, np.clip(between, values[place - 1], values[place]))
+
+    def coded(self, values: FloatArray, lower: float, upper: float) -> FloatArray:
+        """Return which part of the way from one value to another each value lies at."""
+        start, end = self.at(np.array([lower, upper]))
+        return np.asarray((self.at(values) - start) / (end - start))
+
+
+def _on_stretches(values: FloatArray, stretches: FloatArray) -> FloatArray:
+    start, width, position, length, end = stretches
+    with np.errstate(over="ignore"):
+        return np.asarray(np.minimum(position + (values - start) / width * length, end))
+
+
+@dataclass(frozen=True, eq=False)
+class RankScale(CachesValues):
+    """The scales of the features that have a table.
+
+    Attributes
+    ----------
+    tables : mapping from int to RankTable
+        By the place of the feature among the coded features.
+    """
+
+    tables: Mapping[int, RankTable]
+
+    @classmethod
+    def of_columns(cls, matrix: FloatArray, places: Sequence[int]) -> RankScale | None:
+        """Return the scales of some columns of a matrix in the user's units; None where no column has a table."""
+        made = {place: RankTable.of_values(matrix[:, place]) for place in places}
+        tables = {place: table for place, table in made.items() if table is not None}
+        return cls(tables) if tables else None
+
+    def of(self, features: IntArray) -> Iterator[tuple[int, int, RankTable]]:
+        """Yield the tables of some features: where the feature is among these and among all, and its table."""
+        for at, place in enumerate(features.tolist()):
+            if place in self.tables:
+                yield at, place, self.tables[place]
+
+    def positions(self, matrix: FloatArray, features: IntArray | None = None) -> FloatArray:
+        """Return values with positions in their place where a feature has a table.
+
+        Parameters
+        ----------
+        matrix : array of shape (n_samples, n_features)
+            In the user's units.
+        features : array of int, or None
+            The features that the matrix has columns of; None: all.
+        """
+        positions = matrix.copy()
+        places, knots, stretches, first = self._together
+        if features is None and len(matrix) * knots.size <= FEW:
+            values = matrix[:, places]
+            reached = (values[:, :, None] >= knots).sum(axis=2)
+            positions[:, places] = _on_stretches(values, stretches[:, first + reached])
+            return positions
+        for at, _, table in self.of(np.arange(matrix.shape[1]) if features is None else features):
+            positions[:, at] = table.at(matrix[:, at])
+        return positions
+
+    @cached_property
+    def _together(self) -> tuple[IntArray, FloatArray, FloatArray, IntArray]:
+        """The places, all knots side by side (infinite where a table has fewer), all stretches, where each starts."""
+        tables = list(self.tables.values())
+        knots = np.full((len(tables), max(len(table.values) for table in tables)), np.inf)
+        for row, table in zip(knots, tables, strict=True):
+            row[: len(table.values)] = table.values
+        first = np.cumsum([0, *(len(table.values) + 1 for table in tables[:-1])])
+        stretches = np.concatenate([table.stretches for table in tables], axis=1)
+        return np.array(list(self.tables), dtype=np.int64), knots, stretches, first
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what must be saved: arrays."""
+        tables = list(self.tables.values())
+        return {
+            "places": np.array(list(self.tables), dtype=np.int64),
+            "n_knots": np.array([len(table.values) for table in tables], dtype=np.int64),
+            "values": np.concatenate([table.values for table in tables]),
+            "positions": np.concatenate([table.positions for table in tables]),
+        }
+
+    @classmethod
+    def from_state(
+        cls, state: Mapping[str, Any], lower: FloatArray, upper: FloatArray, indicator: BoolArray
+    ) -> RankScale:
+        """Return the scales of a saved state, after checking that they can be scales of features with these ranges."""
+        places = saved_array(state, "places", np.int64, None)
+        n_knots = saved_array(state, "n_knots", np.int64, len(places), low=2, high=MAX_KNOTS)
+        require(len(places) and len(set(places.tolist())) == len(places), "the scales")
+        require(set(places.tolist()) <= set(np.flatnonzero(~indicator).tolist()), "the scales")
+        n_all, ends = int(n_knots.sum()), np.cumsum(n_knots)[:-1]
+        values, positions = (saved_array(state, name, np.float64, n_all) for name in ("values", "positions"))
+        tables = {}
+        for place, own, own_positions in zip(
+            places.tolist(), np.split(values, ends), np.split(positions, ends), strict=True
+        ):
+            with np.errstate(over="ignore", invalid="ignore"):
+                ascending = (np.diff(own) > 0).all() and (np.diff(own_positions) > 0).all()
+                require(ascending and np.isfinite(own[-1] - own[0]), "the scales")
+            require(own_positions[0] == 0.0 and own_positions[-1] == 1.0, "the scales")
+            require(lower[place] <= own[0] and own[-1] <= upper[place], "the scales")
+            tables[place] = RankTable(own, own_positions)
+        return cls(tables)
