@@ -267,6 +267,13 @@ class EvidenceMapping(CachesValues):
         whole = self.reservoir.whole()
         return whole.table, whole.codes
 
+    def proba_by_some(self, rows: IntArray, coded: FloatArray) -> FloatArray:
+        """Return the probabilities of coded samples by some of the labels kept, with the boxes and settings as they are."""
+        few = LabelReservoir((self.reservoir.whole()[rows],), self.reservoir.n_seen)
+        mixtures = tuple(one for one in self.mixtures if one.weight)
+        readout = replace(self, reservoir=few, mixtures=mixtures, chosen=None).readout
+        return self.class_table.with_unseen(readout.probabilities(readout.scores(coded, None)))
+
     def loo_recall(self) -> FloatArray:
         """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
         right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
