@@ -268,7 +268,7 @@ class EvidenceMapping(CachesValues):
         return whole.table, whole.codes
 
     def proba_by_some(self, rows: IntArray, coded: FloatArray) -> FloatArray:
-        """Return the probabilities of coded samples by some of the labels kept, with the boxes and settings as they are."""
+        """Return the probabilities of coded samples by some of the labels kept, with boxes and settings as they are."""
         few = LabelReservoir((self.reservoir.whole()[rows],), self.reservoir.n_seen)
         mixtures = tuple(one for one in self.mixtures if one.weight)
         readout = replace(self, reservoir=few, mixtures=mixtures, chosen=None).readout
