@@ -139,10 +139,14 @@ class MatchedBoxes:
         with np.errstate(over="ignore", invalid="ignore"):
             beyond = np.where(known, np.maximum(low - values, values - high).clip(0.0, sys.float_info.max), 0.0)
             outside_by = np.where(span > 0, np.minimum(off * span, sys.float_info.max), beyond)
+        sides = encoder.decode(lower)[:, :n], encoder.decode(upper)[:, :n]
+        if encoder.ranks is not None:
+            by_rank = [place for _, place, _ in encoder.ranks.of(np.arange(n))]
+            outside_by[:, by_rank] = np.maximum(sides[0] - values, values - sides[1])[:, by_rank]
         fields = (
             _listed(values, missing),
-            _listed(encoder.decode(lower)[:, :n], ~reached),
-            _listed(encoder.decode(upper)[:, :n], ~reached),
+            _listed(sides[0], ~reached),
+            _listed(sides[1], ~reached),
             _listed(off == 0, ~(reached & known)),
             np.where(off > 0, outside_by, 0.0).ravel().tolist(),
             shares[:, :n].ravel().tolist(),

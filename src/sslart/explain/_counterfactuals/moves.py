@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sslart._art.geometry import box_norms, gaps
 from sslart._art.network import Network
 from sslart._data.samples import Table
+from sslart._data.spans import coded_parts, on_the_way
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._counterfactuals.rounding import between, snapped
 from sslart.explain._match import MatchedBoxes, category_costs
@@ -76,7 +77,8 @@ def moves_towards(
         starts = np.clip(samples.table.values[:, columns], low, high)
         up = exact > starts
         targets = snapped(exact, up, decimals[columns], np.where(up, upper, lower))
-        aims = np.where(targets == exact, aims, np.clip((targets - low) / (high - low), 0.0, 1.0))
+        coded_targets = np.clip(coded_parts(encoder, targets, np.arange(len(columns))), 0.0, 1.0)
+        aims = np.where(targets == exact, aims, coded_targets)
     then_current = gaps(aims, current.lower[:, numbers], current.upper[:, numbers])
     gains = now_target[:, numbers] * rate_target - (now_current[:, numbers] - then_current) * rate_current
     stays = ~present | (target.lower > target.upper) | (target.nodes < 0)[:, None]
@@ -194,7 +196,8 @@ class Path:
             missing[at],
         )
         start, end = self.moves.starts[rows[at], last[at]], ends[at]
-        ends[at] = between(start + part * (end - start), end, end > start, self.decimals[last[at]])
+        reached = on_the_way(self.encoder, place[1], start, end, part)
+        ends[at] = between(reached, end, end > start, self.decimals[last[at]])
         return number, last, ends
 
     @staticmethod

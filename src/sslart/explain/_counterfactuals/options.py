@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sslart._art.network import Network
 from sslart._data.samples import Table
+from sslart._data.spans import distances_from
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._counterfactuals.limits import Limits
@@ -154,7 +155,7 @@ def options_of(view: ModelView, table: Table, limits: Limits, *, only_usual: boo
             occurring = numbers.between(column, low, high)
             values[column] = occurring[occurring != given]
             nearest = min(max(given, numbers.lower[column]), numbers.upper[column])
-            sizes[column] = abs(values[column] - nearest) / numbers.span(column)
+            sizes[column] = numbers.sizes(column, values[column], nearest)
             usual[column] = (values[column] >= first) & (values[column] <= last)
             below[column] = np.searchsorted(values[column], given)
         if column not in why_not and not len(values[column]):
@@ -184,10 +185,12 @@ class _Occurring:
         self.usual = self.lower.copy(), self.upper.copy()
         self.few: dict[int, FloatArray] = {}
         self.units: dict[int, tuple[int, int]] = {}  # step of the data, as a whole number and its decimals
+        self.encoder, self.places = encoder, dict[int, int]()
         for place, feature in enumerate(encoder.features):
             if feature.category is not None:
                 continue
             column = feature.column
+            self.places[column] = place
             self.lower[column], self.upper[column] = encoder.lower[place], encoder.upper[place]
             self.usual[0][column] = _end(lower[:, place], support)
             self.usual[1][column] = -_end(-upper[:, place], support)
@@ -198,9 +201,11 @@ class _Occurring:
             step = np.gcd.reduce(whole.astype(np.int64)) if abs(whole).max(initial=0.0) < 2.0**53 else 1
             self.units[column] = max(int(step), 1), decimals.item(column)
 
-    def span(self, column: int) -> float:
-        """Return how wide the learnt range of a column is; 1 where it has no width."""
-        return (self.upper[column] - self.lower[column]).item() or 1.0
+    def sizes(self, column: int, values: FloatArray, start: float) -> FloatArray:
+        """Return how far values lie from where a sample starts, in learnt ranges, or units where there is no width."""
+        if not self.lower[column] < self.upper[column]:
+            return np.asarray(abs(values - start))
+        return distances_from(self.encoder, self.places[column], start, values)
 
     def between(self, column: int, low: float, high: float) -> FloatArray:
         """Return the values that occur within the learnt range and two limits, sorted."""
@@ -216,6 +221,9 @@ class _Occurring:
             chosen -= 1
         first, last = _multiples(steps[chosen], decimals, low, high)
         values = from_whole(np.arange(first, last + 1) * steps[chosen], decimals)
+        if self.encoder.ranks is not None:  # values lie close together where samples do
+            for _, _, table in self.encoder.ranks.of(np.array([self.places[column]])):
+                values = np.union1d(values, from_whole(as_whole(table.values, decimals), decimals))
         return np.asarray(values[(values >= low) & (values <= high)])
 
     @staticmethod

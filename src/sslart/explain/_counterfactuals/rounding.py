@@ -8,6 +8,7 @@ import numpy as np
 
 from sslart._art.network import Network
 from sslart._data.encoder import GRID
+from sslart._data.spans import usual_spans
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 SLACK = 1e-6  # of a step: what the grid of the encoder may lose
@@ -74,12 +75,12 @@ def _are_whole(units: FloatArray, span: float) -> BoolArray:
 
 
 def _numbers(network: Network) -> tuple[IntArray, FloatArray]:
-    """Return the numeric features of more than one value, and the width of their ranges."""
+    """Return the numeric features of more than one value, and over how many units they spread."""
     encoder = network.encoder
     features = np.array(
         [place for place, feature in enumerate(encoder.features) if feature.category is None], dtype=np.int64
     )
-    spans = encoder.upper[features] - encoder.lower[features]
+    spans = usual_spans(encoder, features)
     return features[spans > 0], spans[spans > 0]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sslart._data.encoder import GRID, Encoder
+from sslart._data.spans import coded_parts
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text
 from sslart.rules._boxes.rule import Category, RuleCondition
@@ -149,7 +150,7 @@ def scales_of(encoder: Encoder, names: Sequence[str], levels: Any, terms: Any) -
         if low > high:
             low = high = np.nan
         chosen = levels.get(name, DEFAULT_LEVELS) if isinstance(levels, Mapping) else levels
-        cuts, edges = _cut_points(name, chosen, low, high)
+        cuts, edges = _cut_points(name, chosen, low, high, encoder, places)
         words = terms.get(name) if isinstance(terms, Mapping) else terms
         scales.append(Scale(name, places, low, high, cuts, edges, _read_terms(name, words, len(cuts) + 1)))
     return tuple(scales)
@@ -173,19 +174,22 @@ def known_names(names: Iterable[Any], what: str = "features") -> str:
     return f"Its {what} are {list_text([repr(name) for name in names], MAX_NAMES)}."
 
 
-def _cut_points(name: str, chosen: Any, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+def _cut_points(
+    name: str, chosen: Any, low: float, high: float, encoder: Encoder, place: IntArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the cut points of a feature in the user's units and coded, from a number of levels or an expert's cuts."""
     if isinstance(chosen, Integral) and not isinstance(chosen, bool):
         if chosen < 2:
             raise ValueError(f"levels must be 2 or more, got {chosen} for the feature {name!r}.")
         edges = (np.arange(int(chosen) - 1) + 0.5) / (int(chosen) - 1)  # midway between V_q = (q - 1) / (Q - 1)
-        return low + edges * (high - low), edges
+        return encoder.decode(edges[:, None], place)[:, 0] if low < high else np.full(len(edges), low), edges
     cuts = _read_cuts(name, chosen)
     if not low <= high:
         return cuts, np.zeros(len(cuts))
     if low == high:
         return cuts, np.where(cuts < low, -np.inf, np.inf)
-    return cuts, np.rint((cuts - low) / (high - low) * GRID) / GRID  # as a sample with this value would be coded
+    coded = coded_parts(encoder, cuts[:, None], place)[:, 0]
+    return cuts, np.rint(coded * GRID) / GRID  # as a sample with this value would be coded
 
 
 def _read_cuts(name: str, chosen: Any) -> FloatArray:
