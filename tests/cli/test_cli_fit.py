@@ -191,7 +191,7 @@ def test_dates_in_parquet_and_bytes_that_are_no_table_are_refused(tmp_path: Path
     frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-02", "2024-01-03"]), "size": [1, 2], "kind": ["a", "b"]})
     frame.to_parquet(tmp_path / "dates.parquet")
     (tmp_path / "noise.parquet").write_bytes(b"noise")
-    (tmp_path / "noise.csv").write_bytes(b"a,kind\n\xff\xfe,1\n")
+    (tmp_path / "noise.csv").write_bytes(b"a,kind\n\xff\x81,1\n")
     out = ["--label", "kind", "--out", str(tmp_path / "model.sslart")]
     for name, words in (("dates.parquet", "dates"), ("noise.parquet", "Parquet"), ("noise.csv", "UTF-8")):
         assert main(["fit", str(tmp_path / name), *out]) == 1

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._utils.text import json_text, plural
 from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
-from sslart.cli._output import check_target, note, show
+from sslart.cli._output import check_target, listed, note, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import RowPredictor, records
 from sslart.cli.input.columns import (
@@ -119,6 +119,10 @@ class StreamWorker:
             if self._n_waiting >= self.every:
                 self._learn_if_free()
 
+    def end(self) -> None:
+        """Raise a ValueError where the lines have ended before any row could come."""
+        self._reader.end()
+
     def learn(self) -> None:
         """Learn the rows predicted since the last time, and save the model; where that fails, keep the rows aside."""
         try:
@@ -219,14 +223,29 @@ class StreamWorker:
             return None
         self._n_rows += 1
         self._never_seen.difference_update(cells)
-        return Row(self._n_rows, line, self._that_matter(cells) if self._reader.is_json else cells)
+        row = Row(self._n_rows, line, cells)
+        if self._reader.is_json:
+            try:
+                row = row._replace(cells=self._that_matter(cells))
+            except ValueError as error:
+                self._reject(row, error)
+                return None
+        return row
 
     def _that_matter(self, cells: dict[str, Any]) -> dict[str, Any]:
-        """Return the values of an object that have a use; each object may have any others."""
+        """Return the values of an object that have a use; it may have others, and lack some, but not both."""
         names = self._known_names
         if not names:
             return cells if len(cells) <= self.model.n_features_in_ + 1 else {}
-        return {name: value for name, value in cells.items() if name in names}
+        useful = {name: value for name, value in cells.items() if name in names}
+        others = [name for name in cells if name not in names]
+        lacking = [name for name in learnt_columns(self.model) if name not in useful] if others else []
+        if lacking:
+            raise ValueError(
+                f"This row lacks {listed(lacking)}, which the model has learnt from, and has {listed(others)}, which "
+                "it does not know: correct the name, or give null where a value is not known."
+            )
+        return useful
 
     def _each_if_not_all(self, do: Callable[[list[Row]], None], rows: list[Row]) -> None:
         """Do something with rows together; where one of them is bad, with each by itself, and reject that one."""

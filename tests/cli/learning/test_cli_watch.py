@@ -236,6 +236,23 @@ def test_lines_are_read_by_what_the_first_one_is() -> None:
         reader.read(b"[1]")
 
 
+def test_an_object_with_a_misspelt_name_is_a_bad_row(tmp_path: Path, capsys: Captured) -> None:
+    """It lacks what the model knows and has what it does not: such a table is refused, too."""
+    model, rows = iris_model(tmp_path), tmp_path / "rows.jsonl"
+    flower = FLOWERS.iloc[0].to_dict()
+    first, *rest = flower
+    misspelt = {"sepal lenght": flower[first], **{name: flower[name] for name in rest}}
+    gap, extra = {name: flower[name] for name in rest}, {**flower, "when": "noon"}
+    rows.write_text("".join(json.dumps(one) + "\n" for one in (flower, misspelt, gap, extra)))
+    assert main(["watch", str(model), str(rows), "--quiet"]) == 0
+    assert [json.loads(line)["row"] for line in capsys.readouterr().out.splitlines()] == [1, 3, 4]
+    (kept,) = map(json.loads, Path(f"{model}.rejects.jsonl").read_text().splitlines())
+    assert kept["row"] == 2
+    assert json.loads(kept["line"]) == misspelt
+    assert f"lacks {first!r}" in kept["reason"]
+    assert "'sepal lenght', which it does not know" in kept["reason"]
+
+
 def test_what_could_not_be_saved_is_not_reported_as_saved(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

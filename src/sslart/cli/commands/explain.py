@@ -11,6 +11,7 @@ from sslart._mapping.model_view import view_of
 from sslart.cli._model_file import read_model
 from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, note, print_json, show
 from sslart.cli.input.columns import blank_rows, check_learnt_columns, learnt_columns, samples_for
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import read_table
 from sslart.cli.input.rows import sample_of_row
 
@@ -26,6 +27,7 @@ def run(
     of_model: Annotated[
         bool, typer.Option("--global", help="print how much each feature matters, over all rows or all boxes")
     ] = False,
+    encoding: EncodingOption = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Explain the prediction for a row: what counts for it, what counts against it, and what would change it.
@@ -40,9 +42,9 @@ def run(
     model = read_model(model_file)
     if row is None:
         _check_evidence(model, model_file)
-        found = model.feature_importances(None if data is None else _samples(model, data))
+        found = model.feature_importances(None if data is None else _samples(model, data, encoding))
     else:
-        (found,) = model.explain(sample_of_row(model, str(data), row))
+        (found,) = model.explain(sample_of_row(model, str(data), row, encoding))
     if as_json:
         print_json(found.to_dict())
     else:
@@ -58,9 +60,9 @@ def _check_evidence(model: Any, model_file: str) -> None:
         )
 
 
-def _samples(model: Any, data: str) -> Any:
+def _samples(model: Any, data: str, encoding: str | None) -> Any:
     """Return the rows of a table as the model takes them, of very many an even spread."""
-    frame = read_table(data)
+    frame = read_table(data, encoding)
     check_learnt_columns(model, frame.columns, data)
     frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
     if len(frame) > MAX_ROWS:

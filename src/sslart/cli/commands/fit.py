@@ -30,6 +30,7 @@ from sslart.cli._output import (
     show,
 )
 from sslart.cli.input.columns import Column
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.training_table import Columns, TrainingTable, read_training_table
 from sslart.explain._text.importances import rows
 
@@ -76,6 +77,7 @@ def run(
     most_rows: Annotated[
         int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
     ] = 1_000_000,
+    encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
@@ -97,7 +99,7 @@ def run(
     file = ModelFile("fit", out, wait=wait)
     with file.owned():
         file.replace_present()
-        table = read_training_table(data, named, most_rows, seed, progress=not quiet)
+        table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
         costs = read_costs(cost, list(table.label_counts))
         model = options.estimator().set_params(decision_costs=costs)
         start = time.perf_counter()

@@ -22,6 +22,7 @@ from sslart.cli._path_lock import InUseError
 from sslart.cli._prompt import SKIP, STOP, ask_class, show_sample
 from sslart.cli.input import cells
 from sslart.cli.input.columns import check_columns, samples_for
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import read_pieces
 
 
@@ -37,6 +38,7 @@ def run(
         str | None, typer.Option(help="add each label to this CSV: row, id and class", metavar="FILE")
     ] = None,
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
+    encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help="print at the end what was learnt, as JSON")] = False,
 ) -> None:
@@ -53,7 +55,7 @@ def run(
     check_target(target, data)
     if record is not None:
         check_target(record, model_file, data, target)
-    labelling = _Labelling(ModelFile("label", target, model_file, wait), data, label, id_column)
+    labelling = _Labelling(ModelFile("label", target, model_file, wait), data, label, id_column, encoding)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         states = _ask_and_learn(labelling, questions, record)
     if as_json:
@@ -89,8 +91,10 @@ def _ask_and_learn(labelling: _Labelling, questions: int, record: str | None) ->
 class _Labelling:
     """A model that learns labels one by one, in turns with other commands, and the rows that may be asked about."""
 
-    def __init__(self, file: ModelFile, data: str, label: str | None, id_column: str | None) -> None:
-        self.file, self._table = file, (data, label, id_column)
+    def __init__(
+        self, file: ModelFile, data: str, label: str | None, id_column: str | None, encoding: str | None
+    ) -> None:
+        self.file, self._table = file, (data, label, id_column, encoding)
         self.model, self._rows = file.read()
         self.asked = _asked(self.model, self._rows, *self._table)
         self._done: list[Query] = []
@@ -130,9 +134,11 @@ class _Asked(NamedTuple):
     groups: dict[int, str]
 
 
-def _asked(model: Any, rows: LearntRows, data: str, label: str | None, id_column: str | None) -> _Asked:
+def _asked(
+    model: Any, rows: LearntRows, data: str, label: str | None, id_column: str | None, encoding: str | None
+) -> _Asked:
     asked = _Asked(QueryPool(model), {}, {})
-    for frame in read_pieces(data, progress=True):
+    for frame in read_pieces(data, encoding, progress=True):
         check_columns(frame.columns, [label, id_column], data)
         samples = samples_for(model, frame.drop(columns=label or []), data)
         known = None if label is None else [one is not None for one in cells.labels(frame[label])]

@@ -27,6 +27,7 @@ from sslart.cli._output import (
 from sslart.cli._predictions import RowPredictor, check_kind, with_blank_rows, written
 from sslart.cli.input import cells
 from sslart.cli.input.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import read_pieces
 
 
@@ -59,6 +60,7 @@ def run(
     ] = None,
     cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
     false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
+    encoding: EncodingOption = None,
     keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
@@ -83,7 +85,7 @@ def run(
     predict = RowPredictor(model, abstain_below, search_depth, quorum, costs, max_error, false_alarms)
     total = {"rows": 0, "abstained": 0, "novel": 0}
     kind = ".json" if as_json else Path(out).suffix.lower()
-    pieces = _pieces(model, predict, data, id_column, total, progress=out != STANDARD and not quiet)
+    pieces = _pieces(model, predict, data, encoding, id_column, total, progress=out != STANDARD and not quiet)
     content = written(pieces, kind, model.classes_, keep_formulas=keep_formulas, visible=out == STANDARD)
     write_pieces(out, content)
     if out != STANDARD and not quiet:
@@ -108,10 +110,17 @@ def _check_quorum(model: Any, model_file: str, quorum: int) -> None:
 
 
 def _pieces(
-    model: Any, predict: RowPredictor, data: str, id_column: str | None, total: dict[str, int], *, progress: bool
+    model: Any,
+    predict: RowPredictor,
+    data: str,
+    encoding: str | None,
+    id_column: str | None,
+    total: dict[str, int],
+    *,
+    progress: bool,
 ) -> Iterator[Any]:
     """Yield the predictions piece by piece, and count them."""
-    for frame in read_pieces(data, progress=progress):
+    for frame in read_pieces(data, encoding, progress=progress):
         check_columns(frame.columns, [id_column], data)
         check_learnt_columns(model, frame.columns, data)
         blank = blank_rows(frame, learnt_columns(model) or frame.columns, data)

@@ -18,6 +18,7 @@ from sslart.cli.input.columns import (
     learnt_columns,
     samples_for,
 )
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import read_table
 from sslart.reporting._page import check_page_path
 
@@ -31,6 +32,7 @@ def run(
     held_out: Annotated[
         bool | None, typer.Option("--held-out/--learnt", help="whether the model has not learnt these rows, or has")
     ] = None,
+    encoding: EncodingOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
     """Write a page about a model: its rules, the quality of its predictions, and an explanation of each of them."""
@@ -39,7 +41,7 @@ def run(
     check_target(out, model_file, data)
     check_page_path(out)
     model = read_model(model_file)
-    frame = read_table(data)
+    frame = read_table(data, encoding)
     check_columns(frame.columns, [label, id_column], data)
     check_learnt_columns(model, frame.columns, data)
     frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]

@@ -21,6 +21,7 @@ from sslart.cli.input.columns import (
     learnt_columns,
     samples_for,
 )
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import read_table
 
 
@@ -69,6 +70,7 @@ def run(
         Format | None, typer.Option("--format", help="how the rules are written; by the name of the file, or text")
     ] = None,
     out: Annotated[str, typer.Option(help="- for standard output", metavar="FILE")] = STANDARD,
+    encoding: EncodingOption = None,
     keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
 ) -> None:
@@ -83,7 +85,7 @@ def run(
         if not rules:
             raise ValueError("No rule is left: lower --min-confidence or --min-support.")
     else:
-        X, y = (None, None) if data is None else _read(model, data, label)
+        X, y = (None, None) if data is None else _read(model, data, label, encoding)
         rules = model.rules(X, y, max_rules=max_rules, max_conditions=max_conditions)
     content = _written(rules, chosen, keep_formulas=keep_formulas)
     write(out, _visible(content, chosen) if out == STANDARD else content)
@@ -103,9 +105,9 @@ def _check_options(
         raise ValueError("--label names a column of a file: give the file after the model.")
 
 
-def _read(model: Any, data: str, label: str | None) -> tuple[Any, Any]:
+def _read(model: Any, data: str, label: str | None, encoding: str | None) -> tuple[Any, Any]:
     """Return the samples of a file, and their labels."""
-    frame = read_table(data)
+    frame = read_table(data, encoding)
     check_columns(frame.columns, [label], data)
     check_learnt_columns(model, frame.columns, data)
     frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]

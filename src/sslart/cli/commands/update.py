@@ -31,6 +31,7 @@ from sslart.cli.input.columns import (
     learnt_columns,
     samples_for,
 )
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import read_pieces
 
 
@@ -46,6 +47,7 @@ def run(
     group: Annotated[str | None, typer.Option(help=f"{GROUP_HELP}; as in fit if not given", metavar="COLUMN")] = None,
     again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
+    encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
@@ -63,7 +65,7 @@ def run(
         model, rows = file.read()
         n_boxes, classes = int(model.n_nodes_), set(model.classes_.tolist())
         learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
-        for frame in read_pieces(data, progress=not quiet):
+        for frame in read_pieces(data, encoding, progress=not quiet):
             learning.learn(frame)
         save_model(model, file, learning.learnt_rows())
     summary: dict[str, Any] = {

@@ -12,6 +12,7 @@ from sslart._art.novelty import FALSE_ALARMS
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP
 from sslart.cli._output import ALARMS_HELP, MODEL_HELP, STANDARD, check_not_read, note
 from sslart.cli._stream_worker import Learning, StreamWorker
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.lines import Lines
 
 
@@ -34,6 +35,7 @@ def run(
         float | None, typer.Option(min=0, max=1, help="predict no class where it is less probable", metavar="P")
     ] = None,
     false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
+    encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=f"at the end: {WAIT_HELP}", metavar="SECONDS")] = SECONDS_TO_WAIT,
     quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,
 ) -> None:
@@ -53,12 +55,13 @@ def run(
     can_write = os.access(Path(bad_rows).resolve().parent, os.W_OK)
     kept = None if learn == Learning.none and rejects is None and not can_write else bad_rows
     worker = StreamWorker(model_file, label, id_column, kept, learn, every, abstain_below, false_alarms, wait)
-    lines = Lines(data, follow=follow)
+    lines = Lines(data, follow=follow, encoding=encoding)
     try:
         with lines.until_signal():
             try:
                 for batch in lines.batches(most=every):
                     worker.take(batch)
+                worker.end()
             finally:
                 worker.learn()
     finally:

@@ -12,6 +12,7 @@ from sslart.cli._model_file import read_model
 from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, listed, print_json, show
 from sslart.cli.input.cells import plain
 from sslart.cli.input.columns import split_names
+from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import pandas
 from sslart.cli.input.rows import sample_of_row
 
@@ -40,6 +41,7 @@ def run(
     ] = None,
     n: Annotated[int, typer.Option("--n", min=1, help="how many changes are wanted", metavar="CHANGES")] = 3,
     plausible: Annotated[bool, typer.Option("--plausible", help="only changes to samples like those learnt")] = False,
+    encoding: EncodingOption = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Print several unlike changes of a row, each of which leads to another prediction: those of few columns first.
@@ -50,7 +52,7 @@ def run(
     """
     model = read_model(model_file)
     view = view_of(model)
-    sample = sample_of_row(model, data, row)
+    sample = sample_of_row(model, data, row, encoding)
     columns = pandas().DataFrame(columns=view.feature_names)
     found = model.counterfactual(
         sample,

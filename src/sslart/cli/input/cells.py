@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sslart._utils.tables import of_text_cell
+from sslart.cli.input.encodings import CURE
 from sslart.cli.input.limits import check_width
 
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
@@ -45,17 +46,20 @@ def labels(column: Any) -> list[str | None]:
     return [None if cell in MISSING else cell for cell in texts(column)]
 
 
-def header(line: str, source: str) -> tuple[list[str], str]:
-    """Return the names in the first line of a text, and what separates them."""
-    separator = max(",\t;", key=line.count)
+def header(row: bytes, separator: str, source: str) -> list[str]:
+    """Return the names in the first row of a text."""
+    if b"\0" in row:
+        raise ValueError(f"{source} has zero bytes, as UTF-16 without a mark at its start has. Then {CURE}: utf-16-le.")
     try:
-        cells = next(csv.reader([line], delimiter=separator, strict=True))
+        cells = next(csv.reader([row.decode().lstrip("\ufeff")], delimiter=separator, strict=True))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"The header of {source} is not text in UTF-8: {CURE}.") from error
     except csv.Error as error:
         raise ValueError(f"The header of {source} cannot be cut into names: {error}. Correct its quotes.") from error
     check_width(len(cells), source)
     names = header_names(cells)
     check_unique(names, source)
-    return names, separator
+    return names
 
 
 def header_names(cells: Sequence[str]) -> list[str]:

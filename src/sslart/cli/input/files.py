@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import shutil
@@ -22,8 +23,9 @@ from rich.progress import wrap_file
 from sslart._utils.optional import install_command, optional
 from sslart.cli._output import STANDARD
 from sslart.cli.input.cells import check_unique, header
+from sslart.cli.input.encodings import Utf8Text
 from sslart.cli.input.limits import MAX_LINE_BYTES, MAX_SHEET_BYTES, check_width
-from sslart.cli.input.text_rows import whole_rows
+from sslart.cli.input.text_rows import first_row, whole_rows
 
 CELLS_PER_PIECE = 2**18
 BYTES_PER_PIECE = MAX_LINE_BYTES  # a longer row may not fit into one
@@ -45,7 +47,7 @@ def pandas() -> Any:
     return optional("pandas", "cli")
 
 
-def read_pieces(source: str, *, progress: bool = False) -> Iterator[Any]:
+def read_pieces(source: str, encoding: str | None = None, *, progress: bool = False) -> Iterator[Any]:
     """Yield a file as frames with some rows each, at least one; the index goes on from frame to frame.
 
     Parameters
@@ -53,19 +55,16 @@ def read_pieces(source: str, *, progress: bool = False) -> Iterator[Any]:
     source : str
         A path, or ``-`` for standard input. Its first bytes decide what it holds, else its name. Of text, the header
         decides what separates the cells: comma, tab or semicolon.
+    encoding : str, default=None
+        Of text; if it is None, it is found out: UTF-8, UTF-16 with its mark, or Windows-1252.
     progress : bool, default=False
         Whether to show a progress bar on a terminal.
     """
     with _opened(source, progress) as file:
         name = "standard input" if source == STANDARD else source
-        read = {
-            "Parquet": _read_parquet,
-            "Arrow": _read_arrow,
-            "Arrow stream": _read_arrow,
-            "Excel": _read_excel,
-        }.get(_kind(file) or _NAMES.get(Path(source).suffix.lower(), ""), _read_text)
+        kind = _kind(file) or _NAMES.get(Path(source).suffix.lower(), "")
         n_rows = 0
-        for frame in read(file, name):
+        for frame in _READERS[kind](file, name) if kind else _read_text(file, name, encoding):
             frame.columns = [str(one) for one in frame.columns]
             check_unique(frame.columns, name)
             frame.index = pandas().RangeIndex(n_rows, n_rows + len(frame))
@@ -76,9 +75,9 @@ def read_pieces(source: str, *, progress: bool = False) -> Iterator[Any]:
         raise ValueError(f"{name} has no rows below its header: give at least one sample.")
 
 
-def read_table(source: str) -> Any:
+def read_table(source: str, encoding: str | None = None) -> Any:
     """Return a file, or what comes from standard input, as one frame with at least one row."""
-    return pandas().concat(list(read_pieces(source)))
+    return pandas().concat(list(read_pieces(source, encoding)))
 
 
 def rows_per_piece(n_columns: int) -> int:
@@ -134,24 +133,20 @@ def arrow(name: str) -> Any:
     return optional(f"pyarrow{name}", "cli")
 
 
-def _read_text(file: BinaryIO, name: str) -> Iterator[Any]:
+def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Any]:
     """Yield the cells of a text as text."""
-    pyarrow, arrow_csv = arrow(""), arrow(".csv")
+    pyarrow, arrow_csv, text = arrow(""), arrow(".csv"), Utf8Text(file, name, encoding)
     try:
-        names, separator = _header(file, name)
+        names, separator, rest = _header(text, name)
         strings = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pyarrow.large_string()), null_values=[""], strings_can_be_null=True
         )
-        for rows in whole_rows(file, separator, BYTES_PER_PIECE, name):
+        for rows in whole_rows(text, separator, BYTES_PER_PIECE, name, rest):
             if rows.strip(b"\r\n"):
                 yield _as_frame(_read_rows(rows, names, separator, strings))
     except (EOFError, zlib.error) as error:
         raise ValueError(f"{name} breaks off before its end: copy or pack it again.") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
     except pyarrow.ArrowInvalid as error:
-        if "UTF8" in str(error):
-            raise ValueError(f"{name} is not text in UTF-8: save it as CSV (UTF-8), or as Parquet.") from error
         raise ValueError(
             f"{name} is not an even table: {str(error).strip().rstrip('.')}. Give every row as many cells as the "
             "header, and put cells that hold a separator in quotes."
@@ -177,21 +172,31 @@ def _with_points(batch: Any) -> Any:
     return arrow("").table(columns, names=batch.schema.names)
 
 
-def _header(file: BinaryIO, name: str) -> tuple[list[str], str]:
-    """Read up to the first line of a text that is not blank; return the names in it, and what separates them."""
-    line = ""
-    while not line.strip("\ufeff\r\n") and (content := file.readline(MAX_LINE_BYTES + 1)):
-        if b"\r" in content.rstrip(b"\r\n"):
-            raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
+def _header(text: Utf8Text, name: str) -> tuple[list[str], str, bytes]:
+    """Return the names in the first row of a text that is not blank, what separates them, and what was read beyond."""
+    content, found, is_over = b"", None, False
+    while not is_over and (found is None or found[0] == content):  # its end may be half a line end
         if len(content) > MAX_LINE_BYTES:
-            raise ValueError(
-                f"{name} has a header of more than {MAX_LINE_BYTES} bytes, which is the limit: is it a table with a "
-                "header and one line per row?"
-            )
-        line = content.decode("utf-8-sig")
-    if not line.strip("\r\n"):
+            raise _long_header(name)
+        read = text.read(BYTES_PER_PIECE)
+        is_over = not read
+        content = (content + (read or b"\n")).removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+        found = first_row(content)
+    if not content:
         raise ValueError(f"{name} is empty: give a table with a header and rows.")
-    return header(line, name)
+    row, separator = found or (content, ",")
+    if len(row) > MAX_LINE_BYTES:
+        raise _long_header(name)
+    if row.endswith(b"\r"):
+        raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
+    return header(row, separator, name), separator, content[len(row) :]
+
+
+def _long_header(name: str) -> ValueError:
+    return ValueError(
+        f"{name} has a header of more than {MAX_LINE_BYTES} bytes, which is the limit: is it a table with a header and "
+        "one line per row?"
+    )
 
 
 def _read_parquet(file: BinaryIO, name: str) -> Iterator[Any]:
@@ -269,3 +274,6 @@ def _check_unpacked(file: BinaryIO, name: str) -> None:
         n_bytes = sum(one.file_size for one in packed.infolist())
     if n_bytes > MAX_SHEET_BYTES:
         raise ValueError(f"it unpacks to {n_bytes} bytes, and {MAX_SHEET_BYTES} is the limit")
+
+
+_READERS = {"Parquet": _read_parquet, "Arrow": _read_arrow, "Arrow stream": _read_arrow, "Excel": _read_excel}

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from sslart.cli._output import STANDARD
+from sslart.cli.input.encodings import Utf8Stream, check_encoding
 from sslart.cli.input.limits import MAX_LINE_BYTES
 
 MAX_WAITING = 10_000
@@ -31,6 +32,8 @@ class Lines:
         A path, or ``-`` for standard input.
     follow : bool
         Whether to wait for more at the end of a file.
+    encoding : str, default=None
+        If it is None, UTF-16 and UTF-32 are recognised by their mark; all else is UTF-8.
 
     Attributes
     ----------
@@ -38,7 +41,9 @@ class Lines:
         The signal that asked to stop.
     """
 
-    def __init__(self, source: str, *, follow: bool) -> None:
+    def __init__(self, source: str, *, follow: bool, encoding: str | None = None) -> None:
+        check_encoding(encoding)
+        self._encoding = encoding
         self.stopped_by: str | None = None
         self._error: OSError | None = None
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -57,23 +62,30 @@ class Lines:
     def _read(self, descriptor: int, follow: bool) -> None:
         line = bytearray()  # as far as it has come; of one that is too long, no more than shows this
         try:
+            as_utf8 = Utf8Stream(self._encoding)
             while (content := os.read(descriptor, BYTES_AT_ONCE)) or follow:
                 if not content:
                     time.sleep(SECONDS_TO_WAIT)
                     if self._is_shorter(descriptor):
                         os.lseek(descriptor, 0, os.SEEK_SET)
+                        as_utf8 = Utf8Stream(self._encoding)
                         line.clear()
-                first, *others = content.split(b"\n")
-                line += first[: MAX_LINE_BYTES + 1 - len(line)]
-                for start in others:
-                    self._put(bytes(line))
-                    line[:] = start
+                self._cut(line, as_utf8.read(content))
+            self._cut(line, as_utf8.read(b"", is_over=True))
             if line:
                 self._put(bytes(line))
         except OSError as error:
             self._error = error
         finally:
             self._waiting.put(None)
+
+    def _cut(self, line: bytearray, content: bytes) -> None:
+        """Put the lines that end in some content; what comes after them stays in `line`."""
+        first, *others = content.split(b"\n")
+        line += first[: MAX_LINE_BYTES + 1 - len(line)]
+        for start in others:
+            self._put(bytes(line))
+            line[:] = start[: MAX_LINE_BYTES + 1]
 
     @staticmethod
     def _is_shorter(descriptor: int) -> bool:

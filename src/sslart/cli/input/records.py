@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import re
 from typing import Any
 
 from sslart.cli.input.cells import header, header_names
+from sslart.cli.input.encodings import CURE
 from sslart.cli.input.limits import MAX_LINE_BYTES
+from sslart.cli.input.text_rows import first_row
 
+MAX_HEADER_LINES = 100
 DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d+),(\d+)\s*$")
 
 
@@ -24,9 +28,13 @@ class LineReader:
         self.names: list[str] | None = None
         self.separator = ","
         self.is_json: bool | None = None
+        self._header = b""  # as far as it has come: a name in quotes may go on in the next line
+        self._n_header_lines = 0
 
     def read(self, line: bytes) -> dict[str, Any] | None:
         """Return a row by the names of its columns; None for a blank line and for the header."""
+        if self.is_json is None:
+            line = self._header + line
         if len(line) > MAX_LINE_BYTES:
             if self.is_json is None:
                 raise ValueError(
@@ -34,18 +42,33 @@ class LineReader:
                     "header and one line per row, or one JSON object per line."
                 )
             raise NotARowError(f"This line has more than {MAX_LINE_BYTES} bytes, which is the limit: the rest is lost.")
-        try:
-            text = line.decode("utf-8-sig" if self.is_json is None else "utf-8").rstrip("\r")
-        except UnicodeDecodeError as error:
-            raise NotARowError("This line is not text in UTF-8.") from error
-        if not text.strip():
-            return None
         if self.is_json is None:
-            self.is_json = text.lstrip().startswith("{")
-            if not self.is_json:
-                self.names, self.separator = header(text, "the stream")
-                return None
+            line = line.removeprefix(codecs.BOM_UTF8)
+        if not line.strip():
+            return None
+        if self.is_json is None and not line.lstrip().startswith(b"{"):
+            self._read_header(line)
+            return None
+        self.is_json = self.names is None
+        try:
+            text = line.decode().rstrip("\r")
+        except UnicodeDecodeError as error:
+            raise NotARowError(f"This line is not text in UTF-8. If the stream is not, {CURE}.") from error
         return self._object(text) if self.is_json else self._row(text)
+
+    def end(self) -> None:
+        """Raise a ValueError where the lines have come to their end in the middle of the header."""
+        if self._header:
+            header(self._header, self.separator, "the stream")
+
+    def _read_header(self, line: bytes) -> None:
+        row = first_row(line + b"\n")
+        self._n_header_lines += 1
+        if row is None and self._n_header_lines < MAX_HEADER_LINES:
+            self._header = line + b"\n"
+            return
+        whole, self.separator = row or (line, ",")
+        self.names, self._header, self.is_json = header(whole, self.separator, "the stream"), b"", False
 
     def _cells(self, text: str) -> list[str]:
         try:

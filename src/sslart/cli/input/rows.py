@@ -8,10 +8,10 @@ from sslart.cli.input.columns import samples_for
 from sslart.cli.input.files import read_pieces
 
 
-def sample_of_row(model: Any, data: str, row: int) -> Any:
+def sample_of_row(model: Any, data: str, row: int, encoding: str | None = None) -> Any:
     """Return a row of a table, counted from 1 below the header, with the columns that a model has learnt from."""
     n_rows = 0
-    for frame in read_pieces(data):
+    for frame in read_pieces(data, encoding):
         n_rows += len(frame)
         if row <= n_rows:
             return samples_for(model, frame.loc[row - 1 : row - 1], data)

@@ -4,16 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
 
+from sslart.cli.input.encodings import Readable
 from sslart.cli.input.limits import MAX_LINE_BYTES
 
 QUOTE = b'"'
+FIRST_LINE = re.compile(rb"[^\r\n]*")
+QUOTED = re.compile(rb'(?:^|(?<=[,\t;]))"[^"]*(?:""[^"]*)*(?:"|$)')
+SEPARATORS = ",\t;"
 
 
-def whole_rows(file: BinaryIO, separator: str, n_bytes: int, source: str) -> Iterator[bytes]:
-    """Yield the rest of a file in pieces of about so many bytes, each of which ends with a row."""
-    row, rest = _row_pattern(separator), b""
+def first_row(text: bytes) -> tuple[bytes, str] | None:
+    """Return the first row of a text with its end, and what separates its cells; None where no row ends.
+
+    The separator is the one that comes most often outside quotes. A line end in quotes ends no row.
+    """
+    counts = _separators_in(FIRST_LINE.match(text)[0])  # type: ignore[index]
+    likely = max(counts, key=lambda one: counts[one])
+    found = [
+        (row[0], one)
+        for one in ([likely] if counts[likely] else SEPARATORS)
+        if (row := _row_pattern(one).match(text)) is not None
+    ]
+    return max(found, key=lambda row: _separators_in(row[0])[row[1]], default=None)
+
+
+def _separators_in(row: bytes) -> dict[str, int]:
+    bare = QUOTED.sub(b"", row)
+    return {one: bare.count(one.encode()) for one in SEPARATORS}
+
+
+def whole_rows(file: Readable, separator: str, n_bytes: int, source: str, rest: bytes = b"") -> Iterator[bytes]:
+    """Yield what is left of a file in pieces of about so many bytes, each of which ends with a row.
+
+    What was read of it before, and is yielded too, is `rest`.
+    """
+    row = _row_pattern(separator)
     while content := file.read(n_bytes):
         text = rest + content
         end = _end_of_rows(text, row)

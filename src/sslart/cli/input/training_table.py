@@ -65,10 +65,12 @@ class Columns(NamedTuple):
     category: Sequence[str] | None = None
 
 
-def read_training_table(data: str, named: Columns, most_rows: int, seed: int, *, progress: bool) -> TrainingTable:
+def read_training_table(
+    data: str, named: Columns, most_rows: int, seed: int, encoding: str | None = None, *, progress: bool
+) -> TrainingTable:
     """Return the rows of a file to learn from, or raise an error that names the cure."""
     label, id_column, group, _, _ = named
-    frame, n_rows = sample_rows(_labelled_pieces(data, label, progress), label, most_rows, seed)
+    frame, n_rows = sample_rows(_labelled_pieces(data, label, encoding, progress), label, most_rows, seed)
     if len(frame) < n_rows:
         note(
             f"{data} has {n_rows} rows: learnt from {most_rows} of them, labelled ones first. --most-rows sets how "
@@ -101,8 +103,8 @@ def read_training_table(data: str, named: Columns, most_rows: int, seed: int, *,
     return table
 
 
-def _labelled_pieces(data: str, label: str, progress: bool) -> Iterator[Any]:
-    for frame in read_pieces(data, progress=progress):
+def _labelled_pieces(data: str, label: str, encoding: str | None, progress: bool) -> Iterator[Any]:
+    for frame in read_pieces(data, encoding, progress=progress):
         check_columns(frame.columns, [label], data)
         yield frame
 

@@ -1,0 +1,158 @@
+"""Text in any encoding, read as UTF-8: the encoding is given, or shown by a mark at the start, or found out."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Annotated, BinaryIO, Protocol
+
+import typer
+
+from sslart.cli._output import note
+
+ENCODING_HELP = "of text, such as utf-16, cp1252 or cp1251; found out if not given"
+EncodingOption = Annotated[str | None, typer.Option("--encoding", help=ENCODING_HELP, metavar="NAME")]
+
+WESTERN = "cp1252"  # as Latin-1, with quotes and the euro sign where that has control characters
+CURE = "name its encoding with --encoding, or save it as CSV (UTF-8)"
+MAX_MARK_BYTES = 4
+_MARKS = {  # that of UTF-32 begins as that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_FOREIGN_WORD = re.compile(r"\w{0,20}[^\x00-\x7f]\w{0,20}")
+
+
+class Readable(Protocol):
+    """A file, or what is read like one."""
+
+    def read(self, n_bytes: int, /) -> bytes:
+        """Return at most about so many bytes, none at the end."""
+
+
+def check_encoding(name: str | None) -> None:
+    """Raise a ValueError where there is no encoding of a name."""
+    try:
+        if name is not None:
+            codecs.lookup(name)
+            b"a".decode(name)
+    except UnicodeDecodeError:  # it needs more than one byte
+        pass
+    except (LookupError, ValueError) as error:
+        raise ValueError(
+            f"There is no encoding {name!r}: give a name that Python knows, such as utf-8, utf-16, cp1252 (Western "
+            "Europe), cp1250 (Central Europe), cp1251 (Cyrillic), shift_jis or gb18030."
+        ) from error
+
+
+def marked_encoding(start: bytes) -> str | None:
+    """Return the encoding that a mark at the start of a text shows; None where there is none, and for UTF-8."""
+    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+
+
+class Utf8Text:
+    """A text in any encoding, read as UTF-8.
+
+    Without a given encoding and without a mark the text is UTF-8. Where it is not, and all before the first other byte
+    is ASCII, it is Windows-1252, with a note.
+
+    Parameters
+    ----------
+    file : BinaryIO
+        At its start; it must allow to go back there.
+    source : str
+        Its name, for messages.
+    encoding : str, default=None
+    """
+
+    def __init__(self, file: BinaryIO, source: str, encoding: str | None = None) -> None:
+        check_encoding(encoding)
+        self._file, self._source = file, source
+        start = file.read(MAX_MARK_BYTES)
+        file.seek(0)
+        name = encoding or marked_encoding(start)
+        is_utf8 = name is not None and codecs.lookup(name).name in ("utf-8", "utf-8-sig")
+        self._may_be_western, self._encoding = name is None, name or "utf-8"
+        self._decoder = None if name is None or is_utf8 else codecs.getincrementaldecoder(name)()
+        self._rest, self._is_over = b"", False
+
+    def read(self, n_bytes: int, /) -> bytes:
+        """Return about so many bytes of the text in UTF-8, none at its end."""
+        text = b""
+        while not text and not self._is_over:
+            content = self._file.read(n_bytes)
+            self._is_over = not content
+            try:
+                text = self._as_utf8(content)
+            except UnicodeError as error:
+                raise ValueError(f"{self._source} is not text in {self._encoding}: {CURE}.") from error
+        return text
+
+    def _as_utf8(self, content: bytes) -> bytes:
+        if self._decoder is not None:
+            return self._decoder.decode(content, self._is_over).encode()
+        if not self._rest and content.isascii():
+            return content
+        content = self._rest + content
+        try:
+            length = codecs.utf_8_decode(content, "strict", self._is_over)[1]
+        except UnicodeDecodeError as error:
+            if not self._may_be_western or not content[: error.start].isascii() or _NOT_TEXT.search(content):
+                raise
+            return self._as_western(content)
+        self._rest = content[length:]
+        self._may_be_western = self._may_be_western and content[:length].isascii()
+        return content[:length]
+
+    def _as_western(self, content: bytes) -> bytes:
+        self._decoder, self._encoding, self._rest = codecs.getincrementaldecoder(WESTERN)(), WESTERN, b""
+        text = self._decoder.decode(content, self._is_over)
+        word = _FOREIGN_WORD.search(text)
+        note(
+            f"{self._source} is not text in UTF-8 and is read as Windows-1252 (Latin-1), such as "
+            f"{word[0] if word else ''!r}. Where this is wrong, {CURE}."
+        )
+        return text.encode()
+
+
+class Utf8Stream:
+    """Content that comes bit by bit, as UTF-8; bytes that are no text become bytes that are none in UTF-8 either.
+
+    Parameters
+    ----------
+    encoding : str or None
+        If it is None, a mark at the start decides.
+    """
+
+    def __init__(self, encoding: str | None) -> None:
+        self._encoding, self._start = encoding, b""
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._is_begun = False
+
+    def read(self, content: bytes, *, is_over: bool = False) -> bytes:
+        """Return more of the content; at its end what is left."""
+        if not self._is_begun:
+            self._start += content
+            if len(self._start) < MAX_MARK_BYTES and not is_over:
+                return b""
+            content, self._is_begun = self._start, True
+            name = self._encoding or marked_encoding(content)
+            if name is not None:
+                self._decoder = codecs.getincrementaldecoder(name)(_KEPT_AS_NO_TEXT)
+        if self._decoder is None:
+            return content
+        return self._decoder.decode(content, is_over).encode("utf-8", "surrogatepass")
+
+
+def _half_a_character(error: UnicodeError) -> tuple[str, int]:
+    """Return what no text in UTF-8 may hold, in the place of bytes that are no text."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\udcff", error.end
+
+
+_KEPT_AS_NO_TEXT = "sslart: kept as no text"
+codecs.register_error(_KEPT_AS_NO_TEXT, _half_a_character)
