@@ -26,6 +26,7 @@ TAIL = 1.0 / 16.0  # share of the samples that gives the slope beyond an end
 FEW = 2**16  # comparisons with knots that are made at once
 LARGEST = float(np.finfo(np.float64).max)
 GRID = 2.0**32
+UNCHANGED = np.array([[0.0], [1.0], [0.0], [1.0], [np.inf]])  # the stretch of a feature without a table
 
 
 def on_grid(coded: FloatArray) -> FloatArray:
@@ -160,7 +161,7 @@ class RankScale(CachesValues):
             The features that the matrix has columns of; None: all.
         """
         positions = matrix.copy()
-        places, knots, stretches, first = self._together
+        places, (knots, stretches, first) = self._places, self._together
         if features is None and len(matrix) * knots.size <= FEW:
             values = matrix[:, places]
             reached = (values[:, :, None] >= knots).sum(axis=2)
@@ -171,15 +172,38 @@ class RankScale(CachesValues):
         return positions
 
     @cached_property
-    def _together(self) -> tuple[IntArray, FloatArray, FloatArray, IntArray]:
-        """The places, all knots side by side (infinite where a table has fewer), all stretches, where each starts."""
-        tables = list(self.tables.values())
-        knots = np.full((len(tables), max(len(table.values) for table in tables)), np.inf)
+    def _places(self) -> IntArray:
+        return np.array(list(self.tables), dtype=np.int64)
+
+    @cached_property
+    def _together(self) -> tuple[FloatArray, FloatArray, IntArray]:
+        return self.together(self._places)
+
+    def together(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Return the scales of features as arrays; a feature without a table has one stretch, on which it stays.
+
+        Returns
+        -------
+        knots : array of shape (n_features, n_knots)
+            In the user's units, infinite where a table has fewer.
+        stretches : array of shape (5, n_stretches)
+            Those of all features: see `RankTable.stretches`.
+        first : array of int of length n_features
+            The stretch of each feature that is below its table.
+        """
+        tables = [self.tables.get(place) for place in features.tolist()]
+        n_knots = [0 if table is None else len(table.values) for table in tables]
+        knots = np.full((len(tables), max(n_knots)), np.inf)
         for row, table in zip(knots, tables, strict=True):
-            row[: len(table.values)] = table.values
-        first = np.cumsum([0, *(len(table.values) + 1 for table in tables[:-1])])
-        stretches = np.concatenate([table.stretches for table in tables], axis=1)
-        return np.array(list(self.tables), dtype=np.int64), knots, stretches, first
+            if table is not None:
+                row[: len(table.values)] = table.values
+        stretches = [UNCHANGED if table is None else table.stretches for table in tables]
+        return knots, np.concatenate(stretches, axis=1), np.cumsum([0, *n_knots[:-1]]) + np.arange(len(tables))
+
+    def taking(self, places: Sequence[int]) -> RankScale | None:
+        """Return the scales where only some features are left, in another order; None where none has a table."""
+        tables = {new: self.tables[old] for new, old in enumerate(places) if old in self.tables}
+        return RankScale(tables) if tables else None
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: arrays."""

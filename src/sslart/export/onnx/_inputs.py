@@ -10,6 +10,7 @@ import numpy as np
 
 from sslart._data.encoder import GRID, Encoder
 from sslart.export.onnx._graph import CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
+from sslart.export.onnx._scales import on_rank_scale
 
 UNKNOWN, MISSING = -1, -2  # codes of a category that the model does not know, and of the empty string
 NO_CATEGORY = ""
@@ -135,7 +136,10 @@ def encoded(columns: Columns, encoder: Encoder) -> EncodedSamples:
     """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._art.reference.encode` does."""
     graph = columns.graph
     origin, span = encoder.origin_and_span()
-    scaled = (columns.matrix(encoder) - origin) / np.where(span > 0, span, 1.0) * np.where(span == 0, 0.0, 1.0)
+    matrix = columns.matrix(encoder)
+    if encoder.ranks is not None:
+        matrix = on_rank_scale(graph, encoder.ranks, len(encoder.features), matrix)
+    scaled = (matrix - origin) / np.where(span > 0, span, 1.0) * np.where(span == 0, 0.0, 1.0)
     present = ~graph.op("IsNaN", scaled)
     clipped = graph.op("Clip", graph.where(present, scaled, 0.0), np.array(0.0), np.array(1.0))
     values = graph.op("Round", clipped * GRID) / GRID

@@ -1,4 +1,4 @@
-"""Samples on the scales of evidence terms, as an ONNX graph: values mixed with their ranks."""
+"""Samples on the scales of features and of evidence terms, as an ONNX graph: ranks, and values mixed with ranks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sslart._data.scales import RankScale
 from sslart._mapping.evidence.bases.base import Term
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart.export.onnx._graph import DOUBLE, INT64, Graph, Value
@@ -79,3 +80,17 @@ def _blended(graph: Graph, scaler: RankScaler, x: Value, ranks: Value, rank_weig
         return x
     mixture: Value = x * (1.0 - rank_weight) + ranks * rank_weight
     return graph.where(has_rank, mixture, x)
+
+
+def on_rank_scale(graph: Graph, ranks: RankScale, n_features: int, matrix: Value) -> Value:
+    """Return a matrix in the user's units with positions in place of values, as `RankScale.positions` does."""
+    knots, stretches, first = ranks.together(np.arange(n_features))
+
+    def positions(values: Value) -> Sequence[Value]:
+        known = graph.where(graph.op("IsNaN", values), 0.0, values)
+        reached = (known.reshape(-1, n_features, 1) >= knots).cast(DOUBLE).sum(axis=2).cast(INT64) + first
+        start, width, position, length, end = (graph.take(row, reached) for row in stretches)
+        on_scale = graph.op("Min", (known - start) / width * length + position, end)
+        return [graph.where(graph.op("IsNaN", values), np.nan, on_scale)]
+
+    return graph.in_pieces([matrix], knots.size, positions, [(DOUBLE, n_features)])[0]
