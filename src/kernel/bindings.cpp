@@ -152,6 +152,7 @@ NB_MODULE(_kernel, module) {
                "nodes"_a.noconvert(), "matches"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());
     bind_evidence(module);
     bind_algebra(module);
+    bind_trees(module);
     module.def("instruction_set", [] { return chosen_instructions().load()->name; });
     module.def("instruction_sets", [] {
         nb::list names;

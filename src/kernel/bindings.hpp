@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 
+#include "art/model.hpp"
 #include "runtime/interrupt.hpp"
 
 namespace sslart {
@@ -38,7 +39,13 @@ void run_interruptible(const StopFlag& stop, Work work) {
     if (raised) throw nanobind::python_error();
 }
 
+// Checks the arrays of trees, and returns how many features samples must have.
+Index check_forest(const Array<const Index, 1>& roots, const Array<const Index, 1>& features,
+                   const Array<const double, 1>& thresholds, const Array<const Index, 1>& left,
+                   const Array<const double, 1>& shares, const Array<const double, 2>& values);
+
 void bind_evidence(nanobind::module_& module);
 void bind_algebra(nanobind::module_& module);
+void bind_trees(nanobind::module_& module);
 
 }  // namespace sslart

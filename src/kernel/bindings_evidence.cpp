@@ -12,6 +12,7 @@
 #include "evidence/rbf.hpp"
 #include "evidence/scorer.hpp"
 #include "runtime/dispatch.hpp"
+#include "trees/tree_term.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -149,6 +150,17 @@ public:
         add(rank_weight, static_cast<Index>(heights.shape(0)), 0, std::move(term));
     }
 
+    void add_trees(double rank_weight, Array<const Index, 1> roots, Array<const Index, 1> features,
+                   Array<const double, 1> thresholds, Array<const Index, 1> left, Array<const double, 1> shares,
+                   Array<const double, 2> values) {
+        require(values.shape(1) == n_classes(), "values must have the shape (n_leaves, n_classes)");
+        const Index needed = check_forest(roots, features, thresholds, left, shares, values);
+        ForestArrays arrays{copy_of(roots),      copy_of(features), copy_of(left),
+                            copy_of(thresholds), copy_of(shares),   copy_of(values)};
+        auto term = std::make_unique<TreeTerm>(std::move(arrays), scorer_.n_classes());
+        add(rank_weight, kUnknown, needed, std::move(term));
+    }
+
     void scores(Array<const double, 2> coded, Array<double, 2> scores, Index n_threads, StopFlag stop) const {
         require(scores.shape(0) == coded.shape(0) && scores.shape(1) == n_classes(),
                 "scores must have the shape (n_samples, n_classes)");
@@ -234,6 +246,8 @@ void bind_evidence(nb::module_& module) {
              "outputs"_a.noconvert())
         .def("add_linear", &CheckedScorer::add_linear, "rank_weight"_a, "centre"_a.noconvert(), "slopes"_a.noconvert())
         .def("add_splines", &CheckedScorer::add_splines, "rank_weight"_a, "heights"_a.noconvert())
+        .def("add_trees", &CheckedScorer::add_trees, "rank_weight"_a, "roots"_a.noconvert(), "features"_a.noconvert(),
+             "thresholds"_a.noconvert(), "left"_a.noconvert(), "shares"_a.noconvert(), "values"_a.noconvert())
         .def("scores", &CheckedScorer::scores, "coded"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a,
              "stop"_a.noconvert())
         .def("contributions", &CheckedScorer::contributions, "coded"_a.noconvert(), "columns"_a.noconvert(),

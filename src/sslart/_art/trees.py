@@ -1,0 +1,109 @@
+"""Randomised decision trees: grown by the backend, kept as flat arrays. A leaf is a box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._art.backend import backend
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.parallel import stop_flag
+from sslart._utils.random_keys import KeyArray
+
+LEAF = -1  # in the place of a feature
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Some trees, their nodes one after the other.
+
+    A sample goes left at a node if its value of the feature is at most the threshold. Where the value is missing, both
+    children count, each by its share.
+
+    Attributes
+    ----------
+    roots : array of int of length n_trees
+    features : array of int of length n_nodes
+        The feature that each node looks at; `LEAF` for a leaf.
+    thresholds : array of length n_nodes
+    left : array of int of length n_nodes
+        The left child; the right one follows it. Of a leaf, its number.
+    shares : array of length n_nodes
+        The share of the samples learnt, of those with a value, that went left.
+    values : array of shape (n_leaves, n_classes)
+        The share of each class among the samples of a leaf.
+    """
+
+    roots: IntArray
+    features: IntArray
+    thresholds: FloatArray
+    left: IntArray
+    shares: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def grown(
+        cls,
+        samples: FloatArray,
+        classes: IntArray,
+        n_classes: int,
+        weights: FloatArray,
+        seeds: KeyArray,
+        n_tried: int,
+        min_weight: float,
+    ) -> Forest:
+        """Grow trees.
+
+        Parameters
+        ----------
+        samples : array of shape (n_samples, n_features)
+            NaN where missing.
+        classes : array of int of length n_samples
+        n_classes : int
+        weights : array of shape (n_trees, n_samples)
+            How much each sample counts for each tree; 0: it takes no part.
+        seeds : array of uint64 of length n_trees
+        n_tried : int
+            How many features are tried at each node, constant ones not counted.
+        min_weight : float
+            What the samples of a leaf weigh at least.
+        """
+        columns = np.ascontiguousarray(samples.T)
+        most = max(int((weights > 0).sum(axis=1).max()), 1)
+        features, left = np.empty(2 * most, dtype=np.int64), np.empty(2 * most, dtype=np.int64)
+        thresholds, shares, values = np.empty(2 * most), np.empty(2 * most), np.empty((most, n_classes))
+        trees, roots, n_nodes, n_leaves = [], [], 0, 0
+        for seed, own in zip(seeds.tolist(), weights, strict=True):
+            n = backend().grow_tree(
+                columns,
+                classes,
+                np.ascontiguousarray(own),
+                seed,
+                n_tried,
+                min_weight,
+                features,
+                thresholds,
+                left,
+                shares,
+                values,
+                stop_flag(),
+            )
+            is_leaf = features[:n] == LEAF
+            n_own = int(is_leaf.sum())
+            moved = left[:n] + np.where(is_leaf, n_leaves, n_nodes)
+            trees.append((features[:n].copy(), thresholds[:n].copy(), moved, shares[:n].copy(), values[:n_own].copy()))
+            roots.append(n_nodes)
+            n_nodes, n_leaves = n_nodes + n, n_leaves + n_own
+        return cls(np.array(roots), *(np.concatenate(parts) for parts in zip(*trees, strict=True)))
+
+    def scores_by_tree(self, samples: FloatArray) -> FloatArray:
+        """Return what each tree predicts, shape (n_trees, n_samples, n_classes)."""
+        found = np.empty((len(self.roots), len(samples), self.values.shape[1]))
+        backend().tree_scores(*self.arrays, np.ascontiguousarray(samples), found, stop_flag())
+        return found
+
+    @property
+    def arrays(self) -> tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray, FloatArray]:
+        """All arrays, as the backend takes them."""
+        return self.roots, self.features, self.thresholds, self.left, self.shares, self.values
