@@ -14,6 +14,7 @@ from sslart._art.reference_terms import (
     ReferenceSplines,
     ReferenceTerm,
 )
+from sslart._art.reference_trees import LEAF, ReferenceTrees
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 
@@ -139,6 +140,38 @@ class Scorer:
             "heights must have the shape (n_features, n_knots, n_classes) with at least 2 knots",
         )
         self._add(ReferenceSplines(rank_weight, heights.copy()), len(heights), 0)
+
+    def add_trees(
+        self,
+        rank_weight: float,
+        roots: IntArray,
+        features: IntArray,
+        thresholds: FloatArray,
+        left: IntArray,
+        shares: FloatArray,
+        values: FloatArray,
+    ) -> None:
+        """Add the values of the leaves that a sample reaches.
+
+        Parameters
+        ----------
+        rank_weight : float
+            How much of each value is its rank: 0 none, 1 all.
+        roots, features, thresholds, left, shares, values : arrays
+            See `sslart._art.trees.Forest`.
+        """
+        n_nodes, nodes = len(features), np.arange(len(features))
+        _require(values.shape[1:] == self._bias.shape, "values must have the shape (n_leaves, n_classes)")
+        _require(
+            len(thresholds) == len(left) == len(shares) == n_nodes,
+            "features, thresholds, left and shares must have the length n_nodes",
+        )
+        _require(bool(((roots >= 0) & (roots < n_nodes)).all()), "roots must be nodes")
+        is_leaf = (features == LEAF) & (left >= 0) & (left < len(values))
+        is_inner = (features >= 0) & (left > nodes) & (left + 1 < n_nodes)
+        _require(bool((is_leaf | is_inner).all()), "left must be a leaf, or a node that comes later")
+        arrays = (array.copy() for array in (roots, features, thresholds, left, shares, values))
+        self._add(ReferenceTrees(rank_weight, *arrays), None, int(features.max(initial=-1)) + 1)
 
     def scores(self, coded: FloatArray, scores: FloatArray, n_threads: int, stop: Flags) -> None:
         """Score samples.

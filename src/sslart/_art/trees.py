@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,7 +74,7 @@ class Forest:
         most = max(int((weights > 0).sum(axis=1).max()), 1)
         features, left = np.empty(2 * most, dtype=np.int64), np.empty(2 * most, dtype=np.int64)
         thresholds, shares, values = np.empty(2 * most), np.empty(2 * most), np.empty((most, n_classes))
-        trees, roots, n_nodes, n_leaves = [], [], 0, 0
+        trees = []
         for seed, own in zip(seeds.tolist(), weights, strict=True):
             n = backend().grow_tree(
                 columns,
@@ -89,13 +90,28 @@ class Forest:
                 values,
                 stop_flag(),
             )
-            is_leaf = features[:n] == LEAF
-            n_own = int(is_leaf.sum())
-            moved = left[:n] + np.where(is_leaf, n_leaves, n_nodes)
-            trees.append((features[:n].copy(), thresholds[:n].copy(), moved, shares[:n].copy(), values[:n_own].copy()))
-            roots.append(n_nodes)
-            n_nodes, n_leaves = n_nodes + n, n_leaves + n_own
-        return cls(np.array(roots), *(np.concatenate(parts) for parts in zip(*trees, strict=True)))
+            nodes = (array[:n].copy() for array in (features, thresholds, left, shares))
+            trees.append(cls(np.zeros(1, dtype=np.int64), *nodes, values[: int((features[:n] == LEAF).sum())].copy()))
+        return cls.joined(trees)
+
+    @classmethod
+    def joined(cls, forests: Sequence[Forest]) -> Forest:
+        """Return the trees of several forests as one."""
+        nodes = np.cumsum([0, *(len(one.features) for one in forests)])
+        leaves = np.cumsum([0, *(len(one.values) for one in forests)])
+        return cls(
+            np.concatenate([one.roots + first for one, first in zip(forests, nodes, strict=False)]),
+            np.concatenate([one.features for one in forests]),
+            np.concatenate([one.thresholds for one in forests]),
+            np.concatenate(
+                [
+                    one.left + np.where(one.features == LEAF, leaf, node)
+                    for one, node, leaf in zip(forests, nodes, leaves, strict=False)
+                ]
+            ),
+            np.concatenate([one.shares for one in forests]),
+            np.concatenate([one.values for one in forests]),
+        )
 
     def scores_by_tree(self, samples: FloatArray) -> FloatArray:
         """Return what each tree predicts, shape (n_trees, n_samples, n_classes)."""

@@ -7,6 +7,7 @@ from sslart._mapping.evidence.bases.boxes import BoxFamily, RelevantFamily, Subs
 from sslart._mapping.evidence.bases.graph import CarriedFamily, SpreadFamily
 from sslart._mapping.evidence.bases.linear import LinearFamily
 from sslart._mapping.evidence.bases.splines import SplineFamily
+from sslart._mapping.evidence.bases.trees import TreeFamily
 from sslart._mapping.evidence.settings import BasisSpec
 
 FAMILIES: tuple[Family, ...] = (
@@ -17,6 +18,7 @@ FAMILIES: tuple[Family, ...] = (
     SubspaceFamily(),
     SpreadFamily(),
     CarriedFamily(),
+    TreeFamily(),
 )
 FAMILY_NAMES = tuple(dict.fromkeys(family.name for family in FAMILIES))
 _BY_KIND = {family.kind: family for family in FAMILIES}

@@ -15,6 +15,7 @@ from sslart._mapping.evidence.bases.boxes import BoxTerm
 from sslart._mapping.evidence.bases.graph import GraphTerm
 from sslart._mapping.evidence.bases.linear import LinearTerm
 from sslart._mapping.evidence.bases.splines import SplineTerm
+from sslart._mapping.evidence.bases.trees import TreeTerm
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
@@ -41,7 +42,7 @@ class ScoreParts(NamedTuple):
     of_graph: FloatArray
 
 
-TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm)
+TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm, TreeTerm)
 
 
 @dataclass(frozen=True, eq=False)

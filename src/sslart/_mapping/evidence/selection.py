@@ -186,15 +186,15 @@ def _near_the_best(
     losses: list[FloatArray] = []
     best = np.inf
     for specs in candidates:
-        for fit in trial.fits(specs, fixed.ridges):
+        for fit in trial.fits(specs, _ridges(specs, fixed)):
             own = _losses(fit.left_out, subset)
-            score = float((own * subset.counts).sum())
+            score = float((own * subset.counts).sum()) - _head_start(specs)
             best = min(best, score)
             if score - best <= reach + ROUNDING:
                 fits[len(tried)] = fit
             tried.append(Mixture(specs, fit.ridge))
             losses.append(own)
-    scores = (np.array(losses) * subset.counts).sum(axis=1)
+    scores = (np.array(losses) * subset.counts).sum(axis=1) - [_head_start(one.specs) for one in tried]
     near = np.flatnonzero(scores - scores.min() <= reach)
     return [tried[one] for one in near], [fits[one] for one in near.tolist()], scores[near]
 
@@ -209,8 +209,18 @@ def _scores_without_blocks(trial: Trial, tried: list[Mixture], fits: list[Fit]) 
         places = [place for place, one in enumerate(tried) if one.specs == specs]
         found = trial.left_out_without_blocks(specs, [fits[place] for place in places])
         for place, left_out in zip(places, found, strict=True):
-            scores[place] = np.einsum("bn,bn->b", _losses(left_out, trial.labelled), counts)
+            scores[place] = np.einsum("bn,bn->b", _losses(left_out, trial.labelled), counts) - _head_start(specs)
     return scores
+
+
+def _ridges(specs: tuple[BasisSpec, ...], fixed: FixedSettings) -> tuple[float, ...]:
+    """Return the values of λ to try for a candidate."""
+    return family_of(specs[0]).ridges(fixed) if len(specs) == 1 else fixed.ridges
+
+
+def _head_start(specs: tuple[BasisSpec, ...]) -> float:
+    """Return by how much a candidate may be behind others and have the same weight: what its family counts before."""
+    return TEMPERATURE * float(np.log(family_of(specs[0]).prior))
 
 
 def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: Able | None) -> FloatArray:

@@ -124,6 +124,8 @@ class Family(ABC):
         Whether λ has a meaning for it.
     uses_labels : bool
         Whether its functions depend on the labels of the samples, so that leaving one out needs other functions.
+    prior : float
+        What one of its candidates counts before any label does, against 1.
     """
 
     kind: ClassVar[str]
@@ -132,10 +134,15 @@ class Family(ABC):
     bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)
     uses_ridge: ClassVar[bool] = True
     uses_labels: ClassVar[bool] = False
+    prior: ClassVar[float] = 1.0
 
     @abstractmethod
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return the settings to try."""
+
+    def ridges(self, fixed: FixedSettings) -> tuple[float, ...]:
+        """Return the values of λ to try for a basis alone."""
+        return fixed.ridges
 
     def applies(self, design: DesignMatrices) -> bool:
         """Return whether the family makes sense for these boxes and features."""

@@ -13,6 +13,7 @@ from sslart._mapping.evidence.settings import MAX_SETTING, BasisSpec, FixedSetti
 from sslart._utils.arrays import FloatArray
 
 MIN_DEVIATION = 0.02
+LOW_RIDGES = (1e-6, 1e-5, 1e-4)
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,10 @@ class LinearFamily(Family):
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return both ways on every scale."""
         return [BasisSpec(self.kind, scale, way) for scale in fixed.rank_weights for way in (0.0, 1.0)]
+
+    def ridges(self, fixed: FixedSettings) -> tuple[float, ...]:
+        """Return also low values of λ: a sharp trend may lie in small differences of features that go together."""
+        return fixed.ridges if fixed.ridge is not None else (*LOW_RIDGES, *fixed.ridges)
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> LinearBasis:
         """Return the centred features."""

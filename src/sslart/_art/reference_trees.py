@@ -1,0 +1,262 @@
+"""Randomised decision trees in plain NumPy: the specification of the compiled kernel.
+
+All sums run over the samples in their order, one after another, so that both have the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._art.reference_terms import Flags, ReferenceTerm
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.random_keys import STEP
+
+LEAF = -1
+MASK = 2**64 - 1
+
+
+class SplitMix:
+    """Random numbers that are the same on every machine."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed
+
+    def _next(self) -> int:
+        self._state = z = (self._state + STEP) & MASK
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+        return z ^ (z >> 31)
+
+    def uniform(self) -> float:
+        """Return a number in [0, 1)."""
+        return (self._next() >> 11) * 2.0**-53
+
+    def below(self, n: int) -> int:
+        """Return a number from 0 to n − 1."""
+        return self._next() % n
+
+
+def grow_tree(
+    columns: FloatArray,
+    classes: IntArray,
+    weights: FloatArray,
+    seed: int,
+    n_tried: int,
+    min_weight: float,
+    features: IntArray,
+    thresholds: FloatArray,
+    left: IntArray,
+    shares: FloatArray,
+    values: FloatArray,
+    stop: Flags,
+) -> int:
+    """Grow a tree: each node is split at a random threshold of the best of some random features.
+
+    Parameters
+    ----------
+    columns : array of shape (n_features, n_samples)
+        NaN where missing.
+    classes : array of int of length n_samples
+    weights : array of length n_samples
+        0: the sample takes no part.
+    seed : int
+    n_tried : int
+        How many features are tried at each node, constant ones not counted.
+    min_weight : float
+        What the samples of a leaf weigh at least.
+    features, thresholds, left, shares, values : arrays
+        Filled with the nodes: see `sslart._art.trees.Forest`.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+
+    Returns
+    -------
+    int
+        The number of nodes.
+    """
+    n_classes = values.shape[1]
+    random, order = SplitMix(seed), list(range(len(columns)))
+    parts, n_nodes, n_leaves = [(0, np.flatnonzero(weights > 0))], 1, 0
+    while parts and not stop[0]:
+        node, rows = parts.pop()
+        totals = np.bincount(classes[rows], weights[rows], n_classes)
+        total = _sum(totals)
+        split = None
+        if (totals > 0).sum() > 1 and total >= 2.0 * min_weight:
+            split = _best_split(
+                columns[:, rows], classes[rows], weights[rows], n_classes, random, order, n_tried, min_weight
+            )
+        if split is None:
+            features[node], thresholds[node], left[node], shares[node] = LEAF, 0.0, n_leaves, 0.0
+            values[n_leaves] = totals / total
+            n_leaves += 1
+            continue
+        feature, threshold, share = split
+        features[node], thresholds[node], left[node], shares[node] = feature, threshold, n_nodes, share
+        own = columns[feature, rows]
+        goes_left = np.where(np.isnan(own), share >= 0.5, own <= threshold)  # without a value: with most others
+        parts += [(n_nodes + 1, rows[~goes_left]), (n_nodes, rows[goes_left])]
+        n_nodes += 2
+    return n_nodes
+
+
+def _best_split(
+    columns: FloatArray,
+    classes: IntArray,
+    weights: FloatArray,
+    n_classes: int,
+    random: SplitMix,
+    order: list[int],
+    n_tried: int,
+    min_weight: float,
+) -> tuple[int, float, float] | None:
+    """Return the feature, the threshold and the share that goes left of the split of the highest gain, or None."""
+    best, best_gain, tried = None, -np.inf, 0
+    for drawn in range(len(columns)):
+        if tried == n_tried:
+            break
+        other = drawn + random.below(len(columns) - drawn)
+        order[drawn], order[other] = order[other], order[drawn]
+        column = columns[order[drawn]]
+        is_known = ~np.isnan(column)
+        column, own_classes, own_weights = column[is_known], classes[is_known], weights[is_known]
+        if not len(column) or column.min() == column.max():
+            continue
+        tried += 1
+        lowest, highest = float(column.min()), float(column.max())
+        threshold = lowest + random.uniform() * (highest - lowest)
+        threshold = lowest if threshold >= highest else threshold
+        is_left = column <= threshold
+        of_known = np.bincount(own_classes, own_weights, n_classes)
+        of_left = np.bincount(own_classes[is_left], own_weights[is_left], n_classes)
+        of_right = of_known - of_left
+        known, on_left = _sum(of_known), _sum(of_left)
+        on_right = known - on_left
+        if on_left < min_weight or on_right < min_weight:
+            continue
+        gain = _sum(of_left**2) / on_left + _sum(of_right**2) / on_right - _sum(of_known**2) / known
+        if gain > best_gain:
+            best, best_gain = (order[drawn], threshold, on_left / known), gain
+    return best
+
+
+def _sum(values: FloatArray) -> float:
+    return float(np.add.accumulate(values)[-1])
+
+
+def tree_scores(
+    roots: IntArray,
+    features: IntArray,
+    thresholds: FloatArray,
+    left: IntArray,
+    shares: FloatArray,
+    values: FloatArray,
+    samples: FloatArray,
+    found: FloatArray,
+    stop: Flags,
+) -> None:
+    """Find what each tree predicts for each sample.
+
+    Parameters
+    ----------
+    roots, features, thresholds, left, shares, values : arrays
+        See `sslart._art.trees.Forest`.
+    samples : array of shape (n_samples, n_features)
+        NaN where missing.
+    found : array of shape (n_trees, n_samples, n_classes)
+        Filled with the values of the leaves.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+    """
+    trees = ReferenceTrees(0.0, roots, features, thresholds, left, shares, values)
+    found[:] = 0.0
+    for root, own in zip(roots.tolist(), found, strict=True):
+        if stop[0]:
+            return
+        trees.add_leaves(root, samples, own)
+
+
+@dataclass(frozen=True)
+class ReferenceTrees(ReferenceTerm):
+    """Trees as a term of the scores."""
+
+    roots: IntArray
+    features: IntArray
+    thresholds: FloatArray
+    left: IntArray
+    shares: FloatArray
+    values: FloatArray
+
+    def scores(self, samples: FloatArray, stop: Flags) -> FloatArray:
+        scores = np.zeros((len(samples), self.values.shape[1]))
+        for root in self.roots.tolist():
+            if stop[0]:
+                break
+            self.add_leaves(root, samples, scores)
+        return scores
+
+    def add_leaves(self, root: int, samples: FloatArray, scores: FloatArray) -> None:
+        """Add the values of the leaves that samples reach; where a value is missing, both children count."""
+        parts = [(root, np.arange(len(samples)), np.ones(len(samples)))]
+        while parts:
+            node, rows, weights = parts.pop()
+            if self.features[node] == LEAF:
+                scores[rows] += weights[:, None] * self.values[self.left[node]]
+                continue
+            own, child, share = samples[rows, self.features[node]], int(self.left[node]), self.shares[node]
+            is_missing = np.isnan(own)
+            for side, goes, part in (
+                (1, own > self.thresholds[node], 1.0 - share),
+                (0, own <= self.thresholds[node], share),
+            ):
+                those = goes | is_missing
+                if those.any():
+                    parts.append((child + side, rows[those], np.where(is_missing, part, 1.0)[those] * weights[those]))
+
+    def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
+        for row, sample in enumerate(samples):
+            for root in self.roots.tolist():
+                for leaf, known, unknown in self._leaves(root, sample, columns):
+                    for column, value in _shapley_values(known, unknown).items():
+                        sums[row, column] += value * self.values[leaf]
+
+    def _leaves(
+        self, root: int, sample: FloatArray, columns: IntArray
+    ) -> Iterator[tuple[int, dict[int, float], dict[int, float]]]:
+        """Yield each leaf, with a factor of each column on its path where the column is known, and where it is not."""
+        parts: list[tuple[int, dict[int, float], dict[int, float]]] = [(root, {}, {})]
+        while parts:
+            node, known, unknown = parts.pop()
+            feature = int(self.features[node])
+            if feature == LEAF:
+                yield int(self.left[node]), known, unknown
+                continue
+            column, value = int(columns[feature]), sample[feature]
+            for side in (0, 1):
+                share = float(1.0 - self.shares[node] if side else self.shares[node])
+                inside = share if np.isnan(value) else float((value <= self.thresholds[node]) == (side == 0))
+                parts.append(
+                    (
+                        int(self.left[node]) + side,
+                        {**known, column: known.get(column, 1.0) * inside},
+                        {**unknown, column: unknown.get(column, 1.0) * share},
+                    )
+                )
+
+
+def _shapley_values(known: dict[int, float], unknown: dict[int, float]) -> dict[int, float]:
+    """Return (z_j − p_j) ∫₀¹ Π_{g≠j} (p_g + t (z_g − p_g)) dt for each column j, by quadrature."""
+    nodes, weights = np.polynomial.legendre.leggauss((len(known) + 1) // 2 or 1)
+    t = (1.0 + nodes) / 2.0
+    factors = {column: unknown[column] + t * (known[column] - unknown[column]) for column in known}
+    found = {}
+    for column in known:
+        product = weights / 2.0
+        for other, factor in factors.items():
+            if other != column:
+                product = product * factor
+        found[column] = float((known[column] - unknown[column]) * product.sum())
+    return found

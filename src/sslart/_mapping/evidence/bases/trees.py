@@ -1,0 +1,131 @@
+"""Randomised trees: boxes that are split where the labels differ.
+
+Every tree is grown without some blocks of labels, so that its predictions for them are those of labels left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sslart._art.algebra import multiply
+from sslart._art.trees import Forest
+from sslart._mapping.evidence.bases.base import Basis, Family, Term
+from sslart._mapping.evidence.copies import LabelGroups
+from sslart._mapping.evidence.design import DesignMatrices
+from sslart._mapping.evidence.ridge import Fit
+from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.random_keys import keys_of_numbers
+
+MANY_LABELS = 1000
+N_TREES, N_TREES_OF_MANY = 256, 128
+LEFT_OUT, LEFT_OUT_OF_MANY = 0.25, 0.1  # of the blocks, by each tree
+MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
+SHARE_TRIED = 0.5  # of the features, at each node
+MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
+
+
+@dataclass(frozen=True)
+class TreeTerm(Term):
+    """Trees on one scale; the values of their leaves are weights."""
+
+    rank_weight: float
+    forest: Forest
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the trees to a scorer of the backend."""
+        scorer.add_trees(self.rank_weight, *self.forest.arrays)
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one term per scale."""
+        by_scale: dict[float, list[Forest]] = {}
+        for term in terms:
+            by_scale.setdefault(term.rank_weight, []).append(term.forest)
+        return [cls(scale, Forest.joined(forests)) for scale, forests in by_scale.items()]
+
+
+class TreeBasis(Basis):
+    """Trees and which blocks of labels each was grown without."""
+
+    def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
+        labelled = design.labelled
+        super().__init__(spec, np.zeros((len(labelled.classes), 0)), labelled.ridge_weights)
+        self._labelled, self._samples = labelled, design.samples_on(spec.rank_weight)
+        is_many = len(labelled.classes) > MANY_LABELS
+        n_trees = N_TREES_OF_MANY if is_many else N_TREES
+        numbers, self._block_of = np.unique(labelled.blocks, return_inverse=True)
+        n_left_out = max(round((LEFT_OUT_OF_MANY if is_many else LEFT_OUT) * len(numbers)), 1)
+        self._is_without = _drawn(n_trees, len(numbers), n_left_out, labelled.seed)
+        self.forest = Forest.grown(
+            self._samples,
+            labelled.classes,
+            labelled.n_classes,
+            np.where(self._is_without[:, self._block_of], 0.0, labelled.row_weights),
+            keys_of_numbers(np.arange(n_trees), labelled.seed),
+            max(round(spec.bandwidth * self._samples.shape[1]), 1),
+            MIN_WEIGHT,
+        )
+
+    @cached_property
+    def _left_out_by_tree(self) -> FloatArray:
+        """What each tree predicts for the labels it was grown without, 0 for others, (n_trees, n_labels, n_classes)."""
+        return self.forest.scores_by_tree(self._samples) * self._is_without[:, self._block_of, None]
+
+    def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit:
+        """Return the values of the leaves, and what trees predict for the labels that they were grown without."""
+        n_without = self._is_without.sum(axis=0)[self._block_of]
+        left_out = self._left_out_by_tree.sum(axis=0) / np.maximum(n_without, 1)[:, None]
+        return Fit(0.0, self.own_weights(targets), left_out)
+
+    def own_left_out_without(self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return what the trees predict for each label that were grown without it and without a block of labels."""
+        is_without = self._is_without[:, [self._block_of[rows[0]] for rows in blocks]].astype(np.float64)
+        by_tree = self._left_out_by_tree
+        sums = multiply(is_without.T, by_tree.reshape(len(by_tree), -1)).reshape(len(blocks), *targets.shape)
+        n_without = multiply(is_without.T, self._is_without[:, self._block_of].astype(np.float64))
+        return np.asarray(sums / np.maximum(n_without, 1.0)[..., None])
+
+    def own_weights(self, targets: FloatArray) -> FloatArray:
+        """Return the values of the leaves, so that the sum over trees is their mean."""
+        return self.forest.values / len(self.forest.roots)
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the trees with values of their leaves."""
+        return [TreeTerm(self.spec.rank_weight, replace(self.forest, values=weights))]
+
+
+def _drawn(n_trees: int, n_blocks: int, n_left_out: int, seed: int) -> BoolArray:
+    """Return which blocks each tree is grown without, at random."""
+    random = np.random.RandomState(seed)
+    chosen = np.argsort(random.random_sample((n_trees, n_blocks)), axis=1)[:, :n_left_out]
+    drawn = np.zeros((n_trees, n_blocks), dtype=bool)
+    np.put_along_axis(drawn, chosen, True, axis=1)
+    return drawn
+
+
+class TreeFamily(Family):
+    """Randomised trees; in place of τ the spec has the share of the features that is tried at each node."""
+
+    kind: ClassVar[str] = "tree"
+    name: ClassVar[str] = "trees"
+    bandwidth_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    uses_ridge: ClassVar[bool] = False
+    prior: ClassVar[float] = 60.0  # against one of many similar candidates of other families
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return one way to grow them; a monotone scale makes no difference."""
+        return [BasisSpec(self.kind, fixed.rank_weights[0], SHARE_TRIED)]
+
+    def applies(self, design: DesignMatrices) -> bool:
+        """Return whether there are labels enough to leave some out."""
+        return len(np.unique(design.labelled.blocks)) >= MIN_BLOCKS
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> TreeBasis:
+        """Return trees that were grown from the labels."""
+        return TreeBasis(spec, design)
