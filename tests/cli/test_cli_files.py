@@ -271,7 +271,7 @@ def test_nothing_that_is_read_is_overwritten(tmp_path: Path, capsys: Captured) -
         assert data.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["predictions.xlsx", "predictions.csv.gz"])
+@pytest.mark.parametrize("name", ["predictions.xls", "predictions.csv.gz"])
 def test_files_of_a_kind_that_cannot_be_written_are_refused(name: str, tmp_path: Path, capsys: Captured) -> None:
     arguments = ["predict", str(iris_model(tmp_path)), str(tmp_path / "iris.csv"), "--out", str(tmp_path / name)]
     assert main(arguments) == 1

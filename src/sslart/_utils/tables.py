@@ -189,9 +189,11 @@ def with_texts(frame: Any, change: Callable[[str], str]) -> Any:
         if kind.kind not in "biufc":
             column = frame.iloc[:, place]
             cells = column.tolist()
-            texts = {cell: text for cell in set(cells) if isinstance(cell, str) and (text := change(cell)) != cell}
+            known = {cell for cell in cells if isinstance(cell, str)}
+            texts = {cell: text for cell in known if (text := change(cell)) != cell}
             if texts:
-                new = type(column)([texts.get(cell, cell) for cell in cells], column.index, dtype=object)
+                new = [texts.get(cell, cell) if isinstance(cell, str) else cell for cell in cells]
+                new = type(column)(new, column.index, dtype=object)
                 changed.isetitem(place, new)
     return changed
 

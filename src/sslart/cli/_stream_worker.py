@@ -13,7 +13,7 @@ from sslart._utils.text import json_text, plural
 from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
 from sslart.cli._output import check_target, listed, note, show
 from sslart.cli._path_lock import InUseError
-from sslart.cli._predictions import RowPredictor, records
+from sslart.cli._predictions import RowPredictor
 from sslart.cli.input.columns import (
     check_columns,
     check_learnt_columns,
@@ -24,6 +24,7 @@ from sslart.cli.input.columns import (
 )
 from sslart.cli.input.files import pandas
 from sslart.cli.input.records import LineReader, NotARowError
+from sslart.cli.output.tables import records
 
 SOURCE = "the stream"
 MAX_POSTPONED = 100_000  # rows; beyond them, rows are read more slowly until they can be learnt

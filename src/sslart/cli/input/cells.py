@@ -48,6 +48,13 @@ def labels(column: Any) -> list[str | None]:
 
 def header(row: bytes, separator: str, source: str) -> list[str]:
     """Return the names in the first row of a text."""
+    names = header_names(header_cells(row, separator, source))
+    check_unique(names, source)
+    return names
+
+
+def header_cells(row: bytes, separator: str, source: str) -> list[str]:
+    """Return the cells of the first row of a text, as they are."""
     if b"\0" in row:
         raise ValueError(f"{source} has zero bytes, as UTF-16 without a mark at its start has. Then {CURE}: utf-16-le.")
     try:
@@ -57,9 +64,7 @@ def header(row: bytes, separator: str, source: str) -> list[str]:
     except csv.Error as error:
         raise ValueError(f"The header of {source} cannot be cut into names: {error}. Correct its quotes.") from error
     check_width(len(cells), source)
-    names = header_names(cells)
-    check_unique(names, source)
-    return names
+    return cells
 
 
 def header_names(cells: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from rich.console import Console
@@ -22,7 +22,7 @@ from rich.progress import wrap_file
 
 from sslart._utils.optional import install_command, optional
 from sslart.cli._output import STANDARD
-from sslart.cli.input.cells import check_unique, header
+from sslart.cli.input.cells import check_unique, header, header_cells
 from sslart.cli.input.encodings import Utf8Text
 from sslart.cli.input.limits import MAX_LINE_BYTES, MAX_SHEET_BYTES, check_width
 from sslart.cli.input.text_rows import first_row, whole_rows
@@ -47,6 +47,27 @@ def pandas() -> Any:
     return optional("pandas", "cli")
 
 
+class Piece(NamedTuple):
+    """Some rows of a file.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Text as text, but for decimal commas in a table cut at semicolons, which are points.
+    as_written : DataFrame
+        The same rows as they stand in the file.
+    schema : pyarrow.Schema or None
+        The types of `as_written`, where the file has types or all is text.
+    separator : str
+        What separates the cells of a text.
+    """
+
+    frame: Any
+    as_written: Any
+    schema: Any = None
+    separator: str = ""
+
+
 def read_pieces(source: str, encoding: str | None = None, *, progress: bool = False) -> Iterator[Any]:
     """Yield a file as frames with some rows each, at least one; the index goes on from frame to frame.
 
@@ -60,17 +81,24 @@ def read_pieces(source: str, encoding: str | None = None, *, progress: bool = Fa
     progress : bool, default=False
         Whether to show a progress bar on a terminal.
     """
+    for piece in read_originals(source, encoding, progress=progress):
+        yield piece.frame
+
+
+def read_originals(source: str, encoding: str | None = None, *, progress: bool = False) -> Iterator[Piece]:
+    """Yield what `read_pieces` yields, each with the rows as they stand in the file."""
     with _opened(source, progress) as file:
         name = "standard input" if source == STANDARD else source
         kind = _kind(file) or _NAMES.get(Path(source).suffix.lower(), "")
         n_rows = 0
-        for frame in _READERS[kind](file, name) if kind else _read_text(file, name, encoding):
+        for piece in _READERS[kind](file, name) if kind else _read_text(file, name, encoding):
+            frame = piece.frame
             frame.columns = [str(one) for one in frame.columns]
             check_unique(frame.columns, name)
             frame.index = pandas().RangeIndex(n_rows, n_rows + len(frame))
             n_rows += len(frame)
             if len(frame):
-                yield frame
+                yield piece
     if not n_rows:
         raise ValueError(f"{name} has no rows below its header: give at least one sample.")
 
@@ -133,17 +161,22 @@ def arrow(name: str) -> Any:
     return optional(f"pyarrow{name}", "cli")
 
 
-def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Any]:
+def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Piece]:
     """Yield the cells of a text as text."""
     pyarrow, arrow_csv, text = arrow(""), arrow(".csv"), Utf8Text(file, name, encoding)
     try:
-        names, separator, rest = _header(text, name)
+        row, separator, rest = read_header(text, name)
+        names, written_names = header(row, separator, name), header_cells(row, separator, name)
         strings = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pyarrow.large_string()), null_values=[""], strings_can_be_null=True
         )
         for rows in whole_rows(text, separator, BYTES_PER_PIECE, name, rest):
             if rows.strip(b"\r\n"):
-                yield _as_frame(_read_rows(rows, names, separator, strings))
+                table = _read_rows(rows, names, separator, strings)
+                piece = _as_piece(table)
+                as_written = piece.as_written.set_axis(written_names, axis=1)
+                frame = _as_piece(_with_points(table)).frame if separator == ";" else piece.frame
+                yield piece._replace(frame=frame, as_written=as_written, separator=separator)
     except (EOFError, zlib.error) as error:
         raise ValueError(f"{name} breaks off before its end: copy or pack it again.") from error
     except pyarrow.ArrowInvalid as error:
@@ -156,13 +189,12 @@ def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Any]
 def _read_rows(rows: bytes, names: list[str], separator: str, strings: Any) -> Any:
     """Return rows as a table of texts. Arrow reads from memory: its threads must not call a file of Python."""
     arrow_csv = arrow(".csv")
-    table = arrow_csv.read_csv(
+    return arrow_csv.read_csv(
         arrow("").BufferReader(rows),
         arrow_csv.ReadOptions(use_threads=False, block_size=len(rows) + 1, column_names=names),
         arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         strings,
     )
-    return _with_points(table) if separator == ";" else table
 
 
 def _with_points(batch: Any) -> Any:
@@ -172,8 +204,8 @@ def _with_points(batch: Any) -> Any:
     return arrow("").table(columns, names=batch.schema.names)
 
 
-def _header(text: Utf8Text, name: str) -> tuple[list[str], str, bytes]:
-    """Return the names in the first row of a text that is not blank, what separates them, and what was read beyond."""
+def read_header(text: Utf8Text, name: str) -> tuple[bytes, str, bytes]:
+    """Return the first row of a text that is not blank, what separates its cells, and what was read beyond it."""
     content, found, is_over = b"", None, False
     while not is_over and (found is None or found[0] == content):  # its end may be half a line end
         if len(content) > MAX_LINE_BYTES:
@@ -189,7 +221,7 @@ def _header(text: Utf8Text, name: str) -> tuple[list[str], str, bytes]:
         raise _long_header(name)
     if row.endswith(b"\r"):
         raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
-    return header(row, separator, name), separator, content[len(row) :]
+    return row, separator, content[len(row) :]
 
 
 def _long_header(name: str) -> ValueError:
@@ -199,7 +231,7 @@ def _long_header(name: str) -> ValueError:
     )
 
 
-def _read_parquet(file: BinaryIO, name: str) -> Iterator[Any]:
+def _read_parquet(file: BinaryIO, name: str) -> Iterator[Piece]:
     pyarrow, parquet = arrow(""), arrow(".parquet")
     try:
         schema = parquet.ParquetFile(file).schema_arrow
@@ -209,7 +241,7 @@ def _read_parquet(file: BinaryIO, name: str) -> Iterator[Any]:
         file.seek(0)
         whole = parquet.ParquetFile(file, read_dictionary=texts)
         for batch in whole.iter_batches(rows_per_piece(len(schema))):
-            yield from map(_as_frame, _written_out(batch, texts, name))
+            yield from map(_as_piece, _written_out(batch, texts, name))
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise ValueError(f"{name} cannot be read as Parquet: {error} Write it again, or give a CSV file.") from error
 
@@ -231,7 +263,7 @@ def _written_out(batch: Any, texts: set[str], source: str) -> Iterator[Any]:
         yield arrow("").record_batch(columns, names=batch.schema.names)
 
 
-def _read_arrow(file: BinaryIO, name: str) -> Iterator[Any]:
+def _read_arrow(file: BinaryIO, name: str) -> Iterator[Piece]:
     pyarrow, ipc = arrow(""), arrow(".ipc")
     try:
         if _kind(file) == "Arrow":
@@ -242,23 +274,26 @@ def _read_arrow(file: BinaryIO, name: str) -> Iterator[Any]:
         check_width(len(whole.schema), name)
         for batch in batches:
             step = rows_per_piece(batch.num_columns)
-            yield from (_as_frame(batch.slice(start, step)) for start in range(0, batch.num_rows, step))
+            yield from (_as_piece(batch.slice(start, step)) for start in range(0, batch.num_rows, step))
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise ValueError(f"{name} cannot be read as Arrow: {error} Write it again, or give a CSV file.") from error
 
 
-def _as_frame(batch: Any) -> Any:
-    """Return a batch as a frame; the row names that pandas keeps beside the columns become columns or go."""
+def _as_piece(batch: Any) -> Piece:
+    """Return a batch as a piece; the row names that pandas keeps beside the columns become columns or go."""
     unnamed = [name for name in batch.schema.names if name.startswith("__index_level_")]
-    return batch.drop_columns(unnamed).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    batch = batch.drop_columns(unnamed)
+    frame = batch.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    return Piece(frame, frame.copy(deep=False), batch.schema)
 
 
-def _read_excel(file: BinaryIO, name: str) -> Iterator[Any]:
+def _read_excel(file: BinaryIO, name: str) -> Iterator[Piece]:
     try:
         if zipfile.is_zipfile(file):
             _check_unpacked(file, name)
         file.seek(0)
-        yield pandas().read_excel(file, keep_default_na=False, na_values=[""])
+        frame = pandas().read_excel(file, keep_default_na=False, na_values=[""])
+        yield Piece(frame, frame.apply(_with_whole_numbers))
     except ImportError as error:
         raise ImportError(
             f"{name} is a spreadsheet, which is read with openpyxl. Save it as CSV (UTF-8) and give that, or "
@@ -266,6 +301,12 @@ def _read_excel(file: BinaryIO, name: str) -> Iterator[Any]:
         ) from error
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise ValueError(f"{name} cannot be read as a spreadsheet: {error}. Save it as CSV (UTF-8).") from error
+
+
+def _with_whole_numbers(column: Any) -> Any:
+    """Return a column of a sheet, where all numbers are alike, with 1 for 1.0 if all of them are whole."""
+    is_whole = column.dtype.kind == "f" and (column.dropna().mod(1) == 0).all() and (column.abs().max() < 2**53)
+    return column.astype("Int64") if is_whole else column
 
 
 def _check_unpacked(file: BinaryIO, name: str) -> None:
