@@ -18,7 +18,7 @@ from sslart._data.saved import require, saved_array
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
-RANGE, RANK, AUTO = "range", "rank", "auto"
+RANGE, RANK, AUTO, CATEGORY = "range", "rank", "auto", "category"
 SCALINGS = (RANGE, RANK)
 
 MAX_KNOTS = 256
@@ -136,13 +136,6 @@ class RankScale(CachesValues):
     """
 
     tables: Mapping[int, RankTable]
-
-    @classmethod
-    def of_columns(cls, matrix: FloatArray, places: Sequence[int]) -> RankScale | None:
-        """Return the scales of some columns of a matrix in the user's units; None where no column has a table."""
-        made = {place: RankTable.of_values(matrix[:, place]) for place in places}
-        tables = {place: table for place, table in made.items() if table is not None}
-        return cls(tables) if tables else None
 
     def of(self, features: IntArray) -> Iterator[tuple[int, int, RankTable]]:
         """Yield the tables of some features: where the feature is among these and among all, and its table."""

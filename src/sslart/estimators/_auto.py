@@ -40,8 +40,8 @@ class AutoSSLART(SSLART):
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance: see `SSLART`.
     scaling : {"auto", "range", "rank"}, default="auto"
-        How numeric features are scaled to [0, 1]: by their range, by rank (see `SSLART`), or as the data of the first
-        call need it. `scaling_` is what was chosen.
+        How numeric features are scaled to [0, 1]: by their range, by rank (see `SSLART`), or by rank those alone that
+        crowd in a part of their range in the first call. `scaling_` is what was chosen.
     random_state : int, RandomState instance or None, default=None
         Seeds the order of learning.
     n_jobs : int or None, default=None
@@ -53,6 +53,8 @@ class AutoSSLART(SSLART):
         How much each family of basis functions counts; they sum to one.
     loo_accuracy_ : float
         Share of the labelled samples that the others alone predict rightly.
+    scaling_ : list of str
+        How each feature is scaled: "range", "rank", or "category" where it is not a number.
 
     Examples
     --------

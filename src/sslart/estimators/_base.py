@@ -16,7 +16,8 @@ from sslart._art.network import LearningParams, Network
 from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
-from sslart._data.scales import RANK, SCALINGS
+from sslart._data.scales import SCALINGS
+from sslart._data.scaling import scaled_by, scaling_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.changes import Reader
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number, check_option
@@ -137,14 +138,14 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
         bounds = check_bounds(self._name, self.bounds, table.values.shape[1])
         encoder = Encoder.first(table, bounds, stream=stream)
-        return encoder.ranked(table[shown], bounds) if self._checked_scaling() == RANK else encoder
+        return scaled_by(self._checked_scaling(), encoder, table[shown], bounds)
 
     @property
     @reads
-    def scaling_(self) -> str:
-        """How numeric features are scaled: "range" or "rank"."""
+    def scaling_(self) -> list[str]:
+        """How each feature is scaled: "range", "rank", or "category" where it is not a number."""
         check_is_fitted(self)
-        return self._network.encoder.scaling
+        return scaling_of(self._network.encoder, self.n_features_in_)
 
     @reads
     def score_samples(self, X: Any) -> FloatArray:

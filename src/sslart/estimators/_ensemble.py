@@ -70,6 +70,13 @@ class PooledNodes(ABC):
 
     @property
     @reads
+    def scaling_(self) -> list[str]:
+        """How each feature is scaled: "range", "rank", or "category" where it is not a number."""
+        scaling: list[str] = self._of_members("scaling_")[0]
+        return scaling
+
+    @property
+    @reads
     def lower_(self) -> FloatArray:
         """Lower corners of the boxes of all members in the user's units; NaN: not reached yet."""
         return np.concatenate(self._of_members("lower_"))

@@ -59,6 +59,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         Samples learnt by each node.
     novelty_threshold_ : float
         A sample whose `score_samples` is lower is novel: of samples like those learnt, at most 5 in 100 are.
+    scaling_ : list of str
+        How each feature is scaled: "range", "rank", or "category" where it is not a number.
     coded_feature_names_ : list of str
         Names of the columns of `lower_` and `upper_`.
     n_features_in_ : int
