@@ -1,4 +1,4 @@
-"""Queries: boxes without a label first, each with its most central sample, then the most uncertain samples."""
+"""Queries: first samples in the middle of many others, far from any label; then those between the classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.model_selection import train_test_split
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
@@ -29,30 +29,52 @@ def fitted(model: Any) -> Any:
 @pytest.mark.parametrize(
     "model", [AutoSSLART(random_state=0), SSLART(0.8, random_state=0), WESSLART(3, vigilance=0.8, random_state=0)]
 )
-def test_boxes_without_a_label_come_first_and_one_label_serves_the_box(model: Any) -> None:
+def test_with_few_labels_boxes_without_one_come_first_and_one_label_serves_the_box(model: Any) -> None:
     model = fitted(model)
     member = getattr(model, "estimators_", [model])[0]
     pool = QueryPool(model)
     pool.add(X)
-    queries = pool.best(400)
-    new = [query.new for query in queries]
-    assert new == sorted(new, reverse=True)
-    assert sum(new) == sum(label == -1 for label in member.node_labels_)
-    first = queries[0]
+    first = pool.best(400)[0]
+    assert first.new
     assert member.node_labels_[first.node] == -1
     model.partial_fit(X[[first.row]], Y[[first.row]])
     assert member.node_labels_[first.node] == Y[first.row]
     assert not any(query.node == first.node and query.new for query in pool.best(400))
 
 
-def test_where_every_prediction_is_certain_the_largest_box_comes_first() -> None:
+def test_where_every_prediction_is_certain_labels_that_serve_many_samples_come_first() -> None:
     model = fitted(SSLART(0.8, random_state=0))
     assert set(model.predict_proba(X).max(axis=1)) == {1.0}
     pool = QueryPool(model)
     pool.add(X)
     sizes = [query.n_samples for query in pool.best(400) if query.new]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > sizes[-1]
+    assert np.mean(sizes[:3]) > np.mean(sizes[-3:])
+
+
+def test_without_a_label_the_first_queries_lie_in_different_clusters() -> None:
+    clusters, cluster_of = make_blobs(200, centers=5, cluster_std=0.3, center_box=(0, 40), random_state=2)
+    rows = select_queries(AutoSSLART(random_state=0).partial_fit(clusters), clusters, 5)
+    assert sorted(cluster_of[rows]) == [0, 1, 2, 3, 4]
+
+
+def test_once_clusters_have_labels_queries_lie_between_the_classes() -> None:
+    clusters, cluster_of = make_blobs(400, centers=[[0, 0], [3, 0], [40, 40]], random_state=0)
+    start = [int(np.flatnonzero(cluster_of == one)[place]) for one in range(3) for place in range(6)]
+    few = np.full(len(clusters), -1)
+    few[start] = cluster_of[start]
+    model = AutoSSLART(random_state=0).fit(clusters, few)
+    rest = np.setdiff1d(np.arange(len(clusters)), start)
+    rows = rest[select_queries(model, clusters[rest], 6)]
+    assert set(cluster_of[rows]) == {0, 1}
+    highest = model.predict_proba(clusters).max(axis=1)
+    assert highest[rows].mean() < np.median(highest[rest])
+
+
+def test_a_batch_has_no_two_copies_of_a_sample() -> None:
+    model = fitted(AutoSSLART(random_state=0))
+    unlike = np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
+    rows = select_queries(model, np.vstack([X, X, X]), 12)
+    assert len(np.unique(unlike[rows % 150])) == 12
 
 
 def test_counts_are_of_the_samples_whose_best_box_it_is() -> None:

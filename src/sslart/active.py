@@ -7,17 +7,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from sslart._active.learning_curve import LabelsNeeded, LearningCurve, learning_curve
+from sslart._active.value import in_order, uncertainty
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import concatenated
-from sslart._mapping.model_view import view_of
+from sslart._mapping.model_view import MemberView, view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import check_whole
 
 MAX_UNCERTAIN = 200
-MIN_UNCERTAINTY = 1e-3  # where one box decides, its class is often certain; then the larger box comes first
+MAX_BOXES = 1000  # of more, those with the most samples are considered
+MAX_LABELS = 1000  # of more, an even spread is considered
 
-__all__ = ["Query", "QueryPool", "select_queries"]
+__all__ = [
+    "LabelsNeeded",
+    "LearningCurve",
+    "Query",
+    "QueryPool",
+    "learning_curve",
+    "select_queries",
+]
 
 
 class Query(NamedTuple):
@@ -64,7 +74,7 @@ class QueryPool:
     ...     pool.add(X[start : start + 75])
     >>> query = pool.best(1)[0]
     >>> query.new, query.n_samples
-    (True, 8)
+    (True, 7)
     >>> before = model.n_labelled_nodes_
     >>> model.partial_fit(X[[query.row]], y[[query.row]]).n_labelled_nodes_ - before
     1
@@ -76,7 +86,7 @@ class QueryPool:
         self.n_samples = 0
         self._counts = np.zeros(0, dtype=np.int64)  # per box
         self._central: dict[int, tuple[float, int]] = {}  # of each box: distance and row of the most central sample
-        self._uncertain: list[tuple[float, int, int]] = []  # probability, row and box
+        self._uncertain: list[tuple[float, int, int]] = []  # certainty, row and box
         self._samples: dict[int, Any] = {}  # by row
         self._done: set[int] = set()
 
@@ -104,10 +114,10 @@ class QueryPool:
             node = int(nodes[index])
             if node not in self._central or distances[index] < self._central[node][0]:
                 self._central[node] = float(distances[index]), self.n_samples + int(index)
-        if view.class_table.seen:
-            highest = view.predict_proba(table).max(axis=1)
-            lowest = unknown[np.argsort(highest[unknown], kind="stable")[:MAX_UNCERTAIN]]
-            uncertain = [(float(highest[index]), self.n_samples + int(index), int(nodes[index])) for index in lowest]
+        if len(view.class_table.seen) > 1:
+            certainty = 1.0 - uncertainty(view.predict_proba(table), len(table))
+            lowest = unknown[np.argsort(certainty[unknown], kind="stable")[:MAX_UNCERTAIN]]
+            uncertain = [(float(certainty[index]), self.n_samples + int(index), int(nodes[index])) for index in lowest]
             self._uncertain = sorted(self._uncertain + uncertain)[:MAX_UNCERTAIN]
         self._keep_samples(X)
         self.n_samples += len(table)
@@ -122,26 +132,39 @@ class QueryPool:
     def best(self, n: int = 1) -> list[Query]:
         """Return the samples to label next, the most helpful first.
 
-        Boxes without a label come first, by the number of their samples and the uncertainty of the prediction; then
-        the samples with the most uncertain predictions.
+        The first ones lie in the middle of many samples, in boxes far from any label. The more certain the predictions
+        become, the more the samples between the classes come first, those with many others around them before outliers.
+        Each is chosen as if those before it had their labels, so that several are never alike.
 
         Parameters
         ----------
         n : int, default=1
             How many; fewer where there are no more.
         """
-        check_whole("best", "n", n)
-        labels = view_of(self.model).members[0].labels
-        proposed = {row: (node, bool(labels[node] == UNLABELLED)) for node, (_, row) in self._central.items()}
-        proposed.update({row: (node, False) for _, row, node in self._uncertain if row not in proposed})
-        rows = [row for row in proposed if row not in self._done]
-        if not rows:
+        n = check_whole("best", "n", n) or 1
+        view = view_of(self.model)
+        member = view.members[0]
+        box_of = self._considered()
+        rows = sorted(box_of)
+        free = np.array([row not in self._done for row in rows], dtype=bool)
+        if not free.any():
             return []
-        new = np.array([proposed[row][1] for row in rows])
-        counts = self._counts[[proposed[row][0] for row in rows]]
-        gain = (self._uncertainty(rows) + MIN_UNCERTAINTY) * np.where(new, counts, 1)
-        order = np.lexsort((np.array(rows), -gain, ~new))[:n]
-        return [Query(rows[index], proposed[rows[index]][0], int(counts[index]), bool(new[index])) for index in order]
+        boxes = np.array([box_of[row] for row in rows])
+        central = np.array([self._central[box][1] == row for row, box in zip(rows, boxes.tolist(), strict=True)])
+        table = view.read(concatenated([self._samples[row] for row in rows]))
+        proba = view.predict_proba(table) if len(view.class_table.seen) > 1 else None
+        mass = np.where(central, self._counts[boxes], 0).astype(np.float64)
+        unsure = uncertainty(proba, len(rows))
+        order = in_order(member.encode(table), mass, unsure, free, _labelled(member), n)
+        new = member.labels[boxes] == UNLABELLED
+        return [Query(rows[i], int(boxes[i]), int(self._counts[boxes[i]]), bool(new[i])) for i in order]
+
+    def _considered(self) -> dict[int, int]:
+        """Return the box of each sample that is considered, by row: the central and the most uncertain ones."""
+        largest = sorted(self._central, key=lambda box: (-self._counts[box], self._central[box][1]))[:MAX_BOXES]
+        found = {self._central[box][1]: box for box in largest}
+        found.update({row: box for _, row, box in self._uncertain if row not in found})
+        return found
 
     def rows(self) -> list[int]:
         """Return the rows of the samples that may be proposed."""
@@ -160,26 +183,20 @@ class QueryPool:
         labels = view_of(self.model).members[0].labels[: len(self._counts)]
         return float(self._counts[labels != UNLABELLED].sum() / self._counts.sum())
 
-    def _uncertainty(self, rows: list[int]) -> FloatArray:
-        """Return one minus the highest probability of each sample; 1 while no label has been learnt."""
-        view = view_of(self.model)
-        if not view.class_table.seen:
-            return np.ones(len(rows))
-        table = view.read(concatenated([self._samples[row] for row in rows]))
-        return np.asarray(1.0 - view.predict_proba(table).max(axis=1))
-
 
 def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
     """Return the rows that a person should label next, the most helpful first.
 
-    Boxes without a label come first, by the number of their samples and the uncertainty of the prediction, each with
-    the sample nearest to its centre; then the samples with the most uncertain predictions.
+    The first ones lie in the middle of many samples, in boxes far from any label; a model that has learnt no label yet
+    will do. The more certain the predictions become, the more the samples between the classes come first. Each is
+    chosen as if those before it had their labels, so that a batch is diverse. `docs/active.md` compares the accuracy
+    that they lead to with that of margin sampling and others.
 
     Parameters
     ----------
-    model : fitted FuzzyARTMAP, SSLART or WESSLART
+    model : fitted FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
     X : array-like of shape (n_samples, n_features)
-        Samples to choose from, such as those that the model has learnt without a label.
+        Samples to choose from: those without a label, such as the model has learnt.
     n : int, default=10
         How many; fewer where there are no more.
 
@@ -208,3 +225,15 @@ def _first_of_each(nodes: IntArray, distances: FloatArray) -> IntArray:
     """Return the index of the smallest distance of each node."""
     order = np.lexsort((distances, nodes))
     return np.asarray(order[np.diff(nodes[order], prepend=-1) != 0])
+
+
+def _labelled(member: MemberView) -> FloatArray:
+    """Return samples that have a label, coded: those that are kept, or else the centres of boxes with a label."""
+    kept = member.kept_labels if member.class_table.seen else None
+    if kept is None:
+        found = centres(*(side[member.labels != UNLABELLED] for side in member.boxes))
+    else:
+        found = member.encode(kept[0])
+    if len(found) <= MAX_LABELS:
+        return found
+    return np.asarray(found[np.linspace(0, len(found) - 1, MAX_LABELS).astype(np.int64)])

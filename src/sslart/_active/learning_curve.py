@@ -1,0 +1,236 @@
+"""How accuracy grows with the labels: measured on sub-samples of them, and extrapolated by an inverse power law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._active.sub_samples import SubSamples, sub_samples_of
+from sslart._mapping.left_out import VARIANCE_FACTOR
+from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import summarise
+from sslart._utils.arrays import FloatArray
+from sslart._utils.intervals import Estimate
+from sslart._utils.params import check_number, check_whole
+
+MIN_LABELS = 20  # fewer have no course that could be continued
+FURTHEST = 10  # times as many labels: beyond, no estimate is given
+EXPONENTS = np.array([0.25, 0.5, 0.75, 1.0])
+N_RESAMPLES = 500
+ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
+
+
+@dataclass(frozen=True)
+class LabelsNeeded:
+    """How many labels lead to an accuracy, with an 80 % interval; `str()` puts it into words.
+
+    Attributes
+    ----------
+    accuracy : float
+        The accuracy wanted.
+    n_labels : int
+        How many labels there are.
+    more, low, high : int or None
+        How many more are needed, and the ends of the interval; None: more than nine times as many as there are, or no
+        number of labels is enough.
+    """
+
+    accuracy: float
+    n_labels: int
+    more: int | None
+    low: int | None
+    high: int | None
+
+    def __str__(self) -> str:
+        wanted = f"an accuracy of {100 * self.accuracy:g} %"
+        far = f"more than {(FURTHEST - 1) * self.n_labels}"
+        if self.high == 0:
+            return f"{wanted} is reached"
+        ends = f"80 % interval {far if self.low is None else self.low} to {far if self.high is None else self.high}"
+        if self.more == 0:
+            return f"{wanted} is reached on average ({ends} more labels)"
+        if self.more is None:
+            least = "" if self.low is None else f" ({ends})"
+            return f"{wanted} needs {far} more labels{least}, or better features"
+        return f"{wanted} needs about {self.more} more labels ({ends})"
+
+
+class PowerLaw(NamedTuple):
+    """Laws a + b·n^−c of the error with n labels, one for each resample; arrays of one length."""
+
+    a: FloatArray
+    b: FloatArray
+    c: FloatArray
+
+    def remaining(self, n_now: float, n: float) -> FloatArray:
+        """Return what is left of the error when labels grow from n_now to n, a share of it."""
+        now = self.a + self.b * n_now**-self.c
+        return np.asarray(np.where(now > 0, self.a + self.b * n**-self.c, 1.0) / np.where(now > 0, now, 1.0))
+
+    def labels_for(self, n_now: float, share: FloatArray) -> FloatArray:
+        """Return how many labels leave this share of the error, infinity where no number does."""
+        power = (share * (self.a + self.b * n_now**-self.c) - self.a) / np.maximum(self.b, 1e-12)
+        found = np.maximum(power, 1e-30) ** (-1 / self.c)
+        return np.where(share >= 1, n_now, np.where(power > 0, found, np.inf))
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Accuracy by number of labels, as far as it was measured, and beyond. Made by `learning_curve`.
+
+    Attributes
+    ----------
+    n_labels : array of length n_sizes
+        Sizes of sub-samples of the labels, where labels that are left out together count one.
+    accuracy : array of length n_sizes
+        Share of the other labels that each predicts rightly.
+    n_now : int
+        How many labels there are.
+    accuracy_now : float or None
+        Leave-one-out accuracy with all of them; None where it cannot be measured.
+    why_not : str
+        Why the curve cannot be continued; empty where it can.
+    """
+
+    n_labels: FloatArray
+    accuracy: FloatArray
+    n_now: int
+    accuracy_now: float | None
+    why_not: str = ""
+    _errors: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
+    _law: PowerLaw = field(default_factory=lambda: PowerLaw(*np.zeros((3, 0))), repr=False)
+
+    @property
+    def n_furthest(self) -> int:
+        """The largest number of labels that the curve is continued to."""
+        return FURTHEST * self.n_now
+
+    def at(self, n_labels: int) -> Estimate:
+        """Return the accuracy to expect with so many labels, with a 95 % interval.
+
+        Parameters
+        ----------
+        n_labels : int
+            From the number of labels that there are to ten times as many.
+        """
+        n = check_whole("at", "n_labels", n_labels) or 1
+        error = self._error_now()
+        if not self.n_now <= n <= self.n_furthest:
+            raise ValueError(
+                f"n_labels of at must be from {self.n_now}, the number of labels, to {self.n_furthest}, got {n}: "
+                "the curve is not continued further."
+            )
+        remaining = self._law.remaining(self.n_now, n)
+        high, low = np.percentile(self._errors * remaining, ENDS_OF_95)
+        value = 1.0 - error * float(remaining.mean())
+        return Estimate(value, min(1.0 - float(low), value), max(1.0 - float(high), value))
+
+    def labels_for(self, accuracy: float) -> LabelsNeeded:
+        """Return how many more labels lead to an accuracy.
+
+        Parameters
+        ----------
+        accuracy : float
+            Share of right predictions, in (0, 1].
+        """
+        wanted = check_number("labels_for", "accuracy", accuracy, 0, 1, open_low=True)
+        error = max(self._error_now(), 1e-12)
+        middle = self._law.labels_for(self.n_now, np.full_like(self._errors, (1.0 - wanted) / error))
+        each = self._law.labels_for(self.n_now, (1.0 - wanted) / self._errors)
+        more, low, high = np.median(middle), *np.percentile(each, ENDS_OF_80, method="nearest")
+        ends = (more, min(low, more), max(high, more))
+        found = [None if one > self.n_furthest else max(0, ceil(one - self.n_now)) for one in ends]
+        return LabelsNeeded(wanted, self.n_now, *found)
+
+    def _error_now(self) -> float:
+        if self.why_not or self.accuracy_now is None:
+            raise ValueError(f"The learning curve cannot be continued: {self.why_not}.")
+        return 1.0 - self.accuracy_now
+
+    def __str__(self) -> str:
+        if self.why_not:
+            return f"cannot be estimated: {self.why_not}"
+        return "; ".join(f"with {times * self.n_now} labels {self.at(times * self.n_now)}" for times in (2, 4))
+
+
+def learning_curve(model: Any) -> LearningCurve:
+    """Return how accuracy grows with the labels, and what to expect of more of them.
+
+    Sub-samples of the labels predict the others, with the boxes and settings of the model. The inverse power law
+    a + b·n^−c, with c from 1/4 to 1, is fitted to their errors; by the ratio in which it goes on to fall, the error
+    found by leave-one-out falls. The interval comes from resampling the labels. The estimate is for labels of samples
+    drawn at random. The work is bounded, however many labels there are.
+
+    Parameters
+    ----------
+    model : fitted AutoSSLART, or SSLART or WESSLART with evidence mapping
+        Other models keep no labelled samples.
+
+    Returns
+    -------
+    LearningCurve
+        With fewer than 20 labels, `why_not` has the reason why there is no estimate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sslart import AutoSSLART
+    >>> from sslart.active import learning_curve
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> few = y.copy()
+    >>> few[[i for i in range(len(y)) if i % 10]] = -1  # keep one label in ten
+    >>> curve = learning_curve(AutoSSLART(random_state=0).fit(X, few))
+    >>> curve.n_labels
+    array([ 7., 14., 28., 43.])
+    >>> expected = curve.at(2 * curve.n_now)
+    >>> curve.accuracy_now < expected.value < expected.high < 1
+    True
+    """
+    view = view_of(model)
+    left_out, summary = view.left_out, summarise(view)
+    if left_out is None or summary.accuracy is None or summary.accuracy.value is None:
+        return LearningCurve(
+            np.zeros(0), np.zeros(0), 0 if left_out is None else left_out.n_labels, None, summary.why_not
+        )
+    n, now = len(np.unique(left_out.groups)), summary.accuracy.value
+    if n < MIN_LABELS:
+        reason = f"it takes at least {MIN_LABELS} labels, and there are {n}"
+        return LearningCurve(np.zeros(0), np.zeros(0), n, now, reason)
+    found = sub_samples_of(view, left_out)
+    accuracy = np.nanmean(np.nanmean(found.right, axis=2), axis=0)
+    random = np.random.RandomState(0)
+    # left-out labels vary more than independent samples, as in the interval of the accuracy
+    n_right, n_wrong = (share * n / VARIANCE_FACTOR for share in (now, 1.0 - now))
+    errors = random.beta(n_wrong + 0.5, n_right + 0.5, size=N_RESAMPLES)
+    return LearningCurve(found.sizes, accuracy, n, now, "", errors, _laws(found, random))
+
+
+def _laws(found: SubSamples, random: np.random.RandomState) -> PowerLaw:
+    """Return laws fitted to the errors of resampled labels and orders, each with an exponent drawn at random."""
+    n_orders, n_sizes, n_groups = found.right.shape
+    is_known = ~np.isnan(found.right)
+    wrong, known = np.where(is_known, 1.0 - found.right, 0.0), is_known.astype(np.float64)
+    errors, weights = np.empty((N_RESAMPLES, n_sizes)), np.empty((N_RESAMPLES, n_sizes))
+    for number in range(N_RESAMPLES):
+        times = np.bincount(random.randint(n_groups, size=n_groups), minlength=n_groups).astype(np.float64)
+        orders = random.randint(n_orders, size=n_orders)
+        weights[number] = (known[orders] @ times).sum(axis=0)
+        errors[number] = (wrong[orders] @ times).sum(axis=0) / np.maximum(weights[number], 1.0)
+    exponents = EXPONENTS[random.randint(len(EXPONENTS), size=N_RESAMPLES)]
+    return _fitted(errors, weights, found.sizes ** -exponents[:, None], exponents)
+
+
+def _fitted(errors: FloatArray, weights: FloatArray, powers: FloatArray, exponents: FloatArray) -> PowerLaw:
+    """Return a, b ≥ 0 of the errors a + b·powers, by weighted least squares for each row."""
+    total = weights.sum(axis=1)
+    mean_error, mean_power = ((weights * one).sum(axis=1) / total for one in (errors, powers))
+    apart = powers - mean_power[:, None]
+    b = (weights * apart * errors).sum(axis=1) / (weights * apart**2).sum(axis=1)
+    a = mean_error - b * mean_power
+    through_zero = (weights * powers * errors).sum(axis=1) / (weights * powers**2).sum(axis=1)
+    is_flat = b < 0
+    b = np.where(is_flat, 0.0, np.where(a < 0, through_zero, b))
+    return PowerLaw(np.where(is_flat, mean_error, np.maximum(a, 0.0)), b, exponents)

@@ -1,0 +1,74 @@
+"""The value of a label: by how much it lowers the uncertainty about all samples.
+
+Samples are points of a Gaussian process whose covariance decreases with their L1 distance. A label of one lowers the
+variance of all others near it. The value of a label is the sum of what it takes off the variances, each weighted by
+the number of samples that the point stands for and by the uncertainty of the prediction there, times the squared
+uncertainty at the sample itself. Without a label all predictions are equally uncertain, and samples in the middle of
+many others come first; as predictions become certain, what is left are samples between the classes with others around.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sslart._art.geometry import distances
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+
+REACH = 0.5  # of the mean distance between two samples: over which covariance falls to 1/e
+NOISE = 0.05  # variance of a label
+MIN_UNCERTAINTY = 1e-3  # so that where every prediction is certain, the label that serves most samples comes first
+MAX_ONE_BY_ONE = 100  # labels of a batch, each chosen with regard to those before it
+
+
+def uncertainty(proba: FloatArray | None, n: int) -> FloatArray:
+    """Return one minus the margin between the two most probable classes of each sample; one without two classes."""
+    if proba is None or proba.shape[1] < 2:
+        return np.ones(n)
+    highest = np.sort(proba, axis=1)
+    return np.asarray(1.0 - highest[:, -1] + highest[:, -2])
+
+
+def in_order(
+    points: FloatArray, mass: FloatArray, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int
+) -> IntArray:
+    """Return the points to label next, the most valuable first, each chosen as if those before it had their labels.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_features)
+        Coded samples, NaN where missing.
+    mass : array of length n_points
+        How many samples each stands for.
+    unsure : array of length n_points
+        Uncertainty of the predictions, from 0 to 1.
+    free : array of bool of length n_points
+        Which points may be chosen.
+    labelled : array of shape (n_labelled, n_features)
+        Samples that have a label.
+    n : int
+        How many to return; fewer where there are no more.
+    """
+    points, labelled = (np.nan_to_num(one, nan=0.5) for one in (points, labelled))
+    apart = distances(points, points, points)
+    mean = float(mass @ apart @ mass) / max(float(mass.sum()) ** 2, 1e-12)
+    reach = REACH * mean or 1.0
+    covariance = np.exp(-apart / reach)
+    if len(labelled):
+        across = np.exp(-distances(points, labelled, labelled) / reach)
+        own = np.exp(-distances(labelled, labelled, labelled) / reach) + NOISE * np.eye(len(labelled))
+        covariance -= across @ np.linalg.solve(own, across.T)
+    weights, factors = mass * (unsure + MIN_UNCERTAINTY), unsure + MIN_UNCERTAINTY
+    factors /= np.maximum(covariance.diagonal(), 1e-9)  # as variance falls within a batch, so does uncertainty
+    left, chosen = free.copy(), list[int]()
+    while left.any() and len(chosen) < n:
+        variance = np.maximum(covariance.diagonal(), 0.0)
+        taken_off = (weights @ covariance**2) / (variance + NOISE)
+        value = np.where(left, (factors * variance) ** 2 * taken_off, -np.inf)
+        if len(chosen) >= MAX_ONE_BY_ONE:
+            rest = np.argsort(-value, kind="stable")[: min(n - len(chosen), int(left.sum()))]
+            return np.array([*chosen, *rest.tolist()], dtype=np.int64)
+        best = int(value.argmax())
+        chosen.append(best)
+        left[best] = False
+        covariance -= np.outer(covariance[:, best], covariance[best]) / (variance[best] + NOISE)
+    return np.array(chosen, dtype=np.int64)
