@@ -298,7 +298,7 @@ def test_what_a_column_was_decides_what_it_is() -> None:
 def test_sample_beyond_the_range_is_novel() -> None:
     X = np.column_stack([np.random.RandomState(0).rand(50), np.full(50, 7.0)])
     model = FuzzyART(0.9).fit(X)
-    inside, far, off_constant = model.score_samples([[0.5, 7.0], [30.0, 7.0], [0.5, 8.0]])
+    inside, far, off_constant = model.score_samples([X[0], [30.0, 7.0], [X[0, 0], 8.0]])
     assert far == 0.0
     assert off_constant <= 0.5 < 0.9 <= inside
     ensemble = WESSLART(2, random_state=0).fit(X, np.arange(50) % 2)

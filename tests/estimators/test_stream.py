@@ -98,17 +98,21 @@ def test_categories_met_in_a_stream_do_not_depend_on_the_cut(vigilance: float) -
 def test_widening_keeps_every_box_where_it_was(samples: np.ndarray, rate: float) -> None:
     model = FuzzyART(0.8, learning_rate=rate).partial_fit(samples)
     lower, upper, n = model.lower_, model.upper_, model.n_nodes_
+    names = model.coded_feature_names_
     low, high = np.nanmin(samples, axis=0), np.nanmax(samples, axis=0)
     far = np.where(np.isnan(high), np.nan, high + np.pi * (1 + high - low))
     if np.isnan(far).all():
         return
     model.partial_fit(far[None])
+    if not set(names) <= set(model.coded_feature_names_):
+        return  # while all features were constant they counted
+    places = [model.coded_feature_names_.index(name) for name in names]
     seen = ~np.isnan(lower)
     kept = model.support_[:n] == np.bincount(FuzzyART(0.8, learning_rate=rate).fit(samples).labels_, minlength=n)
-    before, after = lower[kept], model.lower_[:n][kept]
+    before, after = lower[kept], model.lower_[:n, places][kept]
     assert (after[seen[kept]] <= before[seen[kept]]).all()
     np.testing.assert_allclose(after, before, rtol=0, atol=1e-8)
-    before, after = upper[kept], model.upper_[:n][kept]
+    before, after = upper[kept], model.upper_[:n, places][kept]
     assert (after[seen[kept]] >= before[seen[kept]]).all()
     np.testing.assert_allclose(after, before, rtol=0, atol=1e-8)
 
@@ -124,10 +128,11 @@ def test_values_outside_the_range_are_clipped_in_predict_and_widen_in_partial_fi
 
 def test_constant_and_unknown_features_come_alive_when_values_come() -> None:
     model = SSLART(0.9).partial_fit([[1.0, 5.0, np.nan], [2.0, 5.0, np.nan]], ["a", "b"])
-    assert np.isnan(model.lower_[:, 2]).all()
-    model.partial_fit([[1.0, 7.0, 3.0]], ["c"])
+    assert model.coded_feature_names_ == ["x0", "x2"]
+    assert np.isnan(model.lower_[:, 1]).all()
+    model.partial_fit([[1.0, 7.0, 3.0], [1.0, 7.0, 4.0]], ["c", "d"])
     assert model.predict([[1.0, 7.0, 3.0]]).tolist() == ["c"]
-    assert model.lower_[2].tolist() == [1.0, 7.0, 3.0]
+    assert model.lower_[2:].tolist() == [[1.0, 7.0, 3.0], [1.0, 7.0, 4.0]]
     np.testing.assert_allclose(model.upper_[:2, 1], 5.0)
 
 

@@ -1,4 +1,4 @@
-"""What learning returns for each sample: its box, what was predicted before, and how well it fitted before."""
+"""How a network learns, and what it returns for each sample: its box, the prediction and the fit before."""
 
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
+
+
+class StoppedError(Exception):
+    """Raised in a thread whose work another thread has stopped."""
+
+
+@dataclass(frozen=True)
+class LearningParams:
+    """How a network learns: ρ, α, β, δ, and whether a node serves one class only."""
+
+    vigilance: float
+    choice: float
+    learning_rate: float
+    match_tracking: float = 0.0
+    one_to_one: bool = False
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def left_out_fits(
 def _learnt(
     network: Network, table: Table, winners: IntArray, params: LearningParams, groups: IntArray | None
 ) -> Learnt:
-    keys = row_keys(table)
+    keys = row_keys(network.encoder.varying(table))
     parts = keys if groups is None else np.where(groups == 0, keys, groups.view(np.uint64))
     return Learnt(network, params, table, winners, keys, parts, _chosen(keys, MAX_SAMPLES))
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from sslart._art.backend import backend, encode
-from sslart._art.learn_result import NO_FITS, Fits, LearnResult
-from sslart._art.nodes import Journal, Nodes
+from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, StoppedError
+from sslart._art.nodes import NO_LIMIT, Journal, Nodes, runs
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
@@ -21,23 +20,9 @@ from sslart._utils.parallel import n_threads, stop_flag
 
 Made = TypeVar("Made")
 
-NO_LIMIT = 0
+__all__ = ["NO_LIMIT", "LearningParams", "Network", "StoppedError"]
+
 MAX_IN_PLACE = 256  # samples: readers wait no longer than learning these takes
-
-
-class StoppedError(Exception):
-    """Raised in a thread whose work another thread has stopped."""
-
-
-@dataclass(frozen=True)
-class LearningParams:
-    """How a network learns: ρ, α, β, δ, and whether a node serves one class only."""
-
-    vigilance: float
-    choice: float
-    learning_rate: float
-    match_tracking: float = 0.0
-    one_to_one: bool = False
 
 
 class Network:
@@ -51,7 +36,7 @@ class Network:
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
-        self.nodes = Nodes(len(encoder.features))
+        self.nodes = Nodes(len(encoder.features), n_constant=len(encoder.constant))
         self.readers = Readers()
         self._made: dict[Any, Any] = {}
 
@@ -143,10 +128,14 @@ class Network:
         return other
 
     def _to_learn(self, table: Table) -> tuple[FloatArray, bool]:
-        """Return the coded samples, and whether the encoder must widen for them."""
+        """Return the coded samples, and whether they must be learnt in parts: the encoder widens, or one is empty."""
         self.encoder.check(table)
         coded, beyond = self._encode(table)
-        return coded, beyond or not self.encoder.knows_features(table)
+        return coded, beyond or not self.encoder.knows_features(table) or bool(self._empty(coded).any())
+
+    def _empty(self, coded: FloatArray) -> BoolArray:
+        """Return which samples have values only in features that do not count, having shown one value so far."""
+        return np.isnan(coded).all(axis=1) if self.encoder.constant else np.zeros(len(coded), dtype=bool)
 
     def _learn(
         self,
@@ -176,16 +165,26 @@ class Network:
                     beyond_range = self._fit(table[rows.start : rows.start + 1], params.choice)
                 self.nodes.recode(self.encoder, wider)
                 self.encoder = wider
-            self._learn_segment(
-                self._encode(table[rows])[0] if widen else coded,
-                targets[rows],
-                params,
-                LearnResult(nodes[rows], predicted[rows], fits.of(rows)),
-                predict_depth,
-                None if measured is None else np.ascontiguousarray(measured[rows]).view(np.uint8),
-                journal,
-                stop_flag() if stop is None else stop,
-            )
+            n_before = self.nodes.n_nodes
+            own = self._encode(table[rows])[0] if widen else coded
+            for part, is_empty in runs(self._empty(own)):
+                at = slice(rows.start + part.start, rows.start + part.stop)
+                learnt = LearnResult(nodes[at], predicted[at], fits.of(at))
+                if is_empty:
+                    self.nodes.learn_empty(targets[at], params, learnt, predict_depth)
+                    continue
+                self.nodes.learn(
+                    own[part],
+                    targets[at],
+                    params,
+                    learnt,
+                    predict_depth=predict_depth,
+                    measured=None if measured is None else np.ascontiguousarray(measured[at]).view(np.uint8),
+                    journal=journal,
+                    stop=stop_flag() if stop is None else stop,
+                )
+            if self.encoder.constant:
+                self.nodes.meet(nodes[rows], self.encoder.has_constants(table[rows]), n_before, journal)
             if beyond_range is not None:
                 fits.boxes[rows.start], fits.familiarity[rows.start], fits.extents[rows.start] = beyond_range
         self._made = {}
@@ -213,53 +212,6 @@ class Network:
     def _encode(self, table: Table) -> tuple[FloatArray, bool]:
         """Return the coded samples, and whether any value lies beyond the encoder."""
         return encode(self.encoder, self.encoder.matrix(table))
-
-    def _learn_segment(
-        self,
-        samples: FloatArray,
-        targets: IntArray,
-        params: LearningParams,
-        learnt: LearnResult,
-        predict_depth: int | None,
-        measured: Any,
-        journal: Journal | None,
-        stop: Any,
-    ) -> None:
-        own = self.nodes
-        n_nodes_before = own.n_nodes
-        progress = np.array([0, n_nodes_before])
-        while True:
-            backend().learn(
-                own.cache_of(backend()),
-                own.weights,
-                own.norms,
-                own.support,
-                own.counts,
-                own.labels,
-                progress,
-                vigilance=params.vigilance,
-                choice=params.choice,
-                learning_rate=params.learning_rate,
-                match_tracking=params.match_tracking,
-                one_to_one=params.one_to_one,
-                samples=samples,
-                targets=targets,
-                winners=learnt.nodes,
-                predicted=None if predict_depth is None else learnt.predicted,
-                search_depth=predict_depth or NO_LIMIT,
-                journal_weights=None if journal is None else journal.weights,
-                journal_support=None if journal is None else journal.support,
-                journal_counts=None if journal is None else journal.counts,
-                **learnt.fits.arguments(measured),
-                stop=stop,
-            )
-            own.n_nodes = int(progress[1])
-            if progress[0] == len(samples):
-                break
-            if stop[0]:
-                raise StoppedError
-            own.grow(len(samples) - int(progress[0]))
-        own.n_nodes_stage1 += learnt.n_made_unlabelled(targets, n_nodes_before)
 
     def rank(
         self,
@@ -330,6 +282,9 @@ class Network:
             n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
             stop=stop_flag(),
         )
+        for row in np.flatnonzero(self._empty(samples)):  # every node matches alike
+            first = np.flatnonzero((own_labels[: own.n_nodes] != UNLABELLED) | (not labelled_only))[:depth]
+            nodes[row], matches[row] = np.pad(first, (0, depth - len(first)), constant_values=-1), 1.0
         return nodes, matches
 
     def check_known_features(self, samples: FloatArray) -> None:
@@ -348,13 +303,16 @@ class Network:
         """Return the match of the best node of each sample, less what the sample lies beyond the range.
 
         A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
-        together. Beyond a constant feature, whose range has no width, a value counts as one range away.
+        together. Where all samples learnt have one value of a feature, another value counts as one range away.
         """
         return self._less_beyond(table, self.rank(table, choice, n_jobs=n_jobs)[1][:, 0])
 
     def _less_beyond(self, table: Table, matches: FloatArray) -> FloatArray:
         beyond, n_present = self.encoder.beyond(table)
-        return np.clip(matches - beyond / n_present, 0.0, 1.0)
+        if not self.encoder.constant:
+            return np.clip(matches - beyond / n_present, 0.0, 1.0)
+        n_off, n_present = self.encoder.n_off_constants(table), np.maximum(n_present, 1)
+        return np.clip((matches - beyond / n_present) * n_present / (n_present + n_off), 0.0, 1.0)
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Network:
         """Return a copy with further columns, as if their values had been missing in all samples learnt so far.
@@ -384,11 +342,11 @@ class Network:
         """Return the network of a saved state, after checking that it can be one."""
         encoder = Encoder.from_state(state, n_columns)
         nodes = Nodes.from_state(state["nodes"])
-        if nodes.n_features != len(encoder.features):
+        if nodes.n_features != len(encoder.features) or nodes.met.shape[1] != len(encoder.constant):
             raise ValueError("the encoder of the model does not fit its boxes")
         lower, upper = nodes.boxes()
         reached = lower <= upper
-        require(nodes.n_nodes and reached.any(axis=1).all(), "the boxes")
+        require(nodes.n_nodes and (reached.any(axis=1) | nodes.met.any(axis=1)).all(), "the boxes")
         require((encoder.lower <= encoder.upper)[reached.any(axis=0)].all(), "the ranges")
         network = cls(encoder)
         network.nodes = nodes

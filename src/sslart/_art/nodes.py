@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from sslart._art.backend import backend
+from sslart._art.learn_result import LearningParams, LearnResult, StoppedError
 from sslart._data.encoder import GRID, Encoder
-from sslart._data.recoding import recode_boxes
 from sslart._data.labels import UNLABELLED
+from sslart._data.recoding import recode_boxes
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+
+NO_LIMIT = 0
+ROWS = ("weights", "norms", "support", "counts", "met", "labels")
 
 
 class Nodes:
@@ -27,6 +33,8 @@ class Nodes:
         How many samples resonated with each node, labelled or not.
     counts : array of shape (capacity, n_classes)
         How many labelled samples of each class resonated, classes in the order they were first learnt.
+    met : array of shape (capacity, n_constant)
+        Whether each node has met a value of each feature that has shown one value only.
     labels : array of length capacity
         The class with most counts, the one seen first on ties; -1 without counts.
     n_nodes : int
@@ -35,17 +43,18 @@ class Nodes:
         How many nodes were made by unlabelled samples.
     """
 
-    def __init__(self, n_features: int, n_classes: int = 0) -> None:
-        self._allocate(0, n_features, n_classes)
+    def __init__(self, n_features: int, n_classes: int = 0, n_constant: int = 0) -> None:
+        self._allocate(0, n_features, n_classes, n_constant)
         self._cache: tuple[Any, Any] = (None, None)
         self.n_nodes = 0
         self.n_nodes_stage1 = 0
 
-    def _allocate(self, capacity: int, n_features: int, n_classes: int) -> None:
+    def _allocate(self, capacity: int, n_features: int, n_classes: int, n_constant: int) -> None:
         self.weights: FloatArray = np.empty((capacity, 2 * n_features))
         self.norms: FloatArray = np.empty(capacity)
         self.support: IntArray = np.empty(capacity, dtype=np.int64)
         self.counts: IntArray = np.empty((capacity, n_classes), dtype=np.int64)
+        self.met: BoolArray = np.empty((capacity, n_constant), dtype=bool)
         self.labels: IntArray = np.empty(capacity, dtype=np.int64)
 
     @property
@@ -70,7 +79,7 @@ class Nodes:
         """
         capacity = max(64, 2 * self.capacity, self.n_nodes + min(n_samples, 1024))
         larger = {}
-        for name in ("weights", "norms", "support", "counts", "labels"):
+        for name in ROWS:
             rows = getattr(self, name)
             larger[name] = np.empty((capacity, *rows.shape[1:]), dtype=rows.dtype)
             larger[name][: self.n_nodes] = rows[: self.n_nodes]
@@ -79,9 +88,9 @@ class Nodes:
     def copy(self) -> Nodes:
         """Return a copy with as much room."""
         other = Nodes(self.n_features, self.n_classes)
-        other._allocate(self.capacity, self.n_features, self.n_classes)
+        other._allocate(self.capacity, self.n_features, self.n_classes, self.met.shape[1])
         other.n_nodes, other.n_nodes_stage1 = self.n_nodes, self.n_nodes_stage1
-        for name in ("weights", "norms", "support", "counts", "labels"):
+        for name in ROWS:
             getattr(other, name)[: self.n_nodes] = getattr(self, name)[: self.n_nodes]
         backend, cache = self._cache
         other._cache = backend, copy.copy(cache)
@@ -90,7 +99,7 @@ class Nodes:
     def trim(self) -> None:
         """Give back the room that no node uses."""
         # in place, which spares a second copy of a large model; no view of these arrays outlives a call
-        for array in (self.weights, self.norms, self.support, self.counts, self.labels):
+        for array in (getattr(self, name) for name in ROWS):
             array.resize((self.n_nodes, *array.shape[1:]), refcheck=False)
 
     def add_classes(self, n_classes: int) -> None:
@@ -107,12 +116,111 @@ class Nodes:
 
     def recode(self, encoder: Encoder, wider: Encoder) -> None:
         """Express every box in a wider encoder; what it covers in the user's units stays covered."""
-        lower, upper = recode_boxes(encoder, *self.boxes(), wider)
+        lower, upper, met = recode_boxes(encoder, *self.boxes(), self.met[: self.n_nodes], wider)
+        self.met = np.zeros((self.capacity, met.shape[1]), dtype=bool)
+        self.met[: self.n_nodes] = met
         weights = np.empty((self.capacity, 2 * lower.shape[1]))
         weights[: self.n_nodes, : lower.shape[1]] = lower
         weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
         self.weights = weights
         self._derive(np.arange(self.n_nodes))
+
+    def learn(
+        self,
+        samples: FloatArray,
+        targets: IntArray,
+        params: LearningParams,
+        learnt: LearnResult,
+        *,
+        predict_depth: int | None,
+        measured: Any,
+        journal: Journal | None,
+        stop: Any,
+    ) -> None:
+        """Learn coded samples in their order; see `Network.learn`. `learnt` gets what happens to each."""
+        n_nodes_before = self.n_nodes
+        progress = np.array([0, n_nodes_before])
+        while True:
+            backend().learn(
+                self.cache_of(backend()),
+                self.weights,
+                self.norms,
+                self.support,
+                self.counts,
+                self.labels,
+                progress,
+                vigilance=params.vigilance,
+                choice=params.choice,
+                learning_rate=params.learning_rate,
+                match_tracking=params.match_tracking,
+                one_to_one=params.one_to_one,
+                samples=samples,
+                targets=targets,
+                winners=learnt.nodes,
+                predicted=None if predict_depth is None else learnt.predicted,
+                search_depth=predict_depth or NO_LIMIT,
+                journal_weights=None if journal is None else journal.weights,
+                journal_support=None if journal is None else journal.support,
+                journal_counts=None if journal is None else journal.counts,
+                **learnt.fits.arguments(measured),
+                stop=stop,
+            )
+            self.n_nodes = int(progress[1])
+            if progress[0] == len(samples):
+                break
+            if stop[0]:
+                raise StoppedError
+            self.grow(len(samples) - int(progress[0]))
+        self.n_nodes_stage1 += learnt.n_made_unlabelled(targets, n_nodes_before)
+
+    def learn_empty(
+        self, targets: IntArray, params: LearningParams, learnt: LearnResult, predict_depth: int | None
+    ) -> None:
+        """Learn samples without a value that counts: they match every node alike, so that the first one wins."""
+        for row, target in enumerate(targets.tolist()):
+            if predict_depth is not None:
+                labels = self.labels[: self.n_nodes][: predict_depth or None]
+                learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
+            learnt.nodes[row] = self._learn_first(target, one_to_one=params.one_to_one)
+
+    def _learn_first(self, target: int, *, one_to_one: bool) -> int:
+        """Let the first node learn a sample that matches all alike, or a new one where its class differs; return it.
+
+        With one-to-one mapping a node serves one class only. A label of -1 is none.
+        """
+        node = 0
+        if not self.n_nodes or (one_to_one and UNLABELLED not in (target, self.labels[0]) and self.labels[0] != target):
+            if self.n_nodes == self.capacity:
+                self.grow(1)
+            node = self.n_nodes
+            self.weights[node], self.support[node], self.counts[node], self.met[node] = 1.0, 0, 0, False
+            self.n_nodes += 1
+            self.n_nodes_stage1 += target == UNLABELLED
+        self.support[node] += 1
+        if target != UNLABELLED:
+            self.counts[node, target] += 1
+        self._derive(np.array([node]))
+        return node
+
+    def meet(self, winners: IntArray, values: BoolArray, n_before: int, journal: Journal | None = None) -> None:
+        """Take down which constant features have a value in the samples that nodes have learnt.
+
+        Parameters
+        ----------
+        winners : array of length n_samples
+            The node that has learnt each sample.
+        values : array of shape (n_samples, n_constant)
+            Whether the sample has a value.
+        n_before : int
+            How many nodes there were before these samples.
+        journal : Journal or None
+            Gets what is changed.
+        """
+        if journal is not None:
+            journal.met = self.met[winners]
+        self.met[n_before : self.n_nodes] = False
+        samples, features = np.nonzero(values)
+        self.met[winners[samples], features] = True
 
     def cache_of(self, backend: Any) -> Any:
         """Return what a backend keeps of these nodes between calls; dropped when the nodes are changed otherwise."""
@@ -138,6 +246,7 @@ class Nodes:
             "support": self.support[used],
             "counts": self.counts[used],
             "n_nodes_stage1": self.n_nodes_stage1,
+            **({"met": self.met[used].view(np.uint8)} if self.met.shape[1] else {}),
         }
 
     @classmethod
@@ -152,10 +261,12 @@ class Nodes:
         require(((lower + rest <= 1) | ((lower == 1) & (rest == 1))).all(), "the weights")
         require(support.sum(dtype=np.float64) <= MAX_COUNT, "the supports")
         require((counts.sum(axis=1, dtype=np.float64) <= support).all(), "the counts")
+        unmet = np.empty((len(weights), 0), dtype=np.uint8)
+        met = saved_array(state, "met", np.uint8, len(weights), None, low=0, high=1, missing=unmet)
         nodes = cls(weights.shape[1] // 2, counts.shape[1])
-        nodes._allocate(len(weights), weights.shape[1] // 2, counts.shape[1])
+        nodes._allocate(len(weights), weights.shape[1] // 2, counts.shape[1], met.shape[1])
         nodes.n_nodes, nodes.n_nodes_stage1 = len(weights), stage1
-        nodes.weights[:], nodes.support[:], nodes.counts[:] = weights, support, counts
+        nodes.weights[:], nodes.support[:], nodes.counts[:], nodes.met[:] = weights, support, counts, met
         nodes._derive(np.arange(len(weights)))
         return nodes
 
@@ -185,6 +296,7 @@ class Journal:
         self.weights = np.empty((n_samples, nodes.weights.shape[1]))
         self.support = np.empty(n_samples, dtype=np.int64)
         self.counts = np.empty((n_samples, nodes.n_classes), dtype=np.int64)
+        self.met: BoolArray | None = None
 
     def restore(self) -> None:
         """Put every node back as it was."""
@@ -195,4 +307,13 @@ class Journal:
         owner.weights[nodes] = self.weights[changed]
         owner.support[nodes] = self.support[changed]
         owner.counts[nodes] = self.counts[changed]
+        if self.met is not None:
+            owner.met[nodes] = self.met[changed]
         owner._derive(nodes)
+
+
+def runs(flags: BoolArray) -> Iterator[tuple[slice, bool]]:
+    """Yield the parts of a sequence of which the flags agree, in their order, with the flag."""
+    starts = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist()]
+    for start, stop in zip(starts, [*starts[1:], len(flags)], strict=True):
+        yield slice(start, stop), bool(flags[start])

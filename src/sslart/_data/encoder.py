@@ -7,32 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from sslart._data.samples import Table, is_category
+from sslart._data.features import (
+    UNKNOWN,
+    Category,
+    Feature,
+    are_features_of,
+    constant_places,
+    constants_in,
+    is_range,
+    limits_of,
+    numbers_first,
+    numeric_features,
+    origin_and_span_of,
+    without_columns,
+)
+from sslart._data.samples import Table
 from sslart._data.saved import require, saved_array
-from sslart._data.scales import GRID, RANGE, RANK, RankScale
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._data.scales import GRID, RankScale
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
 __all__ = ["GRID", "UNKNOWN", "Encoder", "Feature"]
-
-UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
-
-
-class Feature(NamedTuple):
-    """One coded feature: a numeric column, or the indicator of one category of a categorical column."""
-
-    column: int
-    category: str | bool | int | float | None = None
-
-
-@cache
-def _numeric_features(n_columns: int) -> tuple[Feature, ...]:
-    return tuple(Feature(column) for column in range(n_columns))
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ class Encoder(CachesValues):
     undecided : mapping from column to (lower, upper)
         The columns of which neither the type nor a value shows yet whether they are categorical, and the range they
         have if they are not. They have no feature.
+    constant : mapping from Feature to float
+        The features that have shown one value only, and that value: 1 for the only category of a column. They are none
+        of `features` and take no part in anything until a second value is met. While no feature has shown more than
+        one value, they are features all the same, so that there are some.
     ranks : RankScale or None
         The features that are scaled by rank. All others are by their range.
     """
@@ -59,12 +63,18 @@ class Encoder(CachesValues):
     lower: FloatArray
     upper: FloatArray
     undecided: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    constant: Mapping[Feature, float] = field(default_factory=dict)
     ranks: RankScale | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len({feature.column for feature in (*self.features, *self.constant)} | self.categorical)
 
     @classmethod
     def of_columns(cls, table: Table, undecided: Mapping[int, tuple[float, float]] | None = None) -> Encoder:
         """Return an encoder that knows which columns there are, but neither a range nor a category yet."""
-        features, undecided = _numeric_features(table.values.shape[1]), undecided or {}
+        features, undecided = numeric_features(table.values.shape[1]), undecided or {}
         categorical = frozenset(table.categories) | frozenset(undecided)
         if categorical:
             features = tuple(feature for feature in features if feature.column not in categorical)
@@ -79,22 +89,22 @@ class Encoder(CachesValues):
         sample: it meets each in its turn, however it is cut.
         """
         shown = table[:1] if stream and bounds is not None else table
-        undecided = {column: _limits(bounds, column) for column in table.untyped if not shown.has_values(column)}
+        undecided = {column: limits_of(bounds, column) for column in table.untyped if not shown.has_values(column)}
         start = cls.of_columns(table, undecided)
         if not stream:
             start = start._with_new_features(table)
         if bounds is None:
             return start.covering(table)
-        known = slice(0, len(start.features))
         lower, upper = (side[[feature.column for feature in start.features]] for side in bounds)
         from_table = np.isnan(lower) | np.array(
             [feature.category is not None for feature in start.features], dtype=bool
         )
         if from_table.any():
-            wider = start.covering(table)
+            wider = start._covering_all(table)
+            known = [wider.features.index(feature) for feature in start.features]
             lower = np.where(from_table, wider.lower[known], lower)
             upper = np.where(from_table, wider.upper[known], upper)
-        return start._with_range(lower, upper)
+        return start._with_range(lower, upper)._without_constants()
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
         """Return the encoder with further columns of which nothing is known but the user's limits.
@@ -106,7 +116,7 @@ class Encoder(CachesValues):
         bounds : (lower, upper) or None
             Limits of all columns, new ones included; NaN where they are not known.
         """
-        first = len({feature.column for feature in self.features} | self.categorical)
+        first = self.n_columns
         numeric = [first + place for place, category in enumerate(is_category) if not category]
         categorical = {first + place for place, category in enumerate(is_category) if category}
         lower, upper = np.full(len(numeric), np.inf), np.full(len(numeric), -np.inf)
@@ -115,34 +125,18 @@ class Encoder(CachesValues):
                 np.where(np.isnan(side[numeric]), unknown, side[numeric])
                 for side, unknown in zip(bounds, (lower, upper), strict=True)
             )
-        return replace(
-            self,
-            features=self.features + tuple(Feature(column) for column in numeric),
-            categorical=self.categorical | categorical,
-            lower=np.concatenate([self.lower, lower]),
-            upper=np.concatenate([self.upper, upper]),
+        limits = zip(lower.tolist(), upper.tolist(), strict=True)
+        return replace(self, categorical=self.categorical | categorical)._with_features(
+            {Feature(column): limit for column, limit in zip(numeric, limits, strict=True)}
         )
-
-    def ranked(self, table: Table, bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
-        """Return the encoder of the first table with ranks as the scale of its numeric features.
-
-        A feature keeps its range as the scale where the user has given limits, and where fewer than two values differ.
-        """
-        places = [
-            place
-            for place, feature in enumerate(self.features)
-            if feature.category is None and _limits(bounds, feature.column) == UNKNOWN
-        ]
-        return replace(self, ranks=RankScale.of_columns(self.matrix(table), places))
-
-    @property
-    def scaling(self) -> str:
-        """How numeric features are scaled: by rank where any is."""
-        return RANGE if self.ranks is None else RANK
 
     def covering(self, table: Table) -> Encoder:
         """Return the encoder widened to all values and categories of a table."""
-        wider = self._with_new_features(table)
+        return self._covering_all(table)._without_constants()
+
+    def _covering_all(self, table: Table) -> Encoder:
+        """Return the encoder widened to a table, with the constant features among its features."""
+        wider = self._with_constants._with_new_features(table)
         matrix = wider.matrix(table)
         lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
         if np.isnan(lowest).any():
@@ -174,15 +168,49 @@ class Encoder(CachesValues):
         if not new:
             return self
         decided = {feature.column for feature in new}
+        undecided = {column: limits for column, limits in self.undecided.items() if column not in decided}
+        categorical = self.categorical.difference(numbers)
+        return replace(self, categorical=categorical, undecided=undecided)._with_features(new)
+
+    def _with_features(self, new: Mapping[Feature, tuple[float, float]]) -> Encoder:
+        """Return the encoder with further features and their ranges."""
+        if not new:
+            return self
         lower, upper = np.transpose(list(new.values()))
-        return replace(
+        features = self.features + tuple(new)
+        wider = replace(
             self,
-            features=self.features + tuple(new),
-            categorical=self.categorical.difference(numbers),
+            features=features,
             lower=np.concatenate([self.lower, lower]),
             upper=np.concatenate([self.upper, upper]),
-            undecided={column: limits for column, limits in self.undecided.items() if column not in decided},
         )
+        return wider._taking(numbers_first(features))
+
+    def _taking(self, places: Sequence[int]) -> Encoder:
+        """Return the encoder with some of the features, in another order."""
+        return replace(
+            self,
+            features=tuple(self.features[place] for place in places),
+            lower=self.lower[places],
+            upper=self.upper[places],
+            ranks=None if self.ranks is None else self.ranks.taking(places),
+        )
+
+    @cached_property
+    def _with_constants(self) -> Encoder:
+        """The encoder with the constant features among its features."""
+        ranges = {
+            one: (0.0, 1.0) if one.category is not None else (value, value) for one, value in self.constant.items()
+        }
+        return replace(self, constant={})._with_features(ranges) if ranges else self
+
+    def _without_constants(self) -> Encoder:
+        """Return the encoder with the features that have shown one value only aside, unless all are such."""
+        aside = constant_places(self.features, self.lower, self.upper)
+        if not aside.any():
+            return self
+        constant = {self.features[place]: self.upper.item(place) for place in np.flatnonzero(aside)}
+        return replace(self._taking(np.flatnonzero(~aside).tolist()), constant=constant)
 
     def check(self, table: Table) -> None:
         """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
@@ -199,12 +227,29 @@ class Encoder(CachesValues):
     @cached_property
     def is_plain(self) -> bool:
         """Whether the coded features are the columns, in their order."""
-        return not self.categorical and self.features == _numeric_features(len(self.features))
+        return not (self.categorical or self.constant) and self.features == numeric_features(len(self.features))
+
+    def categories_of(self, column: int) -> list[Category]:
+        """Return the categories of a column that were met; None for a numeric column."""
+        return [one.category for one in (*self.features, *self.constant) if one.column == column]
+
+    def range_of(self, column: int) -> tuple[float, float]:
+        """Return the range of a numeric column; (inf, -inf) where it has no value yet."""
+        whole = self._with_constants
+        place = whole.features.index(Feature(column))
+        return whole.lower.item(place), whole.upper.item(place)
+
+    @cached_property
+    def numeric(self) -> list[int]:
+        """The columns of the numeric features, which come before all others."""
+        return [feature.column for feature in self.features if feature.category is None]
 
     def matrix(self, table: Table) -> FloatArray:
         """Return one column per coded feature, in the user's units; indicators are 0 or 1, NaN where missing."""
         if self.is_plain:
             return table.values
+        if not self.categorical:
+            return table.values[:, self.numeric]
         matrix = np.zeros((len(table), len(self.features)))
         positions: dict[int, dict[str | bool | float, int]] = {column: {} for column in table.categories}
         for position, (column, category) in enumerate(self.features):
@@ -234,7 +279,7 @@ class Encoder(CachesValues):
 
     def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
         """Return coded values, of all features or of some, in the user's units."""
-        lower, span = (values[features] for values in _origin_and_span(self.lower, self.upper))
+        lower, span = (values[features] for values in origin_and_span_of(self.lower, self.upper))
         # lower + span may miss upper by a rounding
         units = np.where(coded == 1.0, self.upper[features], lower + coded * span)
         if self.ranks is not None:
@@ -256,7 +301,7 @@ class Encoder(CachesValues):
 
     def origin_and_span(self) -> tuple[FloatArray, FloatArray]:
         """Return where each feature starts on its scale and how far it reaches; NaN where no value is known yet."""
-        return _origin_and_span(*self.ends)
+        return origin_and_span_of(*self.ends)
 
     def segments(self, table: Table) -> Iterator[tuple[slice, Encoder]]:
         """Cut a table where a sample reaches beyond the encoder; yield each segment with the encoder that holds it.
@@ -274,12 +319,27 @@ class Encoder(CachesValues):
             yield slice(start, end), encoder
 
     def knows_features(self, table: Table) -> bool:
-        """Return whether every category of a table is known, and what each column with a value is."""
-        return self._with_new_features(table) is self
+        """Return whether every category of a table is known, what each column with a value is, and each constant."""
+        known = self._with_constants
+        return known._with_new_features(table) is known and not self.n_off_constants(table).any()
+
+    def has_constants(self, table: Table) -> BoolArray:
+        """Return for each sample and constant feature whether the sample has a value there."""
+        return ~np.isnan(constants_in(table, self.constant))
+
+    def n_off_constants(self, table: Table) -> IntArray:
+        """Return in how many of the constant features each sample has another value than all learnt so far."""
+        return np.asarray((constants_in(table, self.constant) == 0).sum(axis=1))
+
+    def varying(self, table: Table) -> Table:
+        """Return a table without the columns that have shown one value only, so that they change nothing."""
+        columns = {feature.column for feature in self.constant}
+        return without_columns(table, columns) if columns else table
 
     def _rows_that_widen(self, table: Table) -> set[int]:
-        full = self._with_new_features(table)
-        rows = {table.first_row_with(*feature) for feature in full.features[len(self.features) :]}
+        before = self._with_constants
+        full = before._with_new_features(table)
+        rows = {table.first_row_with(*feature) for feature in set(full.features).difference(before.features)}
         matrix = full.matrix(table)
         if (matrix < full.lower).any() or (matrix > full.upper).any():
             lowest = np.fmin.accumulate(np.vstack([full.lower, matrix]))
@@ -304,6 +364,7 @@ class Encoder(CachesValues):
             "lower": self.lower,
             "upper": self.upper,
             **({"undecided": {str(column): list(limits) for column, limits in undecided}} if undecided else {}),
+            **({"constant": [[*one, value] for one, value in self.constant.items()]} if self.constant else {}),
             **({} if self.ranks is None else {"ranks": self.ranks.to_state()}),
         }
 
@@ -312,17 +373,8 @@ class Encoder(CachesValues):
         """Return the encoder of a saved state, after checking that it can be one."""
         features = tuple(Feature(*feature) for feature in state["features"])
         categorical = frozenset(state["categorical"])
-        columns = {feature.column for feature in features} | categorical
-        fits = (
-            all(type(column) is int for column in columns)
-            and len(columns) == n_columns
-            and min(columns) == 0
-            and max(columns) == n_columns - 1
-            and len(set(features)) == len(features)
-            and all((feature.category is not None) == (feature.column in categorical) for feature in features)
-            and all(is_category(feature.category) for feature in features)
-        )
-        if not fits:
+        constant = {Feature(*feature): value for *feature, value in state.get("constant", [])}
+        if not are_features_of(features, constant, categorical, n_columns):
             raise ValueError("the features of the model are not features of its columns")
         lower, upper = (saved_array(state, name, np.float64, len(features)) for name in ("lower", "upper"))
         indicator = np.array([feature.category is not None for feature in features], dtype=bool)
@@ -330,27 +382,10 @@ class Encoder(CachesValues):
             known = (lower <= upper) & np.isfinite(upper - lower) & (~indicator | ((lower == 0) & (upper == 1)))
         require((known | (~indicator & (lower == np.inf) & (upper == -np.inf))).all(), "the ranges")
         undecided = {int(column): tuple(limits) for column, limits in state.get("undecided", {}).items()}
-        require(undecided.keys() <= categorical - {feature.column for feature in features}, "the columns")
-        require(all(limits == UNKNOWN or _is_range(*limits) for limits in undecided.values()), "the ranges")
+        decided = {feature.column for feature in (*features, *constant)}
+        require(undecided.keys() <= categorical - decided, "the columns")
+        require(all(limits == UNKNOWN or is_range(*limits) for limits in undecided.values()), "the ranges")
         ranks = None
         if "ranks" in state:
             ranks = RankScale.from_state(state["ranks"], lower, upper, indicator)
-        return cls(features, categorical, lower, upper, undecided, ranks)
-
-
-def _origin_and_span(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return where each range starts and how wide it is; NaN where no value is known yet."""
-    known = lower <= upper
-    origin = np.where(known, lower, np.nan)
-    return origin, np.where(known, upper, np.nan) - origin
-
-
-def _limits(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> tuple[float, float]:
-    """Return the user's limits of a column, where there are some."""
-    if bounds is None or np.isnan(bounds[0][column]):
-        return UNKNOWN
-    return float(bounds[0][column]), float(bounds[1][column])
-
-
-def _is_range(lower: Any, upper: Any) -> bool:
-    return type(lower) is type(upper) is float and lower <= upper and upper - lower < np.inf
+        return cls(features, categorical, lower, upper, undecided, constant, ranks)

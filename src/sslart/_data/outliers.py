@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sslart._data.samples import Table
+from sslart._data.scales import AUTO, RANK
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import list_text, printable
 
@@ -18,6 +19,10 @@ MAX_SHARE = 0.1  # of the samples that have them
 MIN_OTHERS = 5
 MAX_COMMON = 0.95  # share of the most common of the other values: a column that is nearly constant has no usual range
 N_LOOKED_AT = 2000
+
+# what follows for the feature, and what to do if such a value is right
+BY_RANGE = "that boxes can hardly distinguish them", '; if it is right, scale features by rank: scaling="rank"'
+BY_RANK = "the feature is scaled by rank", ""
 
 
 class Outliers(NamedTuple):
@@ -79,11 +84,14 @@ def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
     return None
 
 
-def warn_of_outliers(table: Table, given: Table) -> None:
-    """Warn of columns in which a few values take nearly all of the range.
+def warn_of_outliers(table: Table, given: Table, scaling: str) -> None:
+    """Warn of columns in which a few values take nearly all of the range, unless all columns are scaled by rank.
 
     `table` has the samples that are learnt, `given` those that the user gave, in which rows are counted.
     """
+    if scaling == RANK:
+        return
+    outcome, cure = BY_RANK if scaling == AUTO else BY_RANGE
     for found in find_outliers(table.values):
         column = found.column
         name = f"x{column}" if table.names is None else printable(table.names[column])
@@ -92,8 +100,8 @@ def warn_of_outliers(table: Table, given: Table) -> None:
             f"Feature {name} has outliers that take nearly all of its range: "
             f"{list_text([f'{value:g}' for value in found.values])}, in {'row' if len(rows) == 1 else 'rows'} "
             f"{list_text(list(map(str, rows)))}, counted from 0. All other values lie from {found.lowest:g} to "
-            f"{found.highest:g}, so that boxes can hardly distinguish them. Correct such a value, or leave it empty "
-            "(NaN) if it stands for a missing one; if it is right, use the logarithm of the feature instead.",
+            f"{found.highest:g}, so {outcome}. Correct such a value, or leave it empty (NaN) if it stands for a "
+            f"missing one{cure}.",
             UserWarning,
             stacklevel=4,
         )

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from sslart._data.encoder import Encoder
+from sslart._data.outliers import find_outliers
 from sslart._data.samples import Table
 from sslart._data.scales import AUTO, CATEGORY, RANGE, RANK, RankScale, RankTable
 from sslart._utils.arrays import FloatArray
 
-CROWDED = 0.4
+CROWDED = 0.25
 N_LOOKED_AT = 2000
 
 
@@ -48,19 +49,25 @@ def scaled_by(scaling: str, encoder: Encoder, table: Table, bounds: tuple[FloatA
 def is_crowded(values: FloatArray) -> bool:
     """Return whether values crowd in a part of their range, so that boxes can hardly distinguish them.
 
-    The positions of values by range lie at least 0.4 from those by rank, on average over the samples: 0 where values
-    spread evenly, about 0.15 for a normal distribution, at most 0.5. Of many values some are looked at.
+    Either a few outliers take nearly all of the range, or two samples differ by range less than a quarter as much as
+    they do by rank, on average. That ratio is 1 where values spread evenly, about a half for a normal distribution,
+    and near 0 where most values lie close together and a few far away. Of many samples some are looked at.
     """
     known = values[~np.isnan(values)]
     if len(known) < 2:
         return False
-    lowest, highest = known.min(), known.max()
     some = np.sort(known[:: len(known) // N_LOOKED_AT + 1])
     table = RankTable.of_values(some)
     if table is None:
-        return False
-    by_range = (some / 2 - lowest / 2) / (highest / 2 - lowest / 2)
-    return bool(abs(table.at(some) - by_range).mean() > CROWDED)
+        return any(find_outliers(known[:, None]))
+    by_range = mean_difference(some / 2) / (known.max() / 2 - known.min() / 2)
+    return by_range < CROWDED * mean_difference(table.at(some)) or any(find_outliers(known[:, None]))
+
+
+def mean_difference(ascending: FloatArray) -> float:
+    """Return how far two values lie apart, on average over all pairs of ascending values."""
+    n = len(ascending)
+    return float(2.0 * ((2.0 * np.arange(n) - n + 1.0) / n @ (ascending / n)))
 
 
 def scaling_of(encoder: Encoder, n_columns: int) -> list[str]:

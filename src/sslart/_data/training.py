@@ -38,7 +38,7 @@ def read_training(
             "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
         )
     learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
-    warn_of_outliers(learnt, table)
+    warn_of_outliers(learnt, table, estimator.scaling)
     return learnt, labels
 
 

@@ -28,6 +28,9 @@ def show_sample(model: Any, sample: Any) -> None:
             value = table.categories[column][0] if column in table.categories else None
             rows.append((1.0, scale.feature, UNKNOWN if value is None else f"“{value}”", ""))
             continue
+        if not len(scale.positions):
+            rows.append((0.0, scale.feature, _value(table.values[0, column]), ""))
+            continue
         position = scale.positions[0]
         known = not np.isnan(coded[position])
         level = f"“{scale.terms[int(scale.levels(coded[[position]])[0]) - 1]}”" if known else ""

@@ -25,7 +25,7 @@ def feature_groups(member: MemberView, n_columns: int) -> IntArray:
 
 
 def _grouped(member: MemberView, n_columns: int) -> IntArray:
-    numeric = [column for column in range(n_columns) if column not in member.encoder.categorical]
+    numeric = member.encoder.numeric
     groups = np.arange(n_columns)
     if len(numeric) > 1:
         strength = np.abs(_rank_correlations(member, len(numeric)))

@@ -188,9 +188,27 @@ class MatchedBoxes:
             return tuple(of_numbers)
         by_column = dict(zip(samples.numeric, of_numbers, strict=True))
         return tuple(
-            by_column[column] if column in by_column else self._on_categories(row, column, block, place)
+            by_column[column]
+            if column in by_column
+            else self._on_constant(row, column)
+            if column in samples.constants
+            else self._on_categories(row, column, block, place)
             for column in range(len(samples.names))
         )
+
+    def _on_constant(self, row: int, column: int) -> FeatureMatch:
+        """Compare a value with the only one that was learnt in its column, which takes no part in any distance."""
+        table, known = self.samples.table, self.samples.constants[column]
+        is_category = column in self.samples.encoder.categorical
+        given = table.categories.get(column) if is_category else table.values[:, column]
+        value = None if given is None else given[row : row + 1].tolist()[0]
+        value = None if value != value else value
+        side = None if is_category else known
+        inside = None if value is None else value == known
+        outside_by = 0.0 if inside is not False else 1.0 if side is None else abs(value - side)
+        covered = (known,) if is_category else None
+        name = self.samples.names[column]
+        return FeatureMatch(name, value, side, side, covered, inside, outside_by, 0.0, 0.0, inside is False)
 
     def most_distant_features(self, row: int) -> tuple[str, ...]:
         """Return the features that make up most of a sample's distance, and those beyond the learnt range."""

@@ -71,12 +71,20 @@ class EncodedSamples:
         positions = [position for position, feature in enumerate(features) if feature.column == column]
         return positions, [features[position].category for position in positions]
 
-    @cached_property
+    @property
     def numeric(self) -> list[int]:
-        """The numeric columns."""
-        return [column for column in range(len(self.names)) if column not in self.encoder.categorical]
+        """The numeric columns that have shown more than one value: their features come first, in this order."""
+        return self.encoder.numeric
 
     @cached_property
     def numeric_names(self) -> list[str]:
-        """Names of the numeric columns."""
+        """Names of these columns."""
         return [self.names[column] for column in self.numeric]
+
+    @cached_property
+    def constants(self) -> dict[int, float | Any]:
+        """The columns that have shown one value only, and that value."""
+        return {
+            feature.column: value if feature.category is None else feature.category
+            for feature, value in self.encoder.constant.items()
+        }

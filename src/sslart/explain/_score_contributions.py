@@ -128,6 +128,8 @@ def background(member: MemberView) -> FloatArray:
     features = member.encoder.features
     for column in member.encoder.categorical:
         places = [place for place, feature in enumerate(features) if feature.column == column]
+        if not places:
+            continue
         held = (lower[:, places] <= upper[:, places]) & (upper[:, places] > 0)
         chosen = (random.random(held.shape) * held).argmax(axis=1)
         one_hot = (np.arange(len(places)) == chosen[:, None]).astype(np.float64)

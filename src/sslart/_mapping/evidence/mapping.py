@@ -217,7 +217,7 @@ class EvidenceMapping(CachesValues):
             None if (kept.weights == 1).all() else kept.weights,
             kept.groups if kept.groups.any() else None,
             self._class_weights(),
-            keys=row_keys(kept.table),
+            keys=row_keys(self.network.encoder.varying(kept.table)),
             block_of=kept.blocks,
         )
 
@@ -319,7 +319,7 @@ class EvidenceMapping(CachesValues):
         """Return the mapping of a saved state, after checking that it can be one."""
         n_classes, seed = len(class_table.seen), state["seed"]
         left_out = state.get("left_out", AS_BEFORE)
-        n_columns = len({feature.column for feature in network.encoder.features} | network.encoder.categorical)
+        n_columns = network.encoder.n_columns
         reservoir = LabelReservoir()
         if state["reservoir"] is not None:
             reservoir = LabelReservoir.from_state(state["reservoir"], n_columns, n_classes)

@@ -87,7 +87,7 @@ def _ranges(view: ModelView, texts: Sequence[str]) -> dict[str, Any]:
         name = max(names, key=len)
         limits, column = text.removeprefix(f"{name}="), view.feature_names.index(name)
         if column in encoder.categorical:
-            known = {plain(str(one.category)): one.category for one in encoder.features if one.column == column}
+            known = {plain(str(one)): one for one in encoder.categories_of(column)}
             parts = [limits] if limits in known else [part.strip() for part in limits.split(",")]
             ranges[name] = [known.get(part, part) for part in parts]
         else:

@@ -143,7 +143,7 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
     encoder = view_of(model).members[0].encoder
     columns = {}
     for place, name in enumerate(names):
-        categories = {plain(str(one.category)): one.category for one in encoder.features if one.column == place}
+        categories = {plain(str(one)): one for one in encoder.categories_of(place)}
         is_category = None if place in encoder.undecided else place in encoder.categorical
         columns[name] = _feature(name, frame[name], source, categorical=is_category, categories=categories)
     return _checked(columns, source, frame.index)

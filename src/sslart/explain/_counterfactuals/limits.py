@@ -119,7 +119,7 @@ def _column(view: ModelView, feature: Any, where: str) -> int:
 
 def _allowed_categories(view: ModelView, column: int, given: Any) -> frozenset[Any]:
     name = view.feature_names[column]
-    known = [feature.category for feature in view.members[0].encoder.features if feature.column == column]
+    known = view.members[0].encoder.categories_of(column)
     listed = list_text([repr(one) for one in known], SHOWN_NAMES)
     if isinstance(given, str) or not isinstance(given, Collection):
         raise ValueError(f"{name!r} is a categorical feature: give a list of categories, of {listed}; got {given!r}.")
@@ -132,8 +132,7 @@ def _allowed_categories(view: ModelView, column: int, given: Any) -> frozenset[A
 
 def _range(view: ModelView, column: int, given: Any) -> tuple[float, float]:
     name, encoder = view.feature_names[column], view.members[0].encoder
-    place = next(place for place, feature in enumerate(encoder.features) if feature.column == column)
-    lowest, highest = encoder.lower.item(place), encoder.upper.item(place)
+    lowest, highest = encoder.range_of(column)
     sides = list(given) if isinstance(given, Collection) and not isinstance(given, str) else []
     if len(sides) != 2 or not all(
         side is None or (isinstance(side, Real) and not isinstance(side, bool) and float(side) == float(side))

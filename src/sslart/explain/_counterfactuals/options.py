@@ -141,8 +141,10 @@ def options_of(view: ModelView, table: Table, limits: Limits, *, only_usual: boo
             why_not[column] = "fixed"
         elif given is None or given != given:
             why_not[column] = "missing"
+        elif not is_category and column not in network.encoder.numeric:
+            why_not[column] = "no other value"
         elif is_category:
-            known = [one.category for one in network.encoder.features if one.column == column]
+            known = network.encoder.categories_of(column)
             allowed = limits.categories.get(column, frozenset(known))
             values[column] = _objects([one for one in known if one in allowed and one != given])
             sizes[column] = np.ones(len(values[column]))

@@ -76,7 +76,7 @@ class Domain:
         low = np.ones((len(lower), len(self.scales)), dtype=np.int64)
         high = low.copy()
         for column, scale in enumerate(self.scales):
-            if scale.categories is None:
+            if scale.categories is None and len(scale.positions):
                 position = scale.positions[0]
                 low[:, column], high[:, column] = scale.levels(lower[:, position]), scale.levels(upper[:, position])
         return low, high

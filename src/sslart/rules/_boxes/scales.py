@@ -64,12 +64,16 @@ class Scale:
         unreached = np.asarray((lower > upper).all(axis=1))
         if self.categories is not None:
             return unreached | (upper > 0).all(axis=1)
+        if not len(self.positions):
+            return unreached
         low, high = lower[:, 0], upper[:, 0]
         all_levels = (self.levels(low) == 1) & (self.levels(high) == len(self.terms))
         return np.asarray(unreached | all_levels | ((low <= 0) & (high >= 1)) | (self.low == self.high))
 
     def conditions(self, lower: FloatArray, upper: FloatArray, encoder: Encoder) -> list[RuleCondition]:
         """Return the condition of each box, given by the coded sides of this feature."""
+        if not len(self.positions):
+            return [self.whole()] * len(lower)
         full = self.spans(lower, upper).tolist()
         unreached: BoolArray = np.asarray((lower > upper).all(axis=1))
         if self.categories is not None:
@@ -142,11 +146,11 @@ def scales_of(encoder: Encoder, names: Sequence[str], levels: Any, terms: Any) -
     for column, name in enumerate(names):
         places = np.array(positions[column], dtype=np.int64)
         if column in encoder.categorical:
-            categories = tuple(encoder.features[place].category for place in positions[column])
+            categories = tuple(encoder.categories_of(column))
             none = np.empty(0)
             scales.append(Scale(name, places, np.nan, np.nan, none, none, tuple(map(str, categories)), categories))
             continue
-        low, high = float(encoder.lower[places[0]]), float(encoder.upper[places[0]])
+        low, high = encoder.range_of(column)
         if low > high:
             low = high = np.nan
         chosen = levels.get(name, DEFAULT_LEVELS) if isinstance(levels, Mapping) else levels

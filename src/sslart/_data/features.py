@@ -1,0 +1,108 @@
+"""Coded features: what each stands for, in which order they come, and which have shown one value only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from sslart._data.samples import Table, is_category
+from sslart._utils.arrays import BoolArray, FloatArray
+
+UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
+
+Category: TypeAlias = str | bool | int | float | None
+
+
+class Feature(NamedTuple):
+    """One coded feature: a numeric column, or the indicator of one category of a categorical column."""
+
+    column: int
+    category: Category = None
+
+
+@cache
+def numeric_features(n_columns: int) -> tuple[Feature, ...]:
+    """Return the features of a table in which every column is numeric."""
+    return tuple(Feature(column) for column in range(n_columns))
+
+
+def numbers_first(features: Sequence[Feature]) -> list[int]:
+    """Return the order of features: numeric ones as their columns come, then categories as they were met."""
+    return sorted(
+        range(len(features)),
+        key=lambda place: np.inf if features[place].category is not None else features[place].column,
+    )
+
+
+def constant_places(features: Sequence[Feature], lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Return which features have shown one value only; none where no other feature has shown more."""
+    n_categories = Counter(feature.column for feature in features if feature.category is not None)
+    varies = upper > lower
+    if n_categories:
+        varies = varies & [n_categories.get(feature.column) != 1 for feature in features]
+    found = ~varies & (lower <= upper)
+    return np.asarray(found & varies.any())
+
+
+def constants_in(table: Table, constant: Mapping[Feature, float]) -> FloatArray:
+    """Return for each sample and constant feature 1 for the value known so far, 0 for another, NaN where missing."""
+    shown = np.full((len(table), len(constant)), np.nan)
+    for place, ((column, category), value) in enumerate(constant.items()):
+        if category is None:
+            own = table.values[:, column]
+            shown[:, place] = np.where(np.isnan(own), np.nan, own == value)
+        elif column in table.categories:
+            shown[:, place] = [np.nan if one is None else one == category for one in table.categories[column]]
+    return shown
+
+
+def without_columns(table: Table, columns: Collection[int]) -> Table:
+    """Return a table without some columns; those that are left are numbered anew."""
+    kept = [column for column in range(table.values.shape[1]) if column not in columns]
+    categories = {new: table.categories[old] for new, old in enumerate(kept) if old in table.categories}
+    return Table(table.values[:, kept], categories)
+
+
+def are_features_of(
+    features: Sequence[Feature], constant: Mapping[Feature, Any], categorical: frozenset[int], n_columns: int
+) -> bool:
+    """Return whether features of a saved state can be the features of so many columns."""
+    known = (*features, *constant)
+    columns = {feature.column for feature in known} | categorical
+    return (
+        all(type(column) is int for column in columns)
+        and len(columns) == n_columns
+        and min(columns) == 0
+        and max(columns) == n_columns - 1
+        and len(set(known)) == len(known)
+        and all((feature.category is not None) == (feature.column in categorical) for feature in known)
+        and all(is_category(feature.category) for feature in known)
+        and len({feature.column for feature in constant} - {feature.column for feature in features}) == len(constant)
+        and all(
+            type(value) is float and np.isfinite(value) and (one.category is None or value == 1)
+            for one, value in constant.items()
+        )
+    )
+
+
+def origin_and_span_of(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return where each range starts and how wide it is; NaN where no value is known yet."""
+    known = lower <= upper
+    origin = np.where(known, lower, np.nan)
+    return origin, np.where(known, upper, np.nan) - origin
+
+
+def limits_of(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> tuple[float, float]:
+    """Return the user's limits of a column, where there are some."""
+    if bounds is None or np.isnan(bounds[0][column]):
+        return UNKNOWN
+    return float(bounds[0][column]), float(bounds[1][column])
+
+
+def is_range(lower: Any, upper: Any) -> bool:
+    """Return whether two values of a saved state can be the ends of a range."""
+    return type(lower) is type(upper) is float and lower <= upper and upper - lower < np.inf
