@@ -24,6 +24,7 @@ from sslart.cli.input import cells
 from sslart.cli.input.columns import check_columns, samples_for
 from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import read_pieces
+from sslart.cli.output.labelled import LabelledTable
 
 
 def run(
@@ -37,6 +38,12 @@ def run(
     record: Annotated[
         str | None, typer.Option(help="add each label to this CSV: row, id and class", metavar="FILE")
     ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="put each answer into the column of --label, in the table itself")
+    ] = False,
+    write_to: Annotated[
+        str | None, typer.Option(help="put the answers into a copy of the table, of any kind", metavar="FILE")
+    ] = None,
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
     encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
@@ -46,6 +53,10 @@ def run(
 
     Boxes without a label come first, those with many rows of low probability before others: one label serves a whole
     box. The model is saved after every label. The file is read piece by piece and may be larger than memory.
+
+    With --write each answer is in the table before the model learns it: whatever stops the command, no answer is lost.
+    All other cells stay as they are. A table that is not CSV, TSV or Parquet is left alone: --write-to FILE writes a
+    copy.
     """
     target = out or model_file
     if data == STANDARD:
@@ -55,14 +66,31 @@ def run(
     check_target(target, data)
     if record is not None:
         check_target(record, model_file, data, target)
+    table = _table_to_write(data, label, encoding, write, write_to, (model_file, target, record or STANDARD))
     labelling = _Labelling(ModelFile("label", target, model_file, wait), data, label, id_column, encoding)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        states = _ask_and_learn(labelling, questions, record)
+        states = _ask_and_learn(labelling, questions, record, table)
     if as_json:
         print_json({"model": target, "labelled": len(states) - 1, "states": states})
 
 
-def _ask_and_learn(labelling: _Labelling, questions: int, record: str | None) -> list[dict[str, Any]]:
+def _table_to_write(
+    data: str, label: str | None, encoding: str | None, write: bool, write_to: str | None, others: tuple[str, ...]
+) -> LabelledTable | None:
+    """Return the table that answers are put into; None where they are not wanted there."""
+    if not write and write_to is None:
+        return None
+    if label is None:
+        raise ValueError("Answers are put into the column that --label names: give --label.")
+    if write and write_to is not None:
+        raise ValueError("--write is for the table itself and --write-to for a copy: give one of the two.")
+    check_target(data if write_to is None else write_to, *others, *([] if write_to is None else [data]))
+    return LabelledTable(data, label, encoding, write_to)
+
+
+def _ask_and_learn(
+    labelling: _Labelling, questions: int, record: str | None, table: LabelledTable | None
+) -> list[dict[str, Any]]:
     """Ask, learn and print until no row or no question is left; return the state before and after each label."""
     states = [_state(labelling.model, labelling.asked.pool)]
     show(_state_text(states[0]))
@@ -80,6 +108,8 @@ def _ask_and_learn(labelling: _Labelling, questions: int, record: str | None) ->
         if typed is SKIP:
             labelling.skip(query)
             continue
+        if table is not None:
+            table.add([row], typed)
         labelling.learn(query, typed)
         if record is not None:
             _add_to(record, row, names.get(row), typed)

@@ -17,10 +17,10 @@ WESTERN = "cp1252"  # as Latin-1, with quotes and the euro sign where that has c
 CURE = "name its encoding with --encoding, or save it as CSV (UTF-8)"
 MAX_MARK_BYTES = 4
 _MARKS = {  # that of UTF-32 begins as that of UTF-16
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
 }
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _FOREIGN_WORD = re.compile(r"\w{0,20}[^\x00-\x7f]\w{0,20}")
@@ -48,13 +48,18 @@ def check_encoding(name: str | None) -> None:
         ) from error
 
 
-def marked_encoding(start: bytes) -> str | None:
-    """Return the encoding that a mark at the start of a text shows; None where there is none, and for UTF-8."""
-    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+def encoding_of(start: bytes, given: str | None) -> str | None:
+    """Return the encoding that is given, or that a mark at the start of a text shows, which stays part of the text.
+
+    None where there is neither, and for UTF-8.
+    """
+    if given is not None and codecs.lookup(given).name not in ("utf-16", "utf-32"):
+        return None if codecs.lookup(given).name in ("utf-8", "utf-8-sig") else given
+    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), given)
 
 
 class Utf8Text:
-    """A text in any encoding, read as UTF-8.
+    """A text in any encoding, read as UTF-8, and written as it was.
 
     Without a given encoding and without a mark the text is UTF-8. Where it is not, and all before the first other byte
     is ASCII, it is Windows-1252, with a note.
@@ -73,10 +78,9 @@ class Utf8Text:
         self._file, self._source = file, source
         start = file.read(MAX_MARK_BYTES)
         file.seek(0)
-        name = encoding or marked_encoding(start)
-        is_utf8 = name is not None and codecs.lookup(name).name in ("utf-8", "utf-8-sig")
-        self._may_be_western, self._encoding = name is None, name or "utf-8"
-        self._decoder = None if name is None or is_utf8 else codecs.getincrementaldecoder(name)()
+        name = encoding_of(start, encoding)
+        self._may_be_western, self._encoding = encoding is None, name or "utf-8"
+        self._decoder = None if name is None else codecs.getincrementaldecoder(name)()
         self._rest, self._is_over = b"", False
 
     def read(self, n_bytes: int, /) -> bytes:
@@ -90,6 +94,10 @@ class Utf8Text:
             except UnicodeError as error:
                 raise ValueError(f"{self._source} is not text in {self._encoding}: {CURE}.") from error
         return text
+
+    def encoded(self, content: bytes) -> bytes:
+        """Return text in UTF-8 in the encoding of this text."""
+        return content if self._decoder is None else content.decode().encode(self._encoding)
 
     def _as_utf8(self, content: bytes) -> bytes:
         if self._decoder is not None:
@@ -139,7 +147,7 @@ class Utf8Stream:
             if len(self._start) < MAX_MARK_BYTES and not is_over:
                 return b""
             content, self._is_begun = self._start, True
-            name = self._encoding or marked_encoding(content)
+            name = encoding_of(content, self._encoding)
             if name is not None:
                 self._decoder = codecs.getincrementaldecoder(name)(_KEPT_AS_NO_TEXT)
         if self._decoder is None:

@@ -87,9 +87,9 @@ def read_pieces(source: str, encoding: str | None = None, *, progress: bool = Fa
 
 def read_originals(source: str, encoding: str | None = None, *, progress: bool = False) -> Iterator[Piece]:
     """Yield what `read_pieces` yields, each with the rows as they stand in the file."""
-    with _opened(source, progress) as file:
+    with opened(source, progress) as file:
         name = "standard input" if source == STANDARD else source
-        kind = _kind(file) or _NAMES.get(Path(source).suffix.lower(), "")
+        kind = kind_of(file, source)
         n_rows = 0
         for piece in _READERS[kind](file, name) if kind else _read_text(file, name, encoding):
             frame = piece.frame
@@ -114,7 +114,7 @@ def rows_per_piece(n_columns: int) -> int:
 
 
 @contextmanager
-def _opened(source: str, progress: bool) -> Iterator[BinaryIO]:
+def opened(source: str, progress: bool) -> Iterator[BinaryIO]:
     """Open a file; of standard input and of a pipe, which cannot be read twice, a copy."""
     with ExitStack() as stack:
         if source == STANDARD:
@@ -150,10 +150,12 @@ def _watched(file: BinaryIO, progress: bool) -> Any:
     return wrap_file(file, size, description="", console=Console(stderr=True), transient=True)
 
 
-def _kind(file: BinaryIO) -> str:
+def kind_of(file: BinaryIO, source: str = "") -> str:
+    """Return what a file at its start holds, by its first bytes, else by its name; nothing for text."""
     start = file.read(6)
     file.seek(0)
-    return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), "")
+    by_name = _NAMES.get(Path(source).suffix.lower(), "")
+    return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), by_name)
 
 
 def arrow(name: str) -> Any:
@@ -165,7 +167,7 @@ def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Piec
     """Yield the cells of a text as text."""
     pyarrow, arrow_csv, text = arrow(""), arrow(".csv"), Utf8Text(file, name, encoding)
     try:
-        row, separator, rest = read_header(text, name)
+        row, separator, _, rest = read_header(text, name)
         names, written_names = header(row, separator, name), header_cells(row, separator, name)
         strings = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pyarrow.large_string()), null_values=[""], strings_can_be_null=True
@@ -204,15 +206,25 @@ def _with_points(batch: Any) -> Any:
     return arrow("").table(columns, names=batch.schema.names)
 
 
-def read_header(text: Utf8Text, name: str) -> tuple[bytes, str, bytes]:
-    """Return the first row of a text that is not blank, what separates its cells, and what was read beyond it."""
-    content, found, is_over = b"", None, False
+class Header(NamedTuple):
+    """The first row of a text that is not blank, what separates its cells, and what was read before and after it."""
+
+    row: bytes
+    separator: str
+    before: bytes
+    after: bytes
+
+
+def read_header(text: Utf8Text, name: str) -> Header:
+    """Return the header of a text, or raise a ValueError with the cure where there is none."""
+    whole, content, found, is_over = b"", b"", None, False
     while not is_over and (found is None or found[0] == content):  # its end may be half a line end
         if len(content) > MAX_LINE_BYTES:
             raise _long_header(name)
         read = text.read(BYTES_PER_PIECE)
         is_over = not read
-        content = (content + (read or b"\n")).removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+        whole += read or b"\n"
+        content = whole.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
         found = first_row(content)
     if not content:
         raise ValueError(f"{name} is empty: give a table with a header and rows.")
@@ -221,7 +233,7 @@ def read_header(text: Utf8Text, name: str) -> tuple[bytes, str, bytes]:
         raise _long_header(name)
     if row.endswith(b"\r"):
         raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
-    return row, separator, content[len(row) :]
+    return Header(row, separator, whole[: len(whole) - len(content)], content[len(row) :])
 
 
 def _long_header(name: str) -> ValueError:
@@ -266,7 +278,7 @@ def _written_out(batch: Any, texts: set[str], source: str) -> Iterator[Any]:
 def _read_arrow(file: BinaryIO, name: str) -> Iterator[Piece]:
     pyarrow, ipc = arrow(""), arrow(".ipc")
     try:
-        if _kind(file) == "Arrow":
+        if kind_of(file) == "Arrow":
             whole = ipc.open_file(file)
             batches = (whole.get_batch(number) for number in range(whole.num_record_batches))
         else:

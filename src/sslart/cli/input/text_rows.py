@@ -55,6 +55,30 @@ def whole_rows(file: Readable, separator: str, n_bytes: int, source: str, rest: 
         yield rest
 
 
+def rows_in(text: bytes, separator: str) -> Iterator[bytes]:
+    """Yield the rows of a text, each with its end, which the last one may lack."""
+    if QUOTE not in text:
+        yield from text.splitlines(keepends=True)
+        return
+    row, end = _row_pattern(separator), 0
+    while found := row.match(text, end):
+        end = found.end()
+        yield found[0]
+    if end < len(text):
+        yield text[end:]
+
+
+def with_cell(row: bytes, separator: str, place: int, cell: str) -> bytes:
+    """Return a row with another text in one of its cells, and all else as it is."""
+    pattern, start = re.compile(_cell_pattern(separator).encode()), 0
+    for _ in range(place):
+        start = pattern.match(row, start).end() + 1  # type: ignore[union-attr]
+    end = pattern.match(row, start).end()  # type: ignore[union-attr]
+    if cell != cell.strip() or any(one in cell for one in f'{separator}"\r\n'):
+        cell = '"' + cell.replace('"', '""') + '"'
+    return row[:start] + cell.encode() + row[end:]
+
+
 def _end_of_rows(text: bytes, row: re.Pattern[bytes]) -> int:
     """Return where the last whole row ends."""
     if QUOTE not in text:
@@ -66,7 +90,12 @@ def _end_of_rows(text: bytes, row: re.Pattern[bytes]) -> int:
 
 
 def _row_pattern(separator: str) -> re.Pattern[bytes]:
-    """Return the pattern of a row with its end: a cell is in quotes if its first character is a quote."""
-    other = rf"[^{separator}\r\n]*"
-    cell = rf'(?:"[^"]*(?:""[^"]*)*"(?!"){other}|(?!"){other})'
+    """Return the pattern of a row with its end."""
+    cell = _cell_pattern(separator)
     return re.compile(rf"{cell}(?:{separator}{cell})*(?:\r\n?|\n)".encode())
+
+
+def _cell_pattern(separator: str) -> str:
+    """Return the pattern of a cell: it is in quotes if its first character is a quote."""
+    other = rf"[^{separator}\r\n]*"
+    return rf'(?:"[^"]*(?:""[^"]*)*"(?!"){other}|(?!"){other})'

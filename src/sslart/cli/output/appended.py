@@ -49,13 +49,17 @@ def appended(piece: Piece, predictions: Any, names: dict[str, str], *, named_as_
 
 def appended_types(piece: Piece, types: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """Return the types of the columns of a table with predictions for Parquet: its own columns keep theirs."""
+    return own_types(piece) | {names[name]: kind for name, kind in types.items()}
+
+
+def own_types(piece: Piece) -> dict[str, Any]:
+    """Return the types of the columns of a piece for Parquet; none for those of several kinds, which become text."""
     known = piece.schema.types if piece.schema is not None else map(_type_of, dict(piece.as_written).values())
-    own = {str(name): kind for name, kind in zip(piece.frame.columns, known, strict=True) if kind is not None}
-    return own | {names[name]: kind for name, kind in types.items()}
+    return {str(name): kind for name, kind in zip(piece.frame.columns, known, strict=True) if kind is not None}
 
 
 def _type_of(column: Any) -> Any:
-    """Return the type of a column; None where its values are of several kinds, which are then written as text."""
+    """Return the type of a column; None where its values are of several kinds."""
     pyarrow = arrow("")
     try:
         return pyarrow.array(column, from_pandas=True).type

@@ -120,10 +120,10 @@ def _json(frames: Iterable[Any]) -> Iterator[bytes]:
 
 
 def _parquet(frames: Iterable[Any], types: Mapping[str, Any]) -> Iterator[bytes]:
-    pyarrow, sink, writer, schema = arrow(""), _Buffer(), None, None
+    pyarrow, sink, writer, schema = arrow(""), Buffer(), None, None
     for frame in frames:
         if writer is None:
-            schema = pyarrow.schema([(name, types.get(name, pyarrow.string())) for name in frame.columns])
+            schema = pyarrow.schema([(name, types.get(name) or pyarrow.string()) for name in frame.columns])
             writer = arrow(".parquet").ParquetWriter(sink, schema)
         texts = {name: _texts(frame[name]) for name in frame if types.get(name) is None and frame[name].dtype == object}
         writer.write_table(pyarrow.Table.from_pandas(frame.assign(**texts), schema, preserve_index=False))
@@ -145,19 +145,22 @@ def prediction_types(classes: Any) -> dict[str, Any]:
     return types | dict.fromkeys(("probability", "novelty"), pyarrow.float64())
 
 
-class _Buffer(io.RawIOBase):
+class Buffer(io.RawIOBase):
     """A file whose contents can be taken away while it is written."""
 
     def __init__(self) -> None:
         self._written, self._position = bytearray(), 0
 
     def writable(self) -> bool:
+        """Return that it can be written to."""
         return True
 
     def tell(self) -> int:
+        """Return how many bytes were written."""
         return self._position
 
     def write(self, content: Any) -> int:
+        """Keep bytes until they are taken; return how many."""
         self._written += content
         self._position += len(content)
         return len(content)
