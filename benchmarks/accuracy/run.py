@@ -15,11 +15,9 @@ from threadpoolctl import threadpool_limits
 
 import pieces
 from accuracy import contenders, report
-from accuracy.sets import N_REPEATS, ORDER, task
+from accuracy.findings import OURS, Result
+from accuracy.sets import N_REPEATS, WITH_MANY_LABELS, repeats_of, task
 from pieces import ROOT
-
-OURS = report.OURS
-Result = report.Result
 
 
 @dataclass(frozen=True)
@@ -54,12 +52,14 @@ class Store:
             pieces.store(self.path(result["method"]), [result])
 
 
-def missing(store: Store, sets: Iterable[str], repeats: int, ours: str | None, with_rivals: bool) -> Iterator[Work]:
+def missing(
+    store: Store, sets: Iterable[str], repeats: int, ours: str | None, with_rivals: bool, with_tabpfn: bool = False
+) -> Iterator[Work]:
     """Yield what the store does not have yet."""
     known = store.read()
     for dataset in sets:
-        for repeat in range(repeats):
-            rivals = contenders.rivals(dataset) if with_rivals else {}
+        for repeat in range(repeats_of(dataset, repeats)):
+            rivals = contenders.rivals(dataset, with_tabpfn) if with_rivals else {}
             wanted = tuple(name for name in rivals if (dataset, repeat, name) not in known)
             our = ours if (dataset, repeat, OURS) not in known else None
             if wanted or our:
@@ -70,7 +70,7 @@ def do(work: Work) -> list[Result]:
     """Return the results of one piece of work, measured on one thread."""
     with threadpool_limits(1):
         given, exam = task(work.dataset, work.repeat)
-        methods = contenders.rivals(work.dataset)
+        methods = contenders.rivals(work.dataset, with_tabpfn=True)
         methods = {name: methods[name] for name in work.rivals}
         if work.ours is not None:
             methods[OURS] = contenders.ours(work.ours)
@@ -104,7 +104,10 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only-rivals", action="store_true", help="measure the rivals; print, write no page")
     parser.add_argument("--only-ours", action="store_true", help="measure ours; what the rivals lack stays missing")
     parser.add_argument("--report-only", action="store_true", help="measure nothing; write the page")
-    parser.add_argument("--sets", nargs="+", choices=ORDER, metavar="SET", help="these only; print, write no page")
+    parser.add_argument("--tabpfn", action="store_true", help="measure TabPFN v1 too: see python -m accuracy.tabpfn_v1")
+    parser.add_argument(
+        "--sets", nargs="+", choices=WITH_MANY_LABELS, metavar="SET", help="these only; print, write no page"
+    )
     parser.add_argument("--repeats", type=int, default=N_REPEATS)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=ROOT / "reproduction" / "accuracy")
@@ -118,11 +121,12 @@ def main(line: list[str] | None = None) -> None:
     label = None if arguments.only_rivals else arguments.label or pieces.version_of_ours()
     name = contenders.OURS.get(arguments.ours, arguments.ours)
     store = Store(arguments.out, None if label is None else f"{name.rpartition(':')[2]}-{label}")
-    sets = arguments.sets or ORDER
+    sets = arguments.sets or WITH_MANY_LABELS
     if not arguments.report_only:
         ours = None if arguments.only_rivals else arguments.ours
-        run(store, list(missing(store, sets, arguments.repeats, ours, not arguments.only_ours)), arguments.jobs)
-    speed = arguments.out / "speed.json"
+        wanted = missing(store, sets, arguments.repeats, ours, not arguments.only_ours, arguments.tabpfn)
+        run(store, list(wanted), arguments.jobs)
+    speed, fits = (_measured(arguments.out / name) for name in ("speed.json", "fits.json"))
     text = report.page(
         list(store.read().values()),
         sets,
@@ -130,13 +134,18 @@ def main(line: list[str] | None = None) -> None:
         command=shlex.join(["python", "-m", "accuracy.run", *(sys.argv[1:] if line is None else line)]),
         ours=name,
         label=label,
-        speed=json.loads(speed.read_text()) if speed.exists() else None,
+        speed=speed,
+        fits=fits,
     )
     if arguments.only_rivals or arguments.sets:
         print(text)
     else:
         arguments.page.write_text(text)
         print(f"wrote {arguments.page}")
+
+
+def _measured(path: Path) -> Result | None:
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""The data of the accuracy benchmark: the paper's UCI sets, sets of KEEL, images; their halves and their splits."""
+"""The data of the accuracy benchmark: UCI, KEEL, images, sets with many labels; their halves and their splits."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.datasets import fetch_covtype, load_digits, make_classification
 
 from sslart.experiments._framework import sets as _sets
 from sslart.experiments._framework.protocol import Exam, Split, Task, seed_of, split, task_and_exam
@@ -21,6 +22,14 @@ OTHER = (
     *("twonorm", "vehicle", "vowel", "wisconsin"),
 )
 IMAGES = ("digits", "USPS", "MNIST")
+# sets with many labels, and how many samples are labelled, unlabelled, and for the test; None: a fifth is the test, and
+# a fifth of the rest is labelled
+SYNTHETIC = "synthetic"
+MANY_LABELS: dict[str, tuple[int, int, int] | None] = {
+    SYNTHETIC: (5_000, 5_000, 5_000),
+    "covtype": (50_000, 50_000, 20_000),
+    "UNSW-NB15": None,
+}
 
 # What ours does is chosen on the tuning halves, and judged on the checking halves.
 UCI_TUNING, UCI_CHECKING = UCI[0::2], UCI[1::2]
@@ -33,13 +42,14 @@ GROUPS = {
     "Other sets, checking half": OTHER_CHECKING,
 }
 ORDER = (*UCI, *OTHER_CHECKING, *OTHER_TUNING, *IMAGES)
+WITH_MANY_LABELS = (*ORDER, *MANY_LABELS)
 
-N_REPEATS = 10
+N_REPEATS, MAX_REPEATS_OF_MANY_LABELS = 10, 3
 TEST_SHARE = 0.2
 LABELLED_SHARE = 0.2
 LABELLED_SHARES = {**dict.fromkeys(_sets.MULTICLASS, 0.25), "digits": 0.05}  # where it is another
 MAX_ROWS, MIN_OF_A_CLASS = 2000, 5
-N_LABELLED_IMAGES, N_UNLABELLED_IMAGES, N_TEST_IMAGES = 500, 8500, 2000
+N_IMAGES = (500, 8500, 2000)  # labelled, unlabelled, and for the test
 
 
 def keel_folder() -> Path | None:
@@ -58,6 +68,11 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     if name == "digits":
         X, y = load_digits(return_X_y=True)
         return X, y.astype(str)
+    if name == SYNTHETIC:
+        n_samples = sum(MANY_LABELS[name] or ())
+        return synthetic(n_samples, 30)
+    if name == "covtype":
+        return covtype()
     bunch = _sets.load(name)
     return bunch.data, bunch.target.astype(str)
 
@@ -90,19 +105,47 @@ def _keel(name: str) -> tuple[Any, np.ndarray]:
     return X[enough].reset_index(drop=True), y[enough]
 
 
+def synthetic(n_samples: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return two classes of four clusters each, in a third of the features; another third repeats those, linearly."""
+    third = n_features // 3
+    shape = {"n_informative": third, "n_redundant": third, "n_clusters_per_class": 4}
+    X, y = make_classification(n_samples, n_features, **shape, random_state=0)
+    return X, y.astype(str)
+
+
+def covtype() -> tuple[np.ndarray, np.ndarray]:
+    """Return covtype from the folder in SSLART_DATA, or as scikit-learn downloads it."""
+    import pandas as pd
+
+    path = Path(os.environ.get("SSLART_DATA", "")) / "covtype" / "covtype.csv.gz"
+    if not path.exists():
+        X, y = fetch_covtype(return_X_y=True)
+        return X, y.astype(str)
+    table = pd.read_csv(path)
+    return table.iloc[:, :-1].to_numpy(dtype=float), table.iloc[:, -1].to_numpy().astype(str)
+
+
+def repeats_of(name: str, repeats: int) -> int:
+    """Return how often a set is divided: sets with many labels vary less, and take long."""
+    return min(repeats, MAX_REPEATS_OF_MANY_LABELS) if name in MANY_LABELS else repeats
+
+
 def task(name: str, repeat: int) -> tuple[Task, Exam]:
     """Return what a method may see of a set in one repetition, and the exam that scores it."""
     X, y = load(name)
     seed = seed_of(0, name, repeat)
     random = np.random.RandomState(seed)
-    if name in _sets.IMAGES:
-        rows = _drawn(len(y), random)
+    sizes = N_IMAGES if name in _sets.IMAGES else MANY_LABELS.get(name)
+    if sizes is not None:
+        rows = drawn(len(y), sizes, random)
     else:
         rows = split(y, random, test=TEST_SHARE, labelled=LABELLED_SHARES.get(name, LABELLED_SHARE))
     return task_and_exam(X, y, rows, seed)
 
 
-def _drawn(n_images: int, random: np.random.RandomState) -> Split:
-    n_training = N_LABELLED_IMAGES + N_UNLABELLED_IMAGES
-    drawn = random.permutation(n_images)[: n_training + N_TEST_IMAGES]
-    return Split(drawn[:N_LABELLED_IMAGES], drawn[N_LABELLED_IMAGES:n_training], drawn[n_training:])
+def drawn(n_samples: int, sizes: tuple[int, int, int], random: np.random.RandomState) -> Split:
+    """Return rows at random: so many labelled, unlabelled, and for the test; of the last fewer where rows run out."""
+    n_labelled, n_unlabelled, n_test = sizes
+    n_training = n_labelled + n_unlabelled
+    rows = random.permutation(n_samples)[: n_training + n_test]
+    return Split(rows[:n_labelled], rows[n_labelled:n_training], rows[n_training:])

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import numpy as np
 from scipy.stats import rankdata
 
-from accuracy.report import Result
+from accuracy.findings import Result
 from imbalanced import sets
 from imbalanced.contenders import MEASURES, OURS, RANKED
 from sslart._utils.tables import markdown_table

@@ -12,7 +12,7 @@ from sslart._utils.optional import install_command
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-FOR_DEVELOPERS = {"test", "bench", "docs", "lint"}
+FOR_DEVELOPERS = {"test", "accuracy", "bench", "docs", "lint"}
 PAGES = (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst"))
 SOURCES = (*(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"))
 
