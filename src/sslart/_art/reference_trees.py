@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sslart._art.reference_terms import Flags, ReferenceTerm
 from sslart._utils.arrays import FloatArray, IntArray
@@ -143,7 +145,7 @@ def _best_split(
     return best
 
 
-def _sum(values: FloatArray) -> float:
+def _sum(values: NDArray[Any]) -> float:
     return float(np.add.accumulate(values)[-1])
 
 

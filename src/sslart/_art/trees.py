@@ -90,8 +90,17 @@ class Forest:
                 values,
                 stop_flag(),
             )
-            nodes = (array[:n].copy() for array in (features, thresholds, left, shares))
-            trees.append(cls(np.zeros(1, dtype=np.int64), *nodes, values[: int((features[:n] == LEAF).sum())].copy()))
+            n_leaves = int((features[:n] == LEAF).sum())
+            trees.append(
+                cls(
+                    np.zeros(1, dtype=np.int64),
+                    features[:n].copy(),
+                    thresholds[:n].copy(),
+                    left[:n].copy(),
+                    shares[:n].copy(),
+                    values[:n_leaves].copy(),
+                )
+            )
         return cls.joined(trees)
 
     @classmethod

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from sslart._mapping.evidence.bases.trees import TreeFamily
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
-from sslart._mapping.evidence.many.classes import has_many_classes, sample_of_classes
-from sslart._mapping.evidence.many.learning import MAX_LABELS, Able, learn_many_classes, terms_of_many
+from sslart._mapping.evidence.many.classes import MAX_CHOOSING, has_many_classes, sample_of_classes
+from sslart._mapping.evidence.many.labels import learn_many_labels
+from sslart._mapping.evidence.many.learning import MAX_LABELS, Able, learn_many_classes
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
@@ -97,17 +99,20 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
     """Try all candidates, weight them by their leave-one-out score, and learn with those that matter.
 
     The same choice is made without each block of labels, so that what is predicted for a left-out label depends on it
-    in no way. Of many labels a subset is used: `learn_all` goes on with all of them. `nodes` are those that the boxes
-    stand for.
+    in no way. `nodes` are those that the boxes stand for. Where labels or classes are many, see `choose_by_some`.
     """
-    trial = Trial(labelled.subset(MAX_LABELS))
-    able = Able.of(labelled) if len(trial.labelled.classes) < len(labelled.classes) else None
-    mixtures, fits = _weighted(trial, candidates(trial.design, fixed), fixed, able, by_block=not labelled.as_before)
+    trial = Trial(labelled)
+    mixtures, fits = _weighted(trial, candidates(trial.design, fixed), fixed, None, by_block=not labelled.as_before)
     return _solution(trial, nodes, mixtures, fits)
 
 
+def is_chosen_by_some(labelled: LabelledSet) -> bool:
+    """Return whether labels or classes are so many that some of the labels choose for all."""
+    return has_many_classes(labelled) or len(labelled.classes) > MAX_LABELS
+
+
 class Choice(NamedTuple):
-    """What was chosen where classes are many.
+    """What was chosen where labels or classes are many.
 
     Attributes
     ----------
@@ -123,9 +128,12 @@ class Choice(NamedTuple):
     by_labels: bool
 
 
-def choose_of_many_classes(labelled: LabelledSet, fixed: FixedSettings) -> Choice:
-    """Choose settings on the labels of some classes; without a choice where too few classes have two labels."""
-    sample = sample_of_classes(labelled)
+def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> Choice:
+    """Choose settings by some of the labels, and where classes are many, by those of some classes.
+
+    There is no choice where too few classes have two labels.
+    """
+    sample = sample_of_classes(labelled) if has_many_classes(labelled) else labelled.subset(MAX_CHOOSING)
     if sample is None or sample.rows is None:
         return Choice((_untried(labelled, fixed),), np.full(len(labelled.classes), NO_BLOCK), False)
     trial = Trial(sample)
@@ -134,8 +142,12 @@ def choose_of_many_classes(labelled: LabelledSet, fixed: FixedSettings) -> Choic
         mixtures, _ = _weighted(trial, tried, fixed, None, by_block=True)
         return Choice(tuple(mixtures), labelled.blocks, True)
     able = Able.of(labelled)
-    tried = [one for one in tried if able.allows(one)] or candidates(trial.design, fixed._replace(families=BOXES_ONLY))
-    mixtures, _ = _weighted(trial, tried, fixed, able, by_block=False)
+    trees = [] if able.ridge_only else [one for one in tried if isinstance(family_of(one[0]), TreeFamily)]
+    others = [one for one in tried if able.allows(one) and one not in trees]
+    if not (others or trees):
+        others = candidates(trial.design, fixed._replace(families=BOXES_ONLY))
+    mixtures = _weighted(trial, others, fixed, able, by_block=False)[0] if others else []
+    mixtures += [Mixture(specs, 0.0, 0.0 if others else 1.0) for specs in trees]  # their share is found by all labels
     blocks = np.full(len(labelled.classes), NO_BLOCK)
     blocks[sample.rows] = labelled.blocks[sample.rows]
     return Choice(tuple(mixtures), blocks, True)
@@ -241,24 +253,17 @@ def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: 
 
 def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
     """Learn with mixtures that were chosen before."""
-    if has_many_classes(labelled) and len(labelled.classes) > MAX_LABELS:
-        readout, left_out, rows = learn_many_classes(labelled, mixtures, nodes)
+    if len(labelled.classes) > MAX_LABELS:
+        learn_many = learn_many_classes if has_many_classes(labelled) else learn_many_labels
+        readout, left_out, rows, used = learn_many(labelled, mixtures, nodes)
         groups, counts = labelled.groups.of_rows(rows), labelled.counts[rows]
-        return Solution(readout, tuple(mixtures), left_out, labelled.classes[rows], groups, counts, rows)
-    trial = Trial(labelled.subset(MAX_LABELS))
+        return Solution(readout, used, left_out, labelled.classes[rows], groups, counts, rows)
+    trial = Trial(labelled)
     ridges: dict[tuple[BasisSpec, ...], list[float]] = {}
     for mixture in mixtures:
         ridges.setdefault(mixture.specs, []).append(mixture.ridge)
     fits = {(specs, fit.ridge): fit for specs, those in ridges.items() for fit in trial.fits(specs, those)}
-    return learn_all(labelled, _solution(trial, nodes, mixtures, [fits[one.specs, one.ridge] for one in mixtures]))
-
-
-def learn_all(labelled: LabelledSet, few: Solution) -> Solution:
-    """Return what was learnt from a subset of the labels as learnt from all of them; probabilities stay the same."""
-    if len(few.classes) == len(labelled.classes):
-        return few
-    scaler, builder = terms_of_many(labelled, few.mixtures)
-    return replace(few, readout=builder.readout(scaler, few.readout.nodes, few.left_out, few.classes, few.counts))
+    return _solution(trial, nodes, mixtures, [fits[one.specs, one.ridge] for one in mixtures])
 
 
 def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> IntArray:

@@ -22,9 +22,8 @@ from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers
 
-MANY_LABELS = 1000
-N_TREES, N_TREES_OF_MANY = 256, 128
-LEFT_OUT, LEFT_OUT_OF_MANY = 0.25, 0.1  # of the blocks, by each tree
+N_TREES = 256
+LEFT_OUT = 0.25  # of the blocks, by each tree
 MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
 SHARE_TRIED = 0.5  # of the features, at each node
 MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
@@ -57,20 +56,9 @@ class TreeBasis(Basis):
         labelled = design.labelled
         super().__init__(spec, np.zeros((len(labelled.classes), 0)), labelled.ridge_weights)
         self._labelled, self._samples = labelled, design.samples_on(spec.rank_weight)
-        is_many = len(labelled.classes) > MANY_LABELS
-        n_trees = N_TREES_OF_MANY if is_many else N_TREES
         numbers, self._block_of = np.unique(labelled.blocks, return_inverse=True)
-        n_left_out = max(round((LEFT_OUT_OF_MANY if is_many else LEFT_OUT) * len(numbers)), 1)
-        self._is_without = _drawn(n_trees, len(numbers), n_left_out, labelled.seed)
-        self.forest = Forest.grown(
-            self._samples,
-            labelled.classes,
-            labelled.n_classes,
-            np.where(self._is_without[:, self._block_of], 0.0, labelled.row_weights),
-            keys_of_numbers(np.arange(n_trees), labelled.seed),
-            max(round(spec.bandwidth * self._samples.shape[1]), 1),
-            MIN_WEIGHT,
-        )
+        self._is_without = _drawn(len(numbers), max(round(LEFT_OUT * len(numbers)), 1), labelled.seed)
+        self.forest = forest_of(spec, design, ~self._is_without[:, self._block_of])
 
     @cached_property
     def _left_out_by_tree(self) -> FloatArray:
@@ -100,13 +88,27 @@ class TreeBasis(Basis):
         return [TreeTerm(self.spec.rank_weight, replace(self.forest, values=weights))]
 
 
-def _drawn(n_trees: int, n_blocks: int, n_left_out: int, seed: int) -> BoolArray:
+def _drawn(n_blocks: int, n_left_out: int, seed: int) -> BoolArray:
     """Return which blocks each tree is grown without, at random."""
     random = np.random.RandomState(seed)
-    chosen = np.argsort(random.random_sample((n_trees, n_blocks)), axis=1)[:, :n_left_out]
-    drawn = np.zeros((n_trees, n_blocks), dtype=bool)
+    chosen = np.argsort(random.random_sample((N_TREES, n_blocks)), axis=1)[:, :n_left_out]
+    drawn = np.zeros((N_TREES, n_blocks), dtype=bool)
     np.put_along_axis(drawn, chosen, True, axis=1)
     return drawn
+
+
+def forest_of(spec: BasisSpec, design: DesignMatrices, takes_part: BoolArray) -> Forest:
+    """Return a tree for each row of `takes_part`, which shows the labels it is grown from."""
+    labelled, samples = design.labelled, design.samples_on(spec.rank_weight)
+    return Forest.grown(
+        samples,
+        labelled.classes,
+        labelled.n_classes,
+        np.where(takes_part, labelled.row_weights, 0.0),
+        keys_of_numbers(np.arange(len(takes_part)), labelled.seed),
+        max(round(spec.bandwidth * samples.shape[1]), 1),
+        MIN_WEIGHT,
+    )
 
 
 class TreeFamily(Family):

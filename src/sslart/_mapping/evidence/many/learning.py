@@ -1,4 +1,4 @@
-"""Learning from many labels with mixtures that some of the labels have chosen, in the primal."""
+"""Learning from many labels of many classes with mixtures that some of the labels have chosen, in the primal."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import family_of
 from sslart._mapping.evidence.many.classes import has_many_classes, left_out_rows
 from sslart._mapping.evidence.many.primal import PrimalRidge
-from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
-from sslart._mapping.evidence.ridge import primal
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, BasisSpec, Mixture
 from sslart._utils.arrays import FloatArray, IntArray
 
@@ -52,11 +50,12 @@ class Able(NamedTuple):
 
 
 class LearntFromMany(NamedTuple):
-    """A readout, and the scores of some labels, (n_rows, n_classes), predicted without them."""
+    """A readout, the scores of some labels, (n_rows, n_classes), predicted without them, and what it is made of."""
 
     readout: Readout
     left_out: FloatArray
     rows: IntArray
+    mixtures: tuple[Mixture, ...]
 
 
 def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> LearntFromMany:
@@ -81,31 +80,4 @@ def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes
         builder.add(terms)
         left_out += share * regression.left_out(rows, groups)
     readout = builder.readout(design.scaler, nodes, left_out, labelled.classes[rows], labelled.counts[rows])
-    return LearntFromMany(readout, left_out, rows)
-
-
-def terms_of_many(labelled: LabelledSet, mixtures: Sequence[Mixture]) -> tuple[RankScaler, ReadoutBuilder]:
-    """Learn from many labels of a few classes: the scores are those that the dual would give."""
-    design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(MAX_BOXES)))
-    best = Able.of(labelled).best(mixtures)
-    total = sum(one.weight for one in best)
-    builder = ReadoutBuilder(labelled.n_classes)
-    for mixture in best:
-        share = mixture.weight / total
-        bases = [family_of(spec).basis(spec, design) for spec in mixture.specs]
-        own = bases[0].own_weights(labelled.targets)
-        if own is not None:
-            builder.add(bases[0].terms(share * own))
-            continue
-        matrix = np.hstack([np.ones((len(labelled.classes), 1)), *(basis.matrix for basis in bases)])
-        targets = labelled.targets
-        if labelled.ridge_weights is not None:
-            root = np.sqrt(labelled.ridge_weights)[:, None]
-            matrix, targets = matrix * root, targets * root
-        scales = np.repeat([len(bases) * basis.scale for basis in bases], [basis.matrix.shape[1] for basis in bases])
-        found = share * primal(matrix, np.append(1.0, scales), targets, mixture.ridge)
-        builder.bias += found[0]
-        ends = np.cumsum([basis.matrix.shape[1] for basis in bases])[:-1]
-        for basis, weights in zip(bases, np.split(found[1:], ends), strict=True):
-            builder.add(basis.terms(weights))
-    return design.scaler, builder
+    return LearntFromMany(readout, left_out, rows, tuple(best))

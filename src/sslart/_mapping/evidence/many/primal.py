@@ -26,27 +26,45 @@ class PrimalRidge:
     bases : sequence of Basis
     labelled : LabelledSet
     ridge : float
+    rows : array of int or None
+        The labels to learn from; None: all.
     """
 
-    def __init__(self, bases: Sequence[Basis], labelled: LabelledSet, ridge: float) -> None:
+    def __init__(
+        self, bases: Sequence[Basis], labelled: LabelledSet, ridge: float, rows: IntArray | None = None
+    ) -> None:
         self._bases, self._labelled = bases, labelled
-        n_labels, sizes = len(labelled.classes), [basis.matrix.shape[1] for basis in bases]
+        sizes = [basis.matrix.shape[1] for basis in bases]
         self._ends = np.cumsum([1, *sizes])[:-1]
         self._root = None if labelled.ridge_weights is None else np.sqrt(labelled.ridge_weights)
-        penalties = ridge * np.append(1.0, np.repeat([len(bases) * basis.scale for basis in bases], sizes))
-        system = np.diag(penalties)
-        sums = np.zeros((labelled.n_classes, len(system)))
-        for start in range(0, n_labels, ROWS_AT_ONCE):
-            rows = np.arange(start, min(start + ROWS_AT_ONCE, n_labels))
-            matrix = self._matrix(rows)
-            system += gram_matrix(matrix.T)
-            sums += _sums_by_class(matrix if self._root is None else matrix * self._root[rows, None], rows, labelled)
-        self._factor = Cholesky(system, penalties, overwrite=True)
-        self.weights = self._factor.solve(sums.T)
+        self._penalties = ridge * np.append(1.0, np.repeat([len(bases) * basis.scale for basis in bases], sizes))
+        self._system = np.diag(self._penalties)
+        self._sums = np.zeros((labelled.n_classes, len(self._system)))
+        self.add(np.arange(len(labelled.classes)) if rows is None else rows)
+
+    def add(self, rows: IntArray) -> None:
+        """Learn from further labels."""
+        labelled = self._labelled
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            own = rows[start : start + ROWS_AT_ONCE]
+            matrix = self._matrix(own)
+            self._system += gram_matrix(matrix.T)
+            self._sums += _sums_by_class(
+                matrix if self._root is None else matrix * self._root[own, None], own, labelled
+            )
+        self._factor = Cholesky(self._system, self._penalties)
+        self.weights = self._factor.solve(self._sums.T)
+
+    def predicted(self, rows: IntArray) -> FloatArray:
+        """Return the scores of some labelled samples, shape (n_rows, n_classes)."""
+        return multiply(self._functions(rows), self.weights)
+
+    def _functions(self, rows: IntArray) -> FloatArray:
+        return np.hstack([np.ones((len(rows), 1)), *(basis.matrix[rows] for basis in self._bases)])
 
     def _matrix(self, rows: IntArray) -> FloatArray:
         """Return the functions at some labels, times the roots of their weights."""
-        matrix = np.hstack([np.ones((len(rows), 1)), *(basis.matrix[rows] for basis in self._bases)])
+        matrix = self._functions(rows)
         return matrix if self._root is None else matrix * self._root[rows, None]
 
     def terms(self, share: float) -> tuple[FloatArray, list[Term]]:
