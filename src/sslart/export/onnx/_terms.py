@@ -17,9 +17,11 @@ from sslart._mapping.evidence.bases.boxes import BoxTerm
 from sslart._mapping.evidence.bases.graph import GraphTerm
 from sslart._mapping.evidence.bases.linear import LinearTerm
 from sslart._mapping.evidence.bases.splines import N_KNOTS, SplineTerm
+from sslart._mapping.evidence.bases.trees import TreeTerm
 from sslart.export.onnx._box_groups import StackedBoxes, stacked_by_size
 from sslart.export.onnx._graph import DOUBLE, FLOAT, INT64, Value
 from sslart.export.onnx._scales import ScaledSamples
+from sslart.export.onnx._trees import tree_scores
 
 
 class Part(NamedTuple):
@@ -119,9 +121,17 @@ def _spline_parts(terms: list[SplineTerm]) -> list[Part]:
     return [part(term) for term in terms]
 
 
+def _tree_parts(terms: list[TreeTerm]) -> list[Part]:
+    def part(term: TreeTerm) -> Part:
+        return Part(len(term.forest.features), lambda samples: tree_scores(term, samples))
+
+    return [part(term) for term in terms]
+
+
 CONVERTERS: dict[type[Term], Callable[[list[Any]], list[Part]]] = {
     BoxTerm: _box_parts,
     GraphTerm: _graph_parts,
     LinearTerm: _linear_parts,
     SplineTerm: _spline_parts,
+    TreeTerm: _tree_parts,
 }
