@@ -19,7 +19,7 @@ from conftest import EVIDENCE, name_of
 from sslart import SSLART, AutoSSLART, FuzzyARTMAP
 from sslart._art.backend import use_backend
 from sslart._mapping.evidence.families import FAMILY_NAMES
-from sslart._mapping.evidence.selection import choose, terms_of_many
+from sslart._mapping.evidence.selection import choose, learn_many_labels
 from sslart._mapping.model_view import view_of
 from test_persistence import at, forged
 
@@ -283,11 +283,11 @@ def test_many_labels_are_learnt_once_however_often_settings_are_chosen(
     whole = AutoSSLART(bounds=(-3, 12), random_state=0).partial_fit(X, y)
     model, n_learnt = AutoSSLART(bounds=(-3, 12), random_state=0), []
 
-    def counted(labelled: Any, mixtures: Any) -> Any:
+    def counted(labelled: Any, mixtures: Any, nodes: Any) -> Any:
         n_learnt.append(len(labelled.classes))
-        return terms_of_many(labelled, mixtures)
+        return learn_many_labels(labelled, mixtures, nodes)
 
-    monkeypatch.setattr("sslart._mapping.evidence.selection.terms_of_many", counted)
+    monkeypatch.setattr("sslart._mapping.evidence.selection.learn_many_labels", counted)
     for start in range(0, len(X), length):
         model.partial_fit(X[start : start + length], y[start : start + length])
     assert n_learnt == ([24, 32, 48, 64, 96] if length == 1 else [])  # where a call ends with a choice

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
 from sslart._mapping.evidence.copies import LabelGroups
-from sslart._mapping.evidence.ridge import DualRidge, left_out_without, primal
+from sslart._mapping.evidence.ridge import DualRidge, left_out_without
 
 EXACT = 1e-8
 
@@ -74,16 +73,6 @@ def test_many_ridges_give_what_each_gives_alone() -> None:
         np.testing.assert_array_equal(fit.left_out, alone.left_out)
     for coefficients, fit in zip(once.coefficients(ridges), once.fits(ridges), strict=True):
         np.testing.assert_array_equal(coefficients, fit.coefficients)
-
-
-@pytest.mark.parametrize(("n", "n_terms"), [(30, 5), (5, 30), (12, 12)])
-@pytest.mark.parametrize("ridge", [1e-3, 0.1, 10.0])
-def test_primal_gives_the_weights_of_the_dual(n: int, n_terms: int, ridge: float) -> None:
-    matrix, targets = problem(n, n, n_terms)
-    penalties = np.random.RandomState(0).uniform(0.2, 3.0, n_terms)
-    scaled = matrix / penalties  # |w|² with penalties is that of weights times their root
-    fit = next(DualRidge(scaled @ matrix.T, targets).fits([ridge]))
-    np.testing.assert_allclose(primal(matrix, penalties, targets, ridge), scaled.T @ fit.coefficients, atol=EXACT)
 
 
 def test_duplicates_and_samples_without_activation_do_no_harm() -> None:

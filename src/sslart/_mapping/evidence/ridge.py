@@ -1,4 +1,4 @@
-"""Ridge regression of class indicators: in the dual with exact leave-one-out, and in the primal for many labels."""
+"""Ridge regression of class indicators in the dual, with exact leave-one-out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, gram_matrix, multiply
+from sslart._art.algebra import Cholesky, multiply
 from sslart._utils.arrays import FloatArray, IntArray
 
 MAX_AT_ONCE = 64  # labels for which several λ are taken together
@@ -165,11 +165,3 @@ def _without(
         inner[:, inside[:, group[:, 0]]] = np.eye(group.shape[1])
         found[:, :, group] = targets[group] - Cholesky(inner).solve(rest[:, :, group])
     return np.asarray(found)
-
-
-def primal(matrix: FloatArray, penalties: FloatArray, targets: FloatArray, ridge: float) -> FloatArray:
-    """Return the weights w that minimise |Φw − Y|² + λ Σ penalty · w²: those that the dual gives."""
-    system = gram_matrix(matrix.T)
-    places = np.arange(len(system))
-    system[places, places] += ridge * penalties
-    return Cholesky(system, ridge * penalties, overwrite=True).solve(multiply(matrix.T, targets))

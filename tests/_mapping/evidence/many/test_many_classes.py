@@ -20,7 +20,7 @@ from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.many.classes import left_out_rows, sample_of_classes
 from sslart._mapping.evidence.many.primal import PrimalRidge
-from sslart._mapping.evidence.selection import choose_of_many_classes
+from sslart._mapping.evidence.selection import choose_by_some
 from sslart._mapping.evidence.settings import NO_BLOCK, BasisSpec, FixedSettings
 from sslart._mapping.model_view import view_of
 
@@ -92,7 +92,7 @@ def test_the_classes_that_settings_are_chosen_on_have_several_labels_each() -> N
 def test_what_is_left_out_had_no_part_in_the_choice() -> None:
     labelled = of_many(1500, 150)
     fixed = FixedSettings(families=("box",), bandwidth=0.25, ridge=0.01, rank_weight=0.5)
-    choice = choose_of_many_classes(labelled, fixed)
+    choice = choose_by_some(labelled, fixed)
     chosen_on = np.flatnonzero(choice.blocks != NO_BLOCK)
     assert choice.by_labels
     assert 20 <= len(chosen_on) <= 500
