@@ -53,3 +53,24 @@ def share(count: int, total: int) -> Estimate:
     if total == 0:
         return Estimate(None, None, None, count, total)
     return Estimate(count / total, *wilson(count, total), count, total)
+
+
+def difference(first: Estimate, second: Estimate) -> Estimate | None:
+    """Return how much higher the second of two shares is, with Newcombe's 95 % interval; None where one is not known.
+
+    Examples
+    --------
+    >>> from sslart._utils.intervals import difference, share
+    >>> found = difference(share(8, 20), share(18, 20))
+    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
+    (0.5, 0.21, 0.7)
+    """
+    ends = first.value, first.low, first.high, second.value, second.low, second.high
+    if None in ends:
+        return None
+    old, old_low, old_high, new, new_low, new_high = (end or 0.0 for end in ends)
+    below, above = (
+        sqrt((new - new_low) ** 2 + (old_high - old) ** 2),
+        sqrt((new_high - new) ** 2 + (old - old_low) ** 2),
+    )
+    return Estimate(new - old, new - old - below, new - old + above)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 import sslart
+from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import summarise
 from sslart.cli import main
-from tables import iris_model, mixed_model
+from tables import fitted, iris, iris_model, mixed_model
 
 Captured = pytest.CaptureFixture[str]
 
@@ -27,6 +30,42 @@ def test_it_learns_what_the_library_learns(tmp_path: Path, capsys: Captured) -> 
     assert (summary["samples"], summary["labelled"], summary["new_classes"]) == (30, 30, [])
     expected.partial_fit(data.data[1::5], y[1::5])
     assert (sslart.load(path).predict_proba(data.data) == expected.predict_proba(data.data)).all()
+
+
+def test_it_shows_how_the_accuracy_has_changed(tmp_path: Path, capsys: Captured) -> None:
+    """Right labels change little where all is known; wrong ones make the model worse, beyond chance."""
+    data, path = load_iris(as_frame=True), iris_model(tmp_path)
+    names = data.target_names[data.target]
+    model, new = path.read_bytes(), tmp_path / "new.csv"
+    found, words = [], []
+    for labels in (names[1::5], np.random.default_rng(0).permutation(names)[1::5]):
+        path.write_bytes(model)
+        data.data[1::5].assign(species=labels).to_csv(new, index=False)
+        before = summarise(view_of(sslart.load(path))).accuracy
+        assert (
+            main(["update", str(path), str(new), "--label", "species", "--out", str(tmp_path / "other"), "--json"]) == 0
+        )
+        found.append(json.loads(capsys.readouterr().out))
+        assert main(["update", str(path), str(new), "--label", "species"]) == 0
+        printed = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines() if "  " in line)
+        after = summarise(view_of(sslart.load(path))).accuracy
+        assert before is not None
+        assert after is not None
+        assert found[-1]["accuracy_before"] == vars(before)
+        assert found[-1]["accuracy"] == vars(after)
+        assert printed["accuracy before"].strip().startswith(str(before))
+        assert printed["accuracy"].strip().startswith(str(after))
+        assert f"{100 * found[-1]['change']['value']:+.1f} points" in printed["change"]
+        words.append(printed["change"].rpartition(": ")[2])
+    assert words == ["no clear change, since the interval includes 0", "the accuracy is lower than before"]
+    assert found[0]["change"]["low"] <= 0 <= found[0]["change"]["high"]
+    assert found[1]["change"]["high"] < 0
+
+
+def test_without_an_accuracy_the_reason_is_shown(tmp_path: Path, capsys: Captured) -> None:
+    path = fitted(iris(tmp_path), "--label", "species", "--id", "flower", "--mapping", "one-to-many")
+    assert main(["update", str(path), str(tmp_path / "iris.csv"), "--label", "species", "--again"]) == 0
+    assert "accuracy before  not measured: the model keeps no labelled samples" in capsys.readouterr().out
 
 
 def test_new_classes_and_categories_come_in(tmp_path: Path, capsys: Captured) -> None:

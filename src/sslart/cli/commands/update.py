@@ -7,7 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import summarise
 from sslart._utils.text import plural
+from sslart.cli._evaluate import QualityChange
 from sslart.cli._learnt_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
 from sslart.cli._output import (
@@ -57,6 +59,9 @@ def run(
     Rows that the model has learnt before are left out: those of the same --id or, without one, those with the same
     values. A row that was learnt without a label and now has one is learnt. The file is read piece by piece and may be
     larger than memory.
+
+    The accuracy before and after is that on the labels which the model had at that time, each left out and predicted by
+    the others. There is no clear change where the 95 % interval of their difference includes 0.
     """
     target = out or model_file
     check_target(target, data)
@@ -64,6 +69,7 @@ def run(
     with file.owned():
         model, rows = file.read()
         n_boxes, classes = int(model.n_nodes_), set(model.classes_.tolist())
+        before = None if quiet and not as_json else summarise(view_of(model))
         learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
         for frame in read_pieces(data, encoding, progress=not quiet):
             learning.learn(frame)
@@ -77,11 +83,16 @@ def run(
     }
     if not quiet:
         learning.print_notes()
+    if before is None:
+        return
+    change = QualityChange(before, summarise(view_of(model)))
     if as_json:
-        print_json(summary)
-    elif not quiet:
-        summary["new_classes"] = ", ".join(map(str, summary["new_classes"])) or "none"
-        print_table(("learnt", ""), [(name.replace("_", " "), str(value)) for name, value in summary.items()])
+        print_json({**summary, **change.to_dict()})
+        return
+    summary["new_classes"] = ", ".join(map(str, summary["new_classes"])) or "none"
+    summary |= {"accuracy_before": change.before.accuracy_text(), "accuracy": change.after.accuracy_text()}
+    summary["change"] = str(change)
+    print_table(("learnt", ""), [(name.replace("_", " "), str(value)) for name, value in summary.items()])
 
 
 class _Learning:
