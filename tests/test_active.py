@@ -179,3 +179,57 @@ def test_what_is_no_fitted_classifier_is_refused() -> None:
         QueryPool(SSLART())
     with pytest.raises(ValueError, match="n of best"):
         select_queries(FuzzyARTMAP().fit(X, Y), X, 0)
+
+
+def test_an_answer_for_a_whole_box_counts_as_often_as_it_has_samples_but_once_in_quality() -> None:
+    model = AutoSSLART(random_state=0).partial_fit(X)
+    pool = QueryPool(model)
+    pool.add(X)
+    queries = pool.best(12)
+    several = [query for query in queries if query.tight]
+    assert len(several) > 3
+    for query in queries:
+        pool.answer(query, Y[query.row], whole_box=query.tight)
+    weights = [query.n_samples if query.tight else 1 for query in queries]
+    assert view_of(model).members[0].counts.sum() == sum(weights)
+    left_out = view_of(model).left_out
+    assert left_out is not None
+    assert left_out.n_labels == len(queries)
+    answered = {query.node for query in several}
+    assert not any(query.node in answered for query in pool.best(400))
+
+
+def test_only_a_tight_box_can_be_answered_for_as_a_whole() -> None:
+    random = np.random.RandomState(0)
+    wide = AutoSSLART(0.0, random_state=0).partial_fit(random.uniform(size=(50, 3)))
+    pool = QueryPool(wide)
+    pool.add(random.uniform(size=(50, 3)))
+    (query,) = pool.best(1)
+    assert query.n_samples == 50
+    assert not query.tight
+    with pytest.raises(ValueError, match=r"query\.tight"):
+        pool.answer(query, 1, whole_box=True)
+    pool.answer(query, 1)
+    assert view_of(wide).members[0].counts.sum() == 1
+
+
+def test_the_labels_of_a_tight_box_agree() -> None:
+    twins = np.array([[0.5, 0.5]] * 4 + [[0.0, 0.0], [1.0, 1.0]])
+    model = SSLART(0.9, shuffle=False).partial_fit(twins)
+    pool = QueryPool(model)
+    pool.add(twins)
+    assert [query.tight for query in pool.best(6) if query.n_samples == 4] == [True]
+    model.partial_fit(twins[:2], [0, 1])
+    assert [query.tight for query in pool.best(6) if query.n_samples == 4] == [False]
+
+
+def test_the_group_of_an_answer_is_learnt() -> None:
+    model = fitted(AutoSSLART(random_state=0))
+    pool = QueryPool(model)
+    pool.add(X)
+    for query in pool.best(2):
+        pool.answer(query, Y[query.row], group="one visit")
+    left_out = view_of(model).left_out
+    assert left_out is not None
+    assert left_out.kind == "given"
+    assert left_out.n_labels == (FEW != -1).sum() + 1

@@ -8,17 +8,18 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from sslart._active.learning_curve import LabelsNeeded, LearningCurve, learning_curve
-from sslart._active.value import in_order, uncertainty
+from sslart._active.value import Points, uncertainty
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import concatenated
 from sslart._mapping.model_view import MemberView, view_of
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_whole
 
 MAX_UNCERTAIN = 200
 MAX_BOXES = 1000  # of more, those with the most samples are considered
 MAX_LABELS = 1000  # of more, an even spread is considered
+TIGHT = 0.5  # of the mean distance between two samples: a box is tight whose sides sum up to no more
 
 __all__ = [
     "LabelsNeeded",
@@ -43,12 +44,16 @@ class Query(NamedTuple):
         Number of samples of the pool that fall into this box.
     new : bool
         Whether the box has no label yet.
+    tight : bool
+        Whether the samples of the box are so alike that one answer may be given for all of them: there are several,
+        the box is small beside the distance between samples, and it has no labels of different classes.
     """
 
     row: int
     node: int
     n_samples: int
     new: bool
+    tight: bool
 
 
 class QueryPool:
@@ -89,6 +94,7 @@ class QueryPool:
         self._uncertain: list[tuple[float, int, int]] = []  # certainty, row and box
         self._samples: dict[int, Any] = {}  # by row
         self._done: set[int] = set()
+        self._done_boxes: set[int] = set()
 
     def add(self, X: Any, known: Any = None) -> None:
         """Add samples to the pool.
@@ -146,7 +152,7 @@ class QueryPool:
         member = view.members[0]
         box_of = self._considered()
         rows = sorted(box_of)
-        free = np.array([row not in self._done for row in rows], dtype=bool)
+        free = np.array([row not in self._done and box_of[row] not in self._done_boxes for row in rows], dtype=bool)
         if not free.any():
             return []
         boxes = np.array([box_of[row] for row in rows])
@@ -154,10 +160,13 @@ class QueryPool:
         table = view.read(concatenated([self._samples[row] for row in rows]))
         proba = view.predict_proba(table) if len(view.class_table.seen) > 1 else None
         mass = np.where(central, self._counts[boxes], 0).astype(np.float64)
-        unsure = uncertainty(proba, len(rows))
-        order = in_order(member.encode(table), mass, unsure, free, _labelled(member), n)
-        new = member.labels[boxes] == UNLABELLED
-        return [Query(rows[i], int(boxes[i]), int(self._counts[boxes[i]]), bool(new[i])) for i in order]
+        points = Points.of(member.encode(table), mass)
+        order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n)
+        chosen = boxes[order]
+        new = (member.labels[chosen] == UNLABELLED).tolist()
+        tight = (self._counts[chosen] > 1) & _is_tight(member, chosen, points.mean_distance)
+        each = zip(order.tolist(), chosen.tolist(), new, tight.tolist(), strict=True)
+        return [Query(rows[i], box, int(self._counts[box]), is_new, is_tight) for i, box, is_new, is_tight in each]
 
     def _considered(self) -> dict[int, int]:
         """Return the box of each sample that is considered, by row: the central and the most uncertain ones."""
@@ -174,9 +183,52 @@ class QueryPool:
         """Return the sample of a query, one row, as it was given."""
         return self._samples[query.row]
 
-    def done(self, query: Query) -> None:
-        """Do not propose this sample again: it has been labelled, or nobody knows its class."""
+    def answer(self, query: Query, label: Any, *, whole_box: bool = False, group: Any = None) -> None:
+        """Let the model learn the label of a sample, and do not propose it again.
+
+        Parameters
+        ----------
+        query : Query
+            One that `best` returned.
+        label : class
+        whole_box : bool, default=False
+            Whether all samples of its box are known to be of this class. The sample then counts as often as the box
+            has samples, and no other sample of the box is proposed. Where left-out labels choose settings or measure
+            quality it counts once, as copies do. Only a tight box can be answered for as a whole.
+        group : default=None
+            The group of the sample, as in `fit`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import AutoSSLART
+        >>> from sslart.active import QueryPool
+        >>> X, y = load_iris(return_X_y=True)
+        >>> pool = QueryPool(AutoSSLART(random_state=0).partial_fit(X))
+        >>> pool.add(X)
+        >>> for query in pool.best(6):
+        ...     pool.answer(query, y[query.row], whole_box=query.tight)
+        >>> pool.model.score(X, y) > 0.9
+        True
+        """
+        if whole_box and not query.tight:
+            raise ValueError(
+                "whole_box of answer must be False for this query: the samples of its box are too different for one "
+                "answer, or there is one only. query.tight shows where an answer may be given for the whole box."
+            )
+        weights = {"sample_weight": [query.n_samples]} if whole_box else {}
+        groups = {} if group is None else {"groups": [group]}
+        self.model.partial_fit(self.sample(query), [label], **weights, **groups)
+        self.done(query, whole_box=whole_box)
+
+    def done(self, query: Query, *, whole_box: bool = False) -> None:
+        """Do not propose this sample again: it has been labelled, or nobody knows its class.
+
+        With `whole_box`, no sample of its box either.
+        """
         self._done.add(query.row)
+        if whole_box:
+            self._done_boxes.add(query.node)
 
     def share_labelled(self) -> float:
         """Return the share of the samples that fall into boxes with a label."""
@@ -237,3 +289,10 @@ def _labelled(member: MemberView) -> FloatArray:
     if len(found) <= MAX_LABELS:
         return found
     return np.asarray(found[np.linspace(0, len(found) - 1, MAX_LABELS).astype(np.int64)])
+
+
+def _is_tight(member: MemberView, boxes: IntArray, mean_distance: float) -> BoolArray:
+    """Return which boxes are small beside the mean distance between samples, and have labels of one class at most."""
+    lower, upper = member.boxes_of(boxes)
+    size = np.maximum(upper - lower, 0.0).sum(axis=1)
+    return np.asarray((size <= TIGHT * mean_distance) & ((member.counts[boxes] > 0).sum(axis=1) < 2))

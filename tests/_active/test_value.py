@@ -6,9 +6,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._active.value import MAX_ONE_BY_ONE, in_order, uncertainty
+from sslart._active.value import MAX_ONE_BY_ONE, Points, uncertainty
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 NO_LABEL = np.empty((0, 2))
+
+
+def in_order(
+    points: FloatArray, mass: FloatArray, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int
+) -> IntArray:
+    return Points.of(points, mass).in_order(unsure, free, labelled, n)
 
 
 @given(st.integers(1, 30), st.integers(0, 3), st.integers(1, 40), st.integers(0, 2**31 - 1))
@@ -57,3 +64,9 @@ def test_uncertainty_is_one_minus_the_margin_and_one_where_no_two_classes_are_kn
     assert uncertainty(np.array([[0.5, 0.5, 0.0], [0.7, 0.1, 0.2]]), 2).round(9).tolist() == [1.0, 0.5]
     assert uncertainty(None, 2).tolist() == [1.0, 1.0]
     assert uncertainty(np.ones((2, 1)), 2).tolist() == [1.0, 1.0]
+
+
+def test_the_mean_distance_is_that_of_the_samples_which_points_stand_for() -> None:
+    points = np.array([[0.0, 0.0], [1.0, np.nan]])
+    assert Points.of(points, np.array([1.0, 1.0])).mean_distance == 0.75
+    assert Points.of(points, np.array([3.0, 1.0])).mean_distance == 2 * 3 * 1.5 / 16

@@ -12,6 +12,7 @@ from test_reporting import few, iris, numbers_of
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.model_view import view_of
+from sslart.active import learning_curve
 from sslart.metrics import correctness_score
 from sslart.reporting._confidence import confidence_of, left_out_summary
 from sslart.reporting._summary import observe
@@ -225,3 +226,20 @@ def test_the_column_of_samples_with_a_prediction_is_not_named_like_that_of_predi
     assert counts == [(y == label).sum() for label in model.classes_]
     assert counts != [(model.predict(X) == label).sum() for label in model.classes_]
     assert ">predicted<" not in table
+
+
+def test_what_more_labels_would_bring_is_the_learning_curve(labelled):
+    model, _, _, page = labelled
+    found, curve = numbers_of(page)["more_labels"], learning_curve(model)
+    assert found["n_labels"] == curve.n_now == 25
+    assert [line["n_labels"] for line in found["lines"]] == [25, 50, 100, 250]
+    assert found["lines"][1]["expected"]["value"] == pytest.approx(curve.at(50).value)
+    assert page.count("What more labels would bring") == 2
+
+
+def test_few_labels_give_the_reason_in_place_of_a_curve(tmp_path):
+    X, y = iris()
+    page = sslart.report(AutoSSLART(random_state=0).fit(X, few(y, 15)), X, y, tmp_path / "a.html", max_samples=2)
+    text = page.read_text(encoding="utf-8")
+    assert "This cannot be estimated: it takes at least 20 labels, and there are" in text
+    assert text.count("What more labels would bring") == 1

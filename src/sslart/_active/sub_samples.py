@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from sslart._mapping.evidence import EvidenceMapping
 from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sslart._mapping.evidence import EvidenceMapping
 
 SHARES = (0.125, 0.25, 0.5, 0.75)  # of the labels
 N_ORDERS = 3
@@ -37,8 +40,7 @@ class SubSamples:
 def sub_samples_of(view: ModelView, left_out: LeftOut) -> SubSamples:
     """Return what nested sub-samples of the labels predict for the others; by the first member of an ensemble."""
     member = view.members[0]
-    mapping, kept = member.mapping, member.kept_labels
-    assert isinstance(mapping, EvidenceMapping)
+    mapping, kept = cast("EvidenceMapping", member.mapping), member.kept_labels
     assert kept is not None
     groups = np.unique(left_out.groups, return_inverse=True)[1]
     n_groups = int(groups.max()) + 1

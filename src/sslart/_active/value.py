@@ -9,6 +9,9 @@ many others come first; as predictions become certain, what is left are samples 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
 from sslart._art.geometry import distances
@@ -17,6 +20,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 REACH = 0.5  # of the mean distance between two samples: over which covariance falls to 1/e
 NOISE = 0.05  # variance of a label
 MIN_UNCERTAINTY = 1e-3  # so that where every prediction is certain, the label that serves most samples comes first
+MISSING = 0.5  # stands for a missing value: the middle of the range
 MAX_ONE_BY_ONE = 100  # labels of a batch, each chosen with regard to those before it
 
 
@@ -28,47 +32,72 @@ def uncertainty(proba: FloatArray | None, n: int) -> FloatArray:
     return np.asarray(1.0 - highest[:, -1] + highest[:, -2])
 
 
-def in_order(
-    points: FloatArray, mass: FloatArray, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int
-) -> IntArray:
-    """Return the points to label next, the most valuable first, each chosen as if those before it had their labels.
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Coded samples, and how many samples each stands for.
 
-    Parameters
+    Attributes
     ----------
-    points : array of shape (n_points, n_features)
-        Coded samples, NaN where missing.
+    coded : array of shape (n_points, n_features)
+        No value is missing.
     mass : array of length n_points
-        How many samples each stands for.
-    unsure : array of length n_points
-        Uncertainty of the predictions, from 0 to 1.
-    free : array of bool of length n_points
-        Which points may be chosen.
-    labelled : array of shape (n_labelled, n_features)
-        Samples that have a label.
-    n : int
-        How many to return; fewer where there are no more.
     """
-    points, labelled = (np.nan_to_num(one, nan=0.5) for one in (points, labelled))
-    apart = distances(points, points, points)
-    mean = float(mass @ apart @ mass) / max(float(mass.sum()) ** 2, 1e-12)
-    reach = REACH * mean or 1.0
-    covariance = np.exp(-apart / reach)
-    if len(labelled):
-        across = np.exp(-distances(points, labelled, labelled) / reach)
-        own = np.exp(-distances(labelled, labelled, labelled) / reach) + NOISE * np.eye(len(labelled))
-        covariance -= across @ np.linalg.solve(own, across.T)
-    weights, factors = mass * (unsure + MIN_UNCERTAINTY), unsure + MIN_UNCERTAINTY
-    factors /= np.maximum(covariance.diagonal(), 1e-9)  # as variance falls within a batch, so does uncertainty
-    left, chosen = free.copy(), list[int]()
-    while left.any() and len(chosen) < n:
-        variance = np.maximum(covariance.diagonal(), 0.0)
-        taken_off = (weights @ covariance**2) / (variance + NOISE)
-        value = np.where(left, (factors * variance) ** 2 * taken_off, -np.inf)
-        if len(chosen) >= MAX_ONE_BY_ONE:
-            rest = np.argsort(-value, kind="stable")[: min(n - len(chosen), int(left.sum()))]
-            return np.array([*chosen, *rest.tolist()], dtype=np.int64)
-        best = int(value.argmax())
-        chosen.append(best)
-        left[best] = False
-        covariance -= np.outer(covariance[:, best], covariance[best]) / (variance[best] + NOISE)
-    return np.array(chosen, dtype=np.int64)
+
+    coded: FloatArray
+    mass: FloatArray
+
+    @classmethod
+    def of(cls, coded: FloatArray, mass: FloatArray) -> Points:
+        """Return points of samples that may have missing values (NaN): these are in the middle of the range."""
+        return cls(np.nan_to_num(coded, nan=MISSING), mass)
+
+    @cached_property
+    def apart(self) -> FloatArray:
+        """The L1 distance between each two points."""
+        return distances(self.coded, self.coded, self.coded)
+
+    @cached_property
+    def mean_distance(self) -> float:
+        """The mean distance between two of the samples that the points stand for."""
+        return float(self.mass @ self.apart @ self.mass) / max(float(self.mass.sum()) ** 2, 1e-12)
+
+    def in_order(self, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int) -> IntArray:
+        """Return the points to label next, the most valuable first, each chosen as if those before had their labels.
+
+        Parameters
+        ----------
+        unsure : array of length n_points
+            Uncertainty of the predictions, from 0 to 1.
+        free : array of bool of length n_points
+            Which points may be chosen.
+        labelled : array of shape (n_labelled, n_features)
+            Coded samples that have a label.
+        n : int
+            How many to return; fewer where there are no more.
+        """
+        covariance = self._covariance(np.nan_to_num(labelled, nan=MISSING))
+        weights, factors = self.mass * (unsure + MIN_UNCERTAINTY), unsure + MIN_UNCERTAINTY
+        factors /= np.maximum(covariance.diagonal(), 1e-9)  # as variance falls within a batch, so does uncertainty
+        left, chosen = free.copy(), list[int]()
+        while left.any() and len(chosen) < n:
+            variance = np.maximum(covariance.diagonal(), 0.0)
+            taken_off = (weights @ covariance**2) / (variance + NOISE)
+            value = np.where(left, (factors * variance) ** 2 * taken_off, -np.inf)
+            if len(chosen) >= MAX_ONE_BY_ONE:
+                rest = np.argsort(-value, kind="stable")[: min(n - len(chosen), int(left.sum()))]
+                return np.array([*chosen, *rest.tolist()], dtype=np.int64)
+            best = int(value.argmax())
+            chosen.append(best)
+            left[best] = False
+            covariance -= np.outer(covariance[:, best], covariance[best]) / (variance[best] + NOISE)
+        return np.array(chosen, dtype=np.int64)
+
+    def _covariance(self, labelled: FloatArray) -> FloatArray:
+        """Return the covariance of the points, given that some samples have a label."""
+        reach = REACH * self.mean_distance or 1.0
+        covariance = np.exp(-self.apart / reach)
+        if len(labelled):
+            across = np.exp(-distances(self.coded, labelled, labelled) / reach)
+            own = np.exp(-distances(labelled, labelled, labelled) / reach) + NOISE * np.eye(len(labelled))
+            covariance -= across @ np.linalg.solve(own, across.T)
+        return np.asarray(covariance)

@@ -1,4 +1,4 @@
-"""Displays: boxes, rules, importances, dependence, reasons, evidence, votes, coverage, promises and growth as pictures.
+"""Displays: boxes, rules, importances, dependence, reasons, evidence, votes, coverage, promises and growth.
 
 Each display holds data, made by `from_estimator` or a similar method, and is drawn by `plot`, with the axis in `ax_`
 and its figure in `figure_`. matplotlib, which the extra `plot` brings, is imported only when something is drawn.
@@ -11,6 +11,7 @@ from sslart.plotting._dependence import DependenceDisplay
 from sslart.plotting._evidence import EvidenceDisplay
 from sslart.plotting._guarantees import GuaranteeDisplay
 from sslart.plotting._importances import ImportanceDisplay
+from sslart.plotting._learning import LearningCurveDisplay
 from sslart.plotting._reason import ReasonDisplay
 from sslart.plotting._rules import RuleHeatmapDisplay, RuleParallelDisplay
 from sslart.plotting._votes import VotesDisplay
@@ -23,6 +24,7 @@ __all__ = [
     "GrowthDisplay",
     "GuaranteeDisplay",
     "ImportanceDisplay",
+    "LearningCurveDisplay",
     "ReasonDisplay",
     "RuleHeatmapDisplay",
     "RuleParallelDisplay",

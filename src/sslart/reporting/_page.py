@@ -22,6 +22,7 @@ from sslart.reporting._confidence import confidence_of, left_out_summary
 from sslart.reporting._guarantees import guarantee_table, max_error_text
 from sslart.reporting._importances import importance_lines
 from sslart.reporting._model_rules import model_rules
+from sslart.reporting._more_labels import curve_of, more_labels
 from sslart.reporting._pictures import pictures_of
 from sslart.reporting._rules import rule_lines, rule_numbers
 from sslart.reporting._samples import SampleNames, chosen_rows, sample_lines, states_of
@@ -48,10 +49,10 @@ def report(
     """Write a report on a model and its predictions: one HTML file that needs no network.
 
     It shows the data and labels, the quality of the predictions with 95 % intervals, whether their confidence can be
-    relied on, the limits of the model, the importance of the features, few rules that agree with the model, the rules
-    of its boxes (to sort and filter), pictures, and an explanation of the prediction for each sample that a reader
-    picks. Where no class is known, quality is that of the labels learnt, each left out in turn, if the model keeps
-    them: with evidence mapping.
+    relied on, what more labels would bring, the limits of the model, the importance of the features, few rules that
+    agree with the model, the rules of its boxes (to sort and filter), pictures, and an explanation of the prediction
+    for each sample that a reader picks. Where no class is known, quality is that of the labels learnt, each left out in
+    turn, if the model keeps them: with evidence mapping.
 
     Parameters
     ----------
@@ -111,6 +112,8 @@ def report(
     left_out = observed.view.left_out
     confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
     promised, own_labels = guarantee_table(observed), model_summary(observed.view)
+    curve = curve_of(observed)
+    expected = more_labels(curve)
     rows = chosen_rows(states, n_samples)
     samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))
     few_rules = model_rules(observed, X)
@@ -132,6 +135,7 @@ def report(
             left_out=of_labels,
             own_labels=own_labels,
             guarantees=promised,
+            more_labels=expected,
             few_rules=few_rules,
             important=important,
             n_less_important=n_less_important,
@@ -141,11 +145,12 @@ def report(
                 "left_out": of_labels and dataclasses.asdict(of_labels),
                 "own_labels": own_labels.to_dict(),
                 "guarantees": promised and dataclasses.asdict(promised),
+                "more_labels": expected and dataclasses.asdict(expected),
                 "few_rules": few_rules and dataclasses.asdict(few_rules),
             },
             rules=rule_lines(shown, n_rules),
             n_rules=len(shown),
-            pictures=pictures_of(observed, shown, X, y),
+            pictures=pictures_of(observed, shown, X, y, curve),
             samples=samples,
             state_counts={state: sum(state in one.states for one in samples) for state in STATES},
         )

@@ -16,12 +16,14 @@ from sklearn.utils import _safe_indexing
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._utils.optional import optional
+from sslart.active import LearningCurve
 from sslart.explain import FeatureContributions, contributions_of, importances_of
 from sslart.plotting import (
     BoxesDisplay,
     CoverageCorrectnessDisplay,
     DependenceDisplay,
     GuaranteeDisplay,
+    LearningCurveDisplay,
     RuleHeatmapDisplay,
 )
 from sslart.reporting._summary import Observed
@@ -54,13 +56,15 @@ class Picture:
     caption: str
 
 
-def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any) -> list[Picture]:
+def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any, curve: LearningCurve | None) -> list[Picture]:
     """Draw what there is to draw."""
     pictures = [_of_rules(rules), *_of_dependence(observed, X)]
     if len(observed.view.feature_names) - len(observed.view.members[0].encoder.categorical) >= 2:
         pictures.append(_of_boxes(observed, X, y))
     if measured_guarantees(observed.view) is not None:
         pictures.append(_of_guarantees(observed))
+    if curve is not None and not curve.why_not:
+        pictures.append(_of_learning(curve))
     depth_matters = observed.has_search_depth and any((one.labels == UNLABELLED).any() for one in observed.view.members)
     if depth_matters and any(label is not None for label in observed.truth):
         pictures.append(_of_coverage(observed, X, y))
@@ -133,6 +137,18 @@ def _of_guarantees(observed: Observed) -> Picture:
         "How many samples get a prediction (upwards) if at most so many of the predictions may be wrong (to the "
         "right). Measured on the labels that the model has learnt, each predicted from all other labels. Where the "
         "picture is hatched, nothing can be promised with these labels.",
+    )
+
+
+def _of_learning(curve: LearningCurve) -> Picture:
+    _, images = _drawn(lambda ax: LearningCurveDisplay.from_curve(curve, ax=ax))
+    return Picture(
+        "What more labels would bring",
+        *images,
+        f"Accuracy to expect: {curve}.",
+        "Right predictions (upwards) by number of labels (to the right). Grey: some of the labels predict the others, "
+        "a little too well, because settings were chosen with all labels; only the course counts. Point: all labels, "
+        "each predicted from all others. Dashed, with its interval: what to expect of more labels.",
     )
 
 
