@@ -99,7 +99,7 @@ def test_widening_keeps_every_box_where_it_was(samples: np.ndarray, rate: float)
     model = FuzzyART(0.8, learning_rate=rate).partial_fit(samples)
     lower, upper, n = model.lower_, model.upper_, model.n_nodes_
     names = model.coded_feature_names_
-    low, high = np.nanmin(samples, axis=0), np.nanmax(samples, axis=0)
+    low, high = np.fmin.reduce(samples, axis=0), np.fmax.reduce(samples, axis=0)
     far = np.where(np.isnan(high), np.nan, high + np.pi * (1 + high - low))
     if np.isnan(far).all():
         return

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.features import (
+from sslart._data.columns.features import (
     UNKNOWN,
     Category,
     Feature,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sslart._data.columns.features import Feature
 from sslart._data.encoder import GRID, Encoder
-from sslart._data.features import Feature
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -12,10 +13,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from sslart._data.columns.dates import days_of, holds_dates, with_parts
+from sslart._data.columns.kinds import FREE_TEXT, kind_of_text
+from sslart._data.columns.notes import LEFT_OUT, ColumnNote
+from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.masks import without_mask
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import heavy
-from sslart._utils.text import printable_lines
+from sslart._utils.text import plural, printable_lines
+
+COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
 
 
 @dataclass(frozen=True)
@@ -32,19 +39,22 @@ class Table:
         Column names, where the samples came with names.
     untyped : frozenset of int
         The columns whose type does not show whether they are categorical: their values do.
+    n_parts : int
+        How many columns at the end are parts of dates in other columns.
     """
 
     values: FloatArray
     categories: Mapping[int, NDArray[np.object_]] = field(default_factory=dict)
     names: list[str] | None = None
     untyped: frozenset[int] = frozenset()
+    n_parts: int = 0
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> Table:
         categories = {column: values[rows] for column, values in self.categories.items()}
-        return Table(self.values[rows], categories, self.names, self.untyped)
+        return Table(self.values[rows], categories, self.names, self.untyped, self.n_parts)
 
     def has_values(self, column: int) -> bool:
         """Return whether a column has a value that is not missing."""
@@ -61,7 +71,7 @@ class Table:
     def copy(self) -> Table:
         """Return the samples in arrays of their own, which stay as they are if the user changes the given ones."""
         categories = {column: values.copy() for column, values in self.categories.items()}
-        return Table(self.values.copy(), categories, self.names, self.untyped)
+        return Table(self.values.copy(), categories, self.names, self.untyped, self.n_parts)
 
 
 def read_samples(
@@ -72,6 +82,7 @@ def read_samples(
     categorical: frozenset[int] | None = None,
     undecided: Container[int] = (),
     first_decides: bool = False,
+    leave_out: bool = False,
 ) -> Table:
     """Return X as a `Table`; record or check its width and feature names on the estimator.
 
@@ -88,29 +99,62 @@ def read_samples(
     first_decides : bool
         Whether the first value of a column without a type decides whether it is categorical, however many samples come
         together. Else all its values do.
+    leave_out : bool
+        Whether columns of text that name samples, and free text, are left out, with a warning. Columns of the pandas
+        dtype "category" never are.
     """
-    if _needs_no_check(X) and (reset or _is_as_before(estimator, X)):
+    plan = NO_PLAN if reset else plan_of(estimator)
+    if _needs_no_check(X) and plan is NO_PLAN and (reset or _is_as_before(estimator, X)):
         if reset:
             _remember_width(estimator, X.shape[1])
+            keep_plan(estimator, NO_PLAN)
         return Table(X)
     X = without_mask(X)
     given = _columns_of(X) if _is_frame(X) else []
     if any(not _is_numeric(column) for _, column in given):
-        columns = []
+        columns, dates = [], []
         for position, (name, column) in enumerate(given):
             before = None if categorical is None or position in undecided else position in categorical
-            columns.append(_read_column(name, column, before, first_decides or position in undecided))
-        untyped = frozenset(position for position, (_, column) in enumerate(given) if _is_untyped(column))
-        return _read_mixed_frame(estimator, X, columns, untyped, reset)
+            if position in plan.left_out:
+                columns.append(np.full(len(column), None, dtype=object))
+            elif holds_dates(column):
+                if not reset and position not in plan.dates:
+                    raise ValueError(
+                        f"Column {name!r} holds dates, and held none in the data first learnt. Give it the same type "
+                        "as then, or the dtype datetime64 from the first sample on."
+                    )
+                dates.append(position)
+                columns.append(days_of(column, name))
+            else:
+                columns.append(_read_column(name, column, before, first_decides or position in undecided))
+                _check_may_be_dates(name, columns[-1], position in plan.dates)
+        untyped = frozenset(
+            position for position, (_, column) in enumerate(given) if _is_untyped(column) and position not in dates
+        )
+        notes = _left_out_texts(given, columns) if leave_out else {}
+        for position in notes:
+            columns[position] = np.full(len(columns[position]), None, dtype=object)
+        table = _read_mixed_frame(estimator, X, columns, untyped, reset)
+        if reset:
+            keep_plan(estimator, ColumnPlan(tuple(dates), tuple(notes), tuple(notes.values())))
+        return with_parts(table, plan_of(estimator).dates)
     try:
         values = _validated(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
     except ValueError as error:
         if "infinity" in str(error):
-            raise ValueError(
-                f"{error} Put NaN where the value is not known, or a finite limit where it is very large."
-            ) from None
+            raise ValueError(_about_infinity(np.asarray(X, dtype=np.float64), [name for name, _ in given])) from None
         raise
-    return _refuse_empty_rows(Table(values, names=_names_of(estimator)))
+    if reset:
+        keep_plan(estimator, NO_PLAN)
+    for position in plan.dates:
+        _check_may_be_dates(plan.names(_known_names(estimator))[position], values[:, position], is_date=True)
+    empty = {position: np.full(len(values), None, dtype=object) for position in plan.left_out}
+    return with_parts(_refuse_empty_rows(Table(values, empty, names=_names_of(estimator))), plan.dates)
+
+
+def known_columns(estimator: Any) -> dict[str, Any]:
+    """Return the attributes of an estimator in which it keeps what it knows of the columns that it has read."""
+    return {name: value for name, value in vars(estimator).items() if name in COLUMN_ATTRIBUTES}
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
@@ -132,18 +176,23 @@ class SampleReader(BaseEstimator):
         Names of the columns, where the samples learnt had names.
     categorical : frozenset of int
         The columns that are categorical.
+    plan : ColumnPlan
+        Which columns hold dates, and which are left out.
     """
 
-    def __init__(self, owner: str, n_features: int, names: Any, categorical: frozenset[int]) -> None:
-        self.owner, self.categorical = owner, categorical
+    def __init__(
+        self, owner: str, n_features: int, names: Any, categorical: frozenset[int], plan: ColumnPlan = NO_PLAN
+    ) -> None:
+        self.owner, self.categorical, self.plan = owner, categorical, plan
+        keep_plan(self, plan)
         self.n_features_in_ = n_features
         if names is not None:
             self.feature_names_in_ = names
 
     @property
     def feature_names(self) -> list[str]:
-        """Name of each column: as given, else x0, x1, ..."""
-        return _names_of(self) or [f"x{column}" for column in range(self.n_features_in_)]
+        """Name of each column: as given, else x0, x1, ...; then the parts of dates."""
+        return self.plan.names(_known_names(self))
 
     @property
     def has_names(self) -> bool:
@@ -198,6 +247,53 @@ def _names_of(estimator: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
+def _known_names(estimator: Any) -> list[str]:
+    return _names_of(estimator) or [f"x{column}" for column in range(estimator.n_features_in_)]
+
+
+def _left_out_texts(given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> dict[int, ColumnNote]:
+    """Return notes on the columns of text that no model can learn from, by position; warn of them."""
+    found = {}
+    for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
+        if values.dtype == object and _dtype_name(column).startswith(("object", "str", "utf8")):
+            kind = kind_of_text(values.tolist())
+            if kind is not None:
+                found[position] = ColumnNote(LEFT_OUT, name, kind)
+    if len(found) == len(given):
+        return {}
+    for name, kind in ((note.column, note.detail) for note in found.values()):
+        cure = (
+            "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer"
+            if kind == FREE_TEXT
+            else "give it the pandas dtype 'category'"
+        )
+        warnings.warn(
+            f"Column {name!r} is left out: {'it is free text' if kind == FREE_TEXT else 'its values name samples'}. To "
+            f"use it, {cure}.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return found
+
+
+def _check_may_be_dates(name: Any, values: NDArray[Any], is_date: bool) -> None:
+    """Raise a ValueError where a column that has held dates has other values now."""
+    if is_date and not all(is_missing(value) for value in values.tolist()):
+        raise ValueError(
+            f"Column {name!r} held dates in the data first learnt. Give it the dtype datetime64, such as by "
+            "pandas.to_datetime."
+        )
+
+
+def _about_infinity(values: FloatArray, names: Sequence[str]) -> str:
+    rows, columns = np.nonzero(np.isinf(values))
+    name = repr(names[columns[0]]) if names else str(columns[0])
+    return (
+        f"Input X contains infinity: {plural(len(rows), 'value')}, the first in column {name}, row {rows[0]}, counted "
+        "from 0. Put NaN where the value is not known, or a finite limit where it is very large."
+    )
+
+
 def _refuse_empty_rows(table: Table) -> Table:
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isnan(table.values.sum()):
@@ -249,11 +345,8 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
         categorical = _dtype_name(column).startswith(("categor", "enum", "str", "utf8", "bool"))
     if values.dtype.kind in "iuf" and not categorical:
         return values.astype(np.float64)
-    if values.dtype.kind in "mM":
-        raise ValueError(
-            f"Column {name!r} holds dates or durations. Turn it into numbers first, such as days since a fixed "
-            "date, or the hour of the day, or leave it out."
-        )
+    if values.dtype.kind == "m":
+        return np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "s"))
     objects = np.array([plain_value(value) for value in values.tolist()], dtype=object)
     known = [value for value in objects if value is not None]
     if not categorical and all(_is_number(value) for value in known):
@@ -310,7 +403,5 @@ def _read_mixed_frame(
         else:
             values[:, position] = column
     if np.isinf(values).any():
-        raise ValueError(
-            "Input X contains infinity. Put NaN where the value is not known, or a finite limit where it is very large."
-        )
+        raise ValueError(_about_infinity(values, [name for name, _ in _columns_of(X)]))
     return _refuse_empty_rows(Table(values, categories, _names_of(estimator), untyped))

@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from sslart._data.classes import ClassTable
+from sslart._data.columns.plan import keep_plan, plan_of
+from sslart._data.columns.suspects import suspects
 from sslart._data.groups import group_keys, read_sample_weight
 from sslart._data.labels import Labels, read_labels
 from sslart._data.outliers import warn_of_outliers
@@ -29,7 +31,7 @@ def read_training(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give labels, with -1 or "
             "None where unlabelled."
         )
-    table = read_samples(estimator, X, reset=True)
+    table = read_samples(estimator, X, reset=True, leave_out=True)
     labels = read_labels(y, table)
     labels = with_two_classes(labels, warn=gaps)
     if not labels.known.any():
@@ -39,7 +41,17 @@ def read_training(
         )
     learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
     warn_of_outliers(learnt, table, estimator.scaling)
+    _take_notes(estimator, learnt, labels)
     return learnt, labels
+
+
+def _take_notes(estimator: Any, table: Table, labels: Labels) -> None:
+    """Add notes on the columns that deserve a second look to what an estimator knows of its columns."""
+    plan, n_given = plan_of(estimator), table.values.shape[1] - table.n_parts
+    names = table.names or [f"x{column}" for column in range(n_given)]
+    codes = ClassTable().learning(labels).codes(labels)
+    found = tuple(suspects(table, codes, names[:n_given]))
+    keep_plan(estimator, replace(plan, notes=plan.notes + found))
 
 
 def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart._data.classes import Label
+from sslart._data.columns.notes import ColumnNote, by_topic
 from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import IntArray
@@ -97,6 +98,9 @@ class ModelSummary:
     settings_by_labels : bool
         Whether left-out labels have chosen the settings of evidence mapping; they cannot where classes are many and too
         few of them have two labels.
+    notes : tuple of ColumnNote
+        Columns that are not used, because they are constant, identifiers or free text, and columns that deserve a
+        second look: likely leaks, columns counted twice, numbers that may be identifiers.
     """
 
     estimator: str
@@ -109,6 +113,7 @@ class ModelSummary:
     why_not: str
     together: Together | None
     settings_by_labels: bool = True
+    notes: tuple[ColumnNote, ...] = ()
 
     @property
     def few_labels(self) -> tuple[ClassLabels, ...]:
@@ -132,7 +137,7 @@ class ModelSummary:
             found["left out together"] = str(self.together)
         if not self.settings_by_labels:
             found["settings"] = f"the usual ones, not chosen by the labels: {FEW_OF_TWO}"
-        return found
+        return found | by_topic(self.notes)
 
     def accuracy_text(self) -> str:
         """Return the accuracy and how it is measured, or why there is none."""
@@ -177,6 +182,7 @@ def summarise(view: ModelView) -> ModelSummary:
         why_not,
         together,
         by_labels,
+        view.notes,
     )
 
 

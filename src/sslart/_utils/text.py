@@ -6,9 +6,11 @@ import json
 import math
 import unicodedata
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 SHOWN = 5
+MAX_SECONDS = 50_000_000_000  # from 1970: dates end with the year 9999
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # Unicode: control, format, surrogate, line, paragraph
 
 
@@ -77,6 +79,27 @@ def _json_visible(character: str) -> str:
     return character if _visible(character) == character else json.dumps(character)[1:-1]
 
 
+class Day(float):
+    """A number of days since 1970 that is shown as a date, or as a time where it is less than one.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import Day
+    >>> str(Day(18690)), str(Day(18690.75)), str(Day(0.5))
+    ('2021-03-04', '2021-03-04 18:00', '12:00')
+    """
+
+    def __str__(self) -> str:
+        seconds = round(86_400 * float(self))
+        if abs(seconds) > MAX_SECONDS:
+            return f"{float(self):g} days since 1970"
+        moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)
+        clock = f"{moment:%H:%M:%S}".removesuffix(":00")
+        if 0 < seconds < 86_400:
+            return clock
+        return moment.date().isoformat() + (f" {clock}" if seconds % 86_400 else "")
+
+
 def number_text(value: Any, digits: int = 4) -> str:
     """Return a value as a reader wants it: numbers rounded, categories as given.
 
@@ -88,12 +111,45 @@ def number_text(value: Any, digits: int = 4) -> str:
     """
     if value is None:
         return "missing"
-    if isinstance(value, bool | str):
+    if isinstance(value, bool | str | Day):
         return printable(value)
     if abs(value) < 10**15 and float(value).is_integer():
         return str(int(value))
     whole_digits = math.floor(math.log10(abs(value))) + 1 if value else 1
     return f"{value:.{max(digits, min(whole_digits, 15))}g}"
+
+
+class DateName(str):
+    """The name of a column that holds dates: its values are numbers of days since 1970."""
+
+
+class DatePart(str):
+    """The name of what follows from the dates of a column, such as the weekday."""
+
+
+def value_text(feature: str, value: Any, digits: int = 4) -> str:
+    """Return the value of a feature as a reader wants it: a date where the feature holds dates.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import DateName, value_text
+    >>> value_text("size", 1.23456), value_text(DateName("bought"), 18690.0)
+    ('1.235', '2021-03-04')
+    """
+    return number_text(value if value is None or not isinstance(feature, DateName) else Day(value), digits)
+
+
+def distance_text(feature: str, distance: float) -> str:
+    """Return how far two values of a feature are apart.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import DateName, distance_text
+    >>> distance_text("size", 1.23456), distance_text(DateName("bought"), 2.0)
+    ('1.23', '2 days')
+    """
+    text = number_text(distance, 3)
+    return f"{text} {'day' if text == '1' else 'days'}" if isinstance(feature, DateName) else text
 
 
 def category_text(value: Any) -> str:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import LearningParams, Network
+from sslart._data.columns.plan import NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.encoder import Encoder
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
@@ -54,7 +55,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def _reader(self) -> SampleReader:
         """Return what reads samples as this estimator does."""
         names = getattr(self, "feature_names_in_", None)
-        return SampleReader(self._name, self.n_features_in_, names, self._categorical_columns())
+        return SampleReader(self._name, self.n_features_in_, names, self._categorical_columns(), plan_of(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
@@ -79,7 +80,12 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def __sslart_state__(self) -> dict[str, Any]:
         """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays."""
         names = getattr(self, "feature_names_in_", None)
-        return {"n_features_in": self.n_features_in_, "feature_names_in": None if names is None else list(names)}
+        plan = plan_of(self)
+        return {
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": None if names is None else list(names),
+            **({} if plan is NO_PLAN else {"column_plan": plan.to_state()}),
+        }
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         """Take over what `__sslart_state__` of a fitted estimator returned, after checking it."""
@@ -89,6 +95,8 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             if type(names) is not list or len(names) != n_features or not all(isinstance(n, str) for n in names):
                 raise ValueError("the feature names of the model do not fit its features")
             self.feature_names_in_ = np.array(names, dtype=object)
+        if "column_plan" in state:
+            keep_plan(self, ColumnPlan.from_state(state["column_plan"], n_features))
 
 
 class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
@@ -136,7 +144,10 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
 
     def _first_encoder(self, table: Table, shown: slice | IntArray = slice(None), *, stream: bool) -> Encoder:
         """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
-        bounds = check_bounds(self._name, self.bounds, table.values.shape[1])
+        bounds = check_bounds(self._name, self.bounds, table.values.shape[1] - table.n_parts)
+        if bounds is not None:
+            lower, upper = (np.pad(side, (0, table.n_parts), constant_values=np.nan) for side in bounds)
+            bounds = lower, upper
         encoder = Encoder.first(table, bounds, stream=stream)
         return scaled_by(self._checked_scaling(), encoder, table[shown], bounds)
 
@@ -234,5 +245,5 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         super().__sslart_restore__(state)
-        self._network = Network.from_state(state["network"], self.n_features_in_)
+        self._network = Network.from_state(state["network"], plan_of(self).n_columns(self.n_features_in_))
         self._calibration = calibration_of(state, [self._network])

@@ -116,8 +116,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         y : ignored
         """
         with draft_of(self) as (draft, _):
-            table = read_samples(draft, X, reset=True)
-            warn_of_outliers(table, table)
+            table = read_samples(draft, X, reset=True, leave_out=True)
+            warn_of_outliers(table, table, draft.scaling)
             order: Any = slice(None)
             if draft.shuffle:
                 order = check_random_state(draft.random_state).permutation(len(table))

@@ -11,9 +11,10 @@ from sklearn.utils import check_random_state
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._data.classes import ClassTable
+from sslart._data.columns.plan import plan_of
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.presentations import Presentations
-from sslart._data.samples import Table, read_samples
+from sslart._data.samples import Table, known_columns, read_samples
 from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._data.training import as_known, read_training
 from sslart._mapping.decision_costs import check_costs, cost_matrix
@@ -339,9 +340,7 @@ class WESSLART(Ensemble):
 
     def _take_members(self, members: list[SSLART]) -> None:
         for member in members:
-            member.n_features_in_ = self.n_features_in_
-            if hasattr(self, "feature_names_in_"):
-                member.feature_names_in_ = self.feature_names_in_
+            vars(member).update(known_columns(self))
         self.estimators_ = members
 
     def _held_out(self, table: Table, labels: Labels, random: np.random.RandomState, validation_set: Any) -> BoolArray:
@@ -391,6 +390,7 @@ class WESSLART(Ensemble):
                 or set(member._class_table.declared) != set(self._class_table.declared)
                 or member_state["feature_names_in"] != state["feature_names_in"]
                 or member.n_features_in_ != self.n_features_in_
+                or plan_of(member) != plan_of(self)
                 or member._categorical_columns() != members[0]._categorical_columns()
                 or (EVIDENCE in member_state) != (EVIDENCE in state["members"][0])
             ):

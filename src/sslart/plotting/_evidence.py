@@ -128,5 +128,5 @@ class EvidenceDisplay(Display):
 def _source(one: Contribution) -> str:
     if not one.features:
         return "similar samples without a label"
-    first = f"{draw.short(one.features[0], 32)} = {draw.value_text(one.values[0])}"
+    first = f"{draw.short(one.features[0], 32)} = {draw.value_text(one.features[0], one.values[0])}"
     return first if len(one.features) == 1 else f"{first} and {len(one.features) - 1} more"

@@ -126,7 +126,8 @@ class ReasonDisplay(Display):
         axis = self._open(ax, 7.2, 2.4 + 0.38 * len(shown))
         names = draw.distinct(self.feature_names)
         matches = why.box.feature_matches
-        rows = [f"{names[column]} = {draw.value_text(matches[column].value)}" for column in shown]
+        values = [draw.value_text(match.feature, match.value) for match in matches]
+        rows = [f"{names[column]} = {values[column]}" for column in shown]
         bars = [lengths[shown] for lengths in self._lengths() if lengths is not None]
         texts = [[self._bar_text(box.feature_matches[column]) for column in shown] for box in boxes]
         _draw_reasons(axis, bars, texts, rows)

@@ -11,7 +11,8 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
-from sslart._utils.text import number_text, plural, printable
+from sslart._utils.text import DateName, number_text, plural, printable
+from sslart._utils.text import value_text as text_of_value
 
 # Okabe and Ito: distinct with any kind of colour vision. Grey is kept for what has no label.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -134,8 +135,10 @@ def number(value: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
 
 
-def value_text(value: Any) -> str:
-    """Return the value of a sample: a number, a category, or that it is missing."""
+def value_text(feature: str, value: Any) -> str:
+    """Return the value of a sample: a number, a date, a category, or that it is missing."""
+    if isinstance(feature, DateName):
+        return text_of_value(feature, value)
     if isinstance(value, float | int) and not isinstance(value, bool):
         return number(value)
     return short(number_text(value), 16)

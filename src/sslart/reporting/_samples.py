@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from sslart._data.classes import Label
-from sslart._utils.text import number_text
-from sslart.explain import Box, Evidence, Explanation, FeatureMatch, explain
+from sslart._utils.text import value_text
+from sslart.explain import Box, Change, Evidence, Explanation, FeatureMatch, explain
 from sslart.explain._text.boxes import position_details, short_position_text, side_text, similar_text
 from sslart.explain._text.evidence import amount_text, contribution_rows, evidence_headline, sum_text
 from sslart.explain._text.explanation import costs_text, low_probability_text
@@ -216,9 +216,7 @@ def sample_lines(
                 len(compared),
                 tuple(_feature(why, column, ranges[column]) for column in _most_important(why)),
                 len(why.box.feature_matches),
-                tuple((one.feature, number_text(one.before), number_text(one.after)) for one in change.changes)
-                if change
-                else (),
+                tuple(map(_change, change.changes)) if change else (),
                 change.prediction if change else None,
                 tuple(_votes(why)),
                 novelty.familiarity if novelty else None,
@@ -299,6 +297,10 @@ def _most_important(why: Explanation) -> list[int]:
     return sorted(range(len(weights)), key=lambda column: weights[column], reverse=True)[:MAX_FEATURES]
 
 
+def _change(one: Change) -> tuple[str, str, str]:
+    return one.feature, value_text(one.feature, one.before), value_text(one.feature, one.after)
+
+
 def _feature(why: Explanation, column: int, learnt: tuple[float, float] | None) -> FeatureLine:
     own = why.box.feature_matches[column]
     opposing = _other_box(why)
@@ -308,7 +310,7 @@ def _feature(why: Explanation, column: int, learnt: tuple[float, float] | None) 
         mark = _percent(float(own.value), learnt)
     return FeatureLine(
         own.feature,
-        number_text(own.value),
+        value_text(own.feature, own.value),
         side_text(own),
         side_text(other) if other else "",
         short_position_text(own),

@@ -43,7 +43,7 @@ class ColumnNote:
 
 
 _MEANING = {
-    CONSTANT: "one value throughout, so that they change nothing",
+    CONSTANT: "one value throughout, not used",
     LEFT_OUT: "",
     LEAK: "check that they are known before the class is; if not, leave them out",
     TWICE: "leave one of each pair out",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sslart._utils.text import SHOWN, category_text, list_text, number_text, plural, printable
+from sslart._utils.text import SHOWN, category_text, distance_text, list_text, plural, printable, value_text
 from sslart.explain._match import Box, FeatureMatch, outside_first
 
 MAX_CATEGORIES = 3  # that are named where a sample lies outside a box
@@ -31,7 +31,7 @@ def _distance_text(match: FeatureMatch) -> str:
         n = len(match.categories)
         side = f"one of {n} others" if n > MAX_CATEGORIES else f"is {side_text(match)}"
         return f"{printable(match.feature)} ({side} there)"
-    return f"{printable(match.feature)} by {number_text(match.outside_by, 3)}"
+    return f"{printable(match.feature)} by {distance_text(match.feature, match.outside_by)}"
 
 
 def side_text(match: FeatureMatch) -> str:
@@ -40,7 +40,7 @@ def side_text(match: FeatureMatch) -> str:
         return " or ".join(map(category_text, match.categories))
     if match.lower is None or match.upper is None:
         return "no evidence"
-    lower, upper = number_text(match.lower), number_text(match.upper)
+    lower, upper = (value_text(match.feature, side) for side in (match.lower, match.upper))
     return lower if lower == upper else f"{lower} to {upper}"
 
 
@@ -52,7 +52,7 @@ def short_position_text(match: FeatureMatch) -> str:
         return "inside"
     if match.categories is not None:
         return "never seen" if match.beyond_range else "another category"
-    return f"outside by {number_text(match.outside_by, 3)}"
+    return f"outside by {distance_text(match.feature, match.outside_by)}"
 
 
 def position_details(match: FeatureMatch) -> list[str]:
@@ -83,4 +83,5 @@ def comparison_lines(box: Box) -> list[str]:
 
 def _comparison_line(match: FeatureMatch) -> str:
     side = f"is {side_text(match)}" if match.categories is not None else side_text(match)
-    return f"  {printable(match.feature)} {side}; the sample has {number_text(match.value)}: {position_text(match)}"
+    has = value_text(match.feature, match.value)
+    return f"  {printable(match.feature)} {side}; the sample has {has}: {position_text(match)}"

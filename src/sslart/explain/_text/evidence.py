@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sslart._utils.tables import html_table
-from sslart._utils.text import number_text, printable
+from sslart._utils.text import printable, value_text
 from sslart.explain._contributions import GRAPH, Contribution, Evidence
 
 NAMED = 4  # features of one group that are named
@@ -39,7 +39,7 @@ def source_text(one: Contribution, named: int = NAMED) -> str:
     if one.kind == GRAPH:
         return "similar samples without a label (the graph of boxes)"
     pairs = [
-        f"{printable(name)} {'is ' if isinstance(value, str | bool) else ''}{number_text(value)}"
+        f"{printable(name)} {'is ' if isinstance(value, str | bool) else ''}{value_text(name, value)}"
         for name, value in zip(one.features, one.values, strict=True)
     ]
     if len(pairs) == 1:

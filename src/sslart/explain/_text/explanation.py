@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sslart._utils.tables import escape, html_table
-from sslart._utils.text import SHOWN, list_text, number_text, plural, printable
+from sslart._utils.text import SHOWN, list_text, number_text, plural, printable, value_text
 from sslart.explain._text.boxes import box_text, comparison_lines, position_text, side_text, similar_text
 from sslart.explain._text.evidence import evidence_dict, evidence_html, evidence_lines
 from sslart.explain._text.what_if import change_text
@@ -253,11 +253,11 @@ def as_html(explanation: Explanation) -> str:
         rows.append(
             [
                 match.feature,
-                number_text(match.value),
+                value_text(match.feature, match.value),
                 side_text(match),
                 position_text(match),
                 "" if others is None else side_text(others[position]),
-                "" if change is None else number_text(change.after, 6),
+                "" if change is None else value_text(match.feature, change.after, 6),
             ]
         )
     lines = [line for line in as_text(explanation).split("\n") if not line.startswith("  ")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sslart._utils.tables import escape, html_table
-from sslart._utils.text import category_text, number_text, printable
+from sslart._utils.text import category_text, printable, value_text
 
 if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Change, Counterfactual
@@ -20,14 +20,15 @@ def change_text(change: Change) -> str:
     before, after = next(
         texts
         for digits in (DIGITS, 17)
-        if len(set(texts := [_value_text(value, digits) for value in (change.before, change.after)])) == 2
+        if len(set(texts := [_value_text(change.feature, value, digits) for value in (change.before, change.after)]))
+        == 2
         or digits > DIGITS
     )
     return f"{printable(change.feature)} {after} instead of {before}"
 
 
-def _value_text(value: Any, digits: int) -> str:
-    return category_text(value) if isinstance(value, str) else number_text(value, digits)
+def _value_text(feature: str, value: Any, digits: int) -> str:
+    return category_text(value) if isinstance(value, str) else value_text(feature, value, digits)
 
 
 def _prediction_text(prediction: Any, confidence: float | None, *, plausible: bool | None = None) -> str:
@@ -103,9 +104,9 @@ def as_html(found: Counterfactuals) -> str:
     rows = []
     for column, name in enumerate(found.feature_names):
         now = found.sample[column]
-        cells = [number_text(one.sample[column], DIGITS) if one.sample[column] != now else "" for one in found]
+        cells = [value_text(name, one.sample[column], DIGITS) if one.sample[column] != now else "" for one in found]
         if any(cells):
-            rows.append([name, number_text(now, DIGITS), *cells])
+            rows.append([name, value_text(name, now, DIGITS), *cells])
     if rows:
         now = "none" if found.abstained else _prediction_text(found.prediction, found.confidence)
         rows.append(["prediction", now, *(_predicted(one) for one in found)])

@@ -15,6 +15,7 @@ from sslart._data.training import check_has_label
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.files import write_atomically
 from sslart._utils.optional import optional
+from sslart._utils.text import DateName
 from sslart.export.onnx._graph import BOOL, CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph
 from sslart.export.onnx._inputs import Columns, declare_columns
 from sslart.export.onnx._predictions import Predicted, cheapest, predicted
@@ -96,6 +97,12 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProt
 def _model_of(view: ModelView) -> ModelProto:
     helper = optional("onnx.helper", "onnx")
     graph = Graph(OUTPUTS)
+    dates = [name for name in view.feature_names if isinstance(name, DateName)]
+    if dates:
+        raise ValueError(
+            f"Column {dates[0]!r} holds dates, which ONNX has no type for. Turn it into numbers and categories, such "
+            "as days since a fixed date and the weekday, and fit the model to these."
+        )
     columns = declare_columns(graph, view.feature_names, [member.encoder for member in view.members])
     _declare_outputs(graph, view, predicted(columns, view))
     if graph.n_bytes > MAX_BYTES:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sslart._data.classes import Label
 from sslart._utils.tables import Cell, html_table, markdown_table
-from sslart._utils.text import printable
+from sslart._utils.text import DateName, Day, printable
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.rule import Rule, RuleCondition
 from sslart.rules._boxes.scales import Scale
@@ -43,6 +43,8 @@ def _range(condition: RuleCondition, scale: Scale) -> str:
     span = scale.high - scale.low
     decimals = max(0, 3 - floor(log10(span))) if span > 0 else 12
     low, high = (round(value, decimals) + 0.0 for value in (condition.low_value, condition.high_value))
+    if isinstance(condition.feature, DateName):
+        return f"[{Day(low)}, {Day(high)}]"
     return f"[{low:.15g}, {high:.15g}]"
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from typing import Any
 
+from sslart._utils.text import DateName, DatePart
 from sslart.rules._model.decimals import number_repr
 from sslart.rules._model.rule import ModelCondition, ModelRule
 from sslart.rules._model.text import conditions_text, label_text
@@ -19,6 +20,7 @@ RESULTS = ("class", "rule")
 
 def sql(rules: Sequence[ModelRule], result: str) -> str:
     """Return the rules as ``CASE WHEN ... END``."""
+    _refuse_dates(rules, "SQL")
     _check_sql_texts(rules, result)
     *others, default = rules
     if not others:
@@ -28,6 +30,15 @@ def sql(rules: Sequence[ModelRule], result: str) -> str:
         for rule in others
     ]
     return "\n".join(["CASE", *lines, f"  ELSE {_sql_literal(_result(default, result))}", "END"])
+
+
+def _refuse_dates(rules: Sequence[ModelRule], language: str) -> None:
+    names = [one.feature for rule in rules for one in rule.conditions if isinstance(one.feature, DateName | DatePart)]
+    if names:
+        raise ValueError(
+            f"A rule has a condition on {names[0]!r}, which follows from dates, and these have no form in {language} "
+            "that all programs read. Fit a model to the parts of the dates that matter, as columns of their own."
+        )
 
 
 def _check_sql_texts(rules: Sequence[ModelRule], result: str) -> None:
@@ -82,6 +93,7 @@ def _sql_literal(value: Any) -> str:
 
 def python(rules: Sequence[ModelRule], name: str, result: str) -> str:
     """Return the rules as the source of a function of one sample."""
+    _refuse_dates(rules, "Python")
     *others, default = rules
     what = "number of the rule for" if result == "rule" else "class of"
     lines = [

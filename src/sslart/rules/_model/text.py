@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any
 
 from sslart._utils.tables import html_table, markdown_table
-from sslart._utils.text import category_text, plural, printable
+from sslart._utils.text import DateName, Day, category_text, plural, printable
 from sslart.rules._model.decimals import number_repr
 from sslart.rules._model.rule import ModelCondition, ModelRule, Share, share_text
 
@@ -26,11 +26,15 @@ def condition_text(condition: ModelCondition) -> str:
     elif condition.low is None and condition.high is None:
         text = f"{name} is known"
     elif condition.high is None:
-        text = f"{name} > {number_repr(condition.low or 0.0)}"
+        text = f"{name} > {_limit(condition, condition.low or 0.0)}"
     else:
-        low = "" if condition.low is None else f"{number_repr(condition.low)} < "
-        text = f"{low}{name} ≤ {number_repr(condition.high)}"
+        low = "" if condition.low is None else f"{_limit(condition, condition.low)} < "
+        text = f"{low}{name} ≤ {_limit(condition, condition.high)}"
     return f"{text} or missing" if condition.missing else text
+
+
+def _limit(condition: ModelCondition, value: float) -> str:
+    return str(Day(value)) if isinstance(condition.feature, DateName) else number_repr(value)
 
 
 def conditions_text(rule: ModelRule, *, alone: bool) -> str:

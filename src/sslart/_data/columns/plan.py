@@ -1,0 +1,73 @@
+"""What a model knows of its columns beside their ranges: which hold dates, which are left out, and notes on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sslart._data.columns.dates import PARTS, with_part_names
+from sslart._data.columns.notes import ColumnNote, notes_from_state, notes_to_state
+from sslart._data.saved import require
+
+ATTRIBUTE = "_column_plan"
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """How columns are read.
+
+    Attributes
+    ----------
+    dates : tuple of int
+        The columns that hold dates or times.
+    left_out : tuple of int
+        The columns that are not learnt from, though they vary: identifiers and free text.
+    notes : tuple of ColumnNote
+        What `fit` has found.
+    """
+
+    dates: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    notes: tuple[ColumnNote, ...] = ()
+
+    def n_columns(self, n_given: int) -> int:
+        """Return how many columns a table has, the parts of dates included, of which so many are given."""
+        return n_given + len(self.dates) * len(PARTS)
+
+    def names(self, given: Sequence[str]) -> list[str]:
+        """Return the names of all columns, the parts of dates included."""
+        return with_part_names(given, self.dates)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what must be saved: plain values."""
+        return {"dates": list(self.dates), "left_out": list(self.left_out), "notes": notes_to_state(self.notes)}
+
+    @classmethod
+    def from_state(cls, state: Any, n_given: int) -> ColumnPlan:
+        """Return the plan of a saved state, after checking that it can be one."""
+        dates, left_out = (tuple(state[name]) for name in ("dates", "left_out"))
+        columns = (*dates, *left_out)
+        require(
+            all(type(column) is int and 0 <= column < n_given for column in columns)
+            and len(set(columns)) == len(columns)
+            and dates == tuple(sorted(dates)),
+            "the columns",
+        )
+        return cls(dates, left_out, notes_from_state(state["notes"]))
+
+
+NO_PLAN = ColumnPlan()
+
+
+def plan_of(owner: Any) -> ColumnPlan:
+    """Return what an estimator, or a reader of samples, knows of its columns."""
+    plan: ColumnPlan = vars(owner).get(ATTRIBUTE, NO_PLAN)
+    return plan
+
+
+def keep_plan(owner: Any, plan: ColumnPlan) -> None:
+    """Let an estimator know a plan; an empty one is none."""
+    vars(owner).pop(ATTRIBUTE, None)
+    if plan != NO_PLAN:
+        setattr(owner, ATTRIBUTE, plan)

@@ -1,0 +1,155 @@
+"""Columns that deserve a second look: those that give the class away, and those that come twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.columns.features import without_columns
+from sslart._data.columns.kinds import numbers_samples
+from sslart._data.columns.notes import IDENTIFIER, LEAK, TWICE, ColumnNote
+from sslart._data.samples import Table
+from sslart._utils.arrays import FloatArray, IntArray
+
+MIN_LABELS = 30  # fewer labels show no leak
+MIN_OF_CLASS = 3
+NEARLY_PERFECT = 0.99
+OTHERS_AT_MOST = 0.9  # what a column alone may reach that is no leak, if another one is
+MIN_KNOWN = 0.5  # share of the samples with a value
+MOST_LABELS = 2000  # that are looked at
+MOST_SAMPLES = 1000
+MOST_COLUMNS = 2000
+EXACT = 1e-9
+
+
+def suspects(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[ColumnNote]:
+    """Yield notes on the columns that may be leaks, come twice, or number the samples.
+
+    Parameters
+    ----------
+    table : Table
+    codes : array of length n_samples
+        Class codes, -1 where unlabelled.
+    names : sequence of str
+    """
+    if len(names) > MOST_COLUMNS:
+        return
+    table = without_columns(table, range(len(names), table.values.shape[1]))
+    yield from leaks(table, codes, names)
+    yield from copies(table, names)
+    for column, name in enumerate(names):
+        if column not in table.categories and numbers_samples(table.values[:, column], name):
+            yield ColumnNote(IDENTIFIER, name, "whole numbers that all differ")
+
+
+def leaks(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[ColumnNote]:
+    """Yield a note on each column that alone gives nearly every class, where the others do not."""
+    n_of_class = Counter(codes[codes >= 0].tolist())
+    counted = np.flatnonzero([code >= 0 and n_of_class[code] >= MIN_OF_CLASS for code in codes.tolist()])
+    counted = counted[:: len(counted) // MOST_LABELS + 1]
+    if len(counted) < MIN_LABELS or len(np.unique(codes[counted])) < 2:
+        return
+    shares = []
+    for column in range(table.values.shape[1]):
+        if column in table.categories:
+            shares.append(_by_category(table.categories[column][counted], codes[counted]))
+        else:
+            shares.append(_by_neighbours(table.values[counted, column], codes[counted]))
+    others = [share for share in shares if share < NEARLY_PERFECT]
+    if others and max(others) <= OTHERS_AT_MOST:
+        for name, share in zip(names, shares, strict=True):
+            if share >= NEARLY_PERFECT:
+                yield ColumnNote(LEAK, name, f"alone gives {100 * share:.0f} % of the classes")
+
+
+def _by_neighbours(values: FloatArray, codes: IntArray) -> float:
+    """Return the mean share of each class that most samples of the same value have, or else of the nearest value."""
+    known = ~np.isnan(values)
+    if known.mean() < MIN_KNOWN:
+        return 0.0
+    classes, places = np.unique(codes[known], return_inverse=True)
+    different, at = np.unique(values[known], return_inverse=True)
+    if len(different) < 2:
+        return 0.0
+    counts = np.zeros((len(different), len(classes)), dtype=np.int64)
+    np.add.at(counts, (at, places), 1)
+    own = counts[at, places]
+    others = counts[at].copy()
+    others[np.arange(len(at)), places] = 0
+    right = own - 1 > others.max(axis=1)
+    with np.errstate(over="ignore"):
+        gaps = np.diff(different)
+    nearest = np.where(np.append(np.inf, gaps) <= np.append(gaps, np.inf), -1, 1) + np.arange(len(different))
+    alone = counts[at].sum(axis=1) == 1
+    right = np.where(alone, counts.argmax(axis=1)[nearest[at]] == places, right)
+    return _mean_recall(right, places) * float(known.mean())
+
+
+def _by_category(values: NDArray[np.object_], codes: IntArray) -> float:
+    """Return the mean share of each class that most other samples of the same category have."""
+    counts: dict[object, Counter[int]] = {}
+    for value, code in zip(values, codes.tolist(), strict=True):
+        counts.setdefault(value, Counter())[code] += 1
+    right = np.zeros(len(codes))
+    for place, (value, code) in enumerate(zip(values, codes.tolist(), strict=True)):
+        own = counts[value]
+        others = max((n for other, n in own.items() if other != code), default=0)
+        right[place] = value is not None and own[code] - 1 > others
+    return _mean_recall(right, codes)
+
+
+def _mean_recall(right: FloatArray, codes: IntArray) -> float:
+    return float(np.mean([right[codes == code].mean() for code in np.unique(codes)]))
+
+
+def copies(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
+    """Yield a note on each numeric column that is a copy of another, or perfectly correlated with it."""
+    numeric = [column for column in range(table.values.shape[1]) if column not in table.categories]
+    values = table.values[:: len(table) // MOST_SAMPLES + 1, numeric]
+    with np.errstate(over="ignore", invalid="ignore"):
+        standard, usable = _standardised(values)
+    keys = (np.nan_to_num(standard).T * np.random.default_rng(0).standard_normal(len(standard))).sum(axis=1)
+    gaps = np.isnan(values)
+    order = [place for place in np.argsort(keys, kind="stable").tolist() if usable[place]]
+    first: dict[int, int] = {}
+    for one, other in pairwise(order):
+        same = (gaps[:, one] == gaps[:, other]).all() and np.nanmax(abs(standard[:, one] - standard[:, other])) < EXACT
+        if same:
+            first[other] = first.get(one, one)
+    for place, original in sorted(first.items()):
+        low, high = sorted((place, original))
+        is_copy = np.array_equal(values[:, low], values[:, high], equal_nan=True)
+        what = "a copy of" if is_copy else "perfectly correlated with"
+        yield ColumnNote(TWICE, names[numeric[high]], f"{what} {names[numeric[low]]}")
+    yield from _copied_categories(table, names)
+
+
+def _copied_categories(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
+    found: dict[tuple[object, ...], int] = {}
+    for column, values in table.categories.items():
+        if len(set(values.tolist()) - {None}) < 2:
+            continue
+        places: dict[object, int] = {}
+        key = tuple(-1 if one is None else places.setdefault(one, len(places)) for one in values.tolist())
+        if key in found:
+            yield ColumnNote(TWICE, names[column], f"the same groups of samples as {names[found[key]]}")
+        found.setdefault(key, column)
+
+
+def _standardised(values: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return columns with mean 0, spread 1 and a first value above 0, and which of them vary by more than rounding."""
+    known = ~np.isnan(values)
+    n_known = np.maximum(known.sum(axis=0), 1)
+    means = np.where(known, values, 0.0).sum(axis=0) / n_known
+    away = values - means
+    spread = np.sqrt((np.where(known, away, 0.0) ** 2).sum(axis=0) / n_known)
+    usable = (n_known >= 3) & np.isfinite(spread) & (spread > 1e-9 * np.abs(means)) & (spread > 0)
+    standard = away / np.where(usable, spread, 1.0)
+    leading = np.take_along_axis(
+        standard, np.nanargmax(np.where(known, abs(standard) > 1e-3, -1.0), axis=0)[None], axis=0
+    )
+    return standard * np.where(leading < 0, -1.0, 1.0), usable
