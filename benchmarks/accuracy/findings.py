@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from accuracy.contenders import RIVALS, TABPFN, rivals, takes_tabpfn
+from accuracy.contenders import TABPFN, rivals, takes_tabpfn
 from accuracy.sets import repeats_of
 
 Result = dict[str, Any]
@@ -51,19 +51,18 @@ class Findings:
         """Return the mean over the repetitions, for each set."""
         return np.array([self.mean(dataset, method, measure) for dataset in sets])
 
+    def tabpfn_on(self, sets: Iterable[str]) -> list[str]:
+        """Return TabPFN v1 as a list, empty where it was not measured on all of the sets."""
+        return [TABPFN] if set(sets) <= set(self.of_tabpfn) else []
+
     def among(self, sets: Iterable[str]) -> list[str]:
         return [name for name in sets if name in self.sets]
 
     def contenders(self, names: Iterable[str]) -> list[str]:
         return [*([OURS] if self.has_ours else []), *names]
 
-    def ranked(self, sets: Sequence[str]) -> list[str]:
-        """Return the methods that are ranked on sets: with TabPFN v1 where it was measured on all of them."""
-        return self.contenders([*RIVALS, *([TABPFN] if set(sets) <= set(self.of_tabpfn) else [])])
-
-    def ranks(self, sets: Sequence[str]) -> dict[str, float]:
+    def ranks(self, sets: Sequence[str], methods: Sequence[str]) -> dict[str, float]:
         """Return the mean rank of each method: 1 is the best, equal ones share their ranks."""
-        methods = self.ranked(sets)
         found = np.round([self.means(sets, method) for method in methods], 9)
         return dict(zip(methods, rankdata(-found, axis=0).mean(axis=1).tolist(), strict=True))
 

@@ -27,23 +27,24 @@ from accuracy.tabpfn_v1 import MAX_CLASSES, MAX_FEATURES, MAX_ROWS
 from sslart._utils.tables import markdown_table
 
 
-def group(findings: Findings, title: str, members: Sequence[str]) -> str:
+def group(findings: Findings, title: str, members: Sequence[str], others: Sequence[str] = ()) -> str:
+    """Write how all methods do on some sets; `others` are ranked beside the rivals."""
     sets = findings.among(members)
     if not sets:
         return f"## {title}\n\nNo set is complete."
-    means = {method: findings.means(sets, method) for method in findings.ranked(sets)}
+    methods = findings.contenders([*RIVALS, *others])
+    unranked = [name for name in findings.tabpfn_on(sets) if name not in others]
+    unranked += REFERENCE if all(name in UCI for name in sets) else []
+    means = {method: findings.means(sets, method) for method in (*methods, *unranked)}
+    ranks = findings.ranks(sets, methods)
     rows = []
-    for method, rank in findings.ranks(sets).items():
-        against = means[OURS] - means[method] if findings.has_ours else None
-        rows.append([method, f"{means[method].mean():.2f}", f"{rank:.2f}", *_against(against, method)])
-    if all(name in UCI for name in sets):
-        for method in REFERENCE:
-            found = findings.means(sets, method)
-            against = means[OURS] - found if findings.has_ours else None
-            rows.append([f"{method}, for reference", f"{found.mean():.2f}", "", *_against(against, method)])
+    for method, found in means.items():
+        rank = f"{ranks[method]:.2f}" if method in ranks else ""
+        against = means[OURS] - found if findings.has_ours else None
+        rows.append([method, f"{found.mean():.2f}", rank, *_against(against, method)])
     text = f"## {title}\n\nSets: {len(sets)}.\n\n"
     text += markdown_table(["method", "accuracy, %", "mean rank", "ours wins / ties / loses", "ours ahead by"], rows)
-    best = max((method for method in means if method != OURS), key=lambda method: means[method].mean())
+    best = max((method for method in methods if method != OURS), key=lambda method: means[method].mean())
     text += f"\n\nBest rival: {best}, {means[best].mean():.2f} %."
     if findings.has_ours:
         ahead = means[OURS].mean() - means[best].mean()
@@ -62,7 +63,7 @@ def tabpfn(findings: Findings) -> str:
     title = f"Sets that {TABPFN} can take"
     if not findings.has_tabpfn:
         return f"## {title}\n\n{TABPFN} is not measured: `make accuracy TABPFN=1`."
-    text = group(findings, title, findings.of_tabpfn)
+    text = group(findings, title, findings.of_tabpfn, [TABPFN])
     return (
         f"{text}\n\n{TABPFN} takes at most {MAX_ROWS:,} labelled samples, {MAX_FEATURES} features (categories as "
         f"indicators) and {MAX_CLASSES} classes. Beyond that are {', '.join(BEYOND_TABPFN)}."
@@ -78,7 +79,7 @@ def calibration(findings: Findings) -> str:
         sets = findings.among(members)
         if not sets:
             continue
-        there = [method for method in methods if method in findings.ranked(sets)]
+        there = [method for method in methods if method != TABPFN or findings.tabpfn_on(sets)]
         means = {method: findings.means(sets, method, "calibration") for method in there}
         row = [title, *(f"{means[method].mean():.2f}" if method in means else "" for method in methods)]
         rows.append([*row, balance(means[FOREST] - means[OURS]) if findings.has_ours else ""])
@@ -93,7 +94,10 @@ def each_set(findings: Findings) -> str:
     methods = [*findings.contenders(RIVALS), *([TABPFN] if findings.has_tabpfn else [])]
     rows = []
     for dataset in findings.among((*UCI, *OTHER)):
-        means = {method: findings.mean(dataset, method) for method in findings.ranked([dataset])}
+        means = {
+            method: findings.mean(dataset, method)
+            for method in [*findings.contenders(RIVALS), *findings.tabpfn_on([dataset])]
+        }
         marked = {
             name: f"**{mean:.1f}**" if mean > max(means.values()) - TIE else f"{mean:.1f}"
             for name, mean in means.items()
@@ -244,7 +248,7 @@ def page(
         "all samples, the others from those with a label. They get missing values filled, features in [0, 1] and "
         "categories as indicators, CatBoost too; SVM and logistic regression get standardised features. Ours "
         f"gets the raw data and no setting but a seed. {', '.join(REFERENCE)}, for reference: one-to-many mapping, "
-        "ρ = 0.9; it is not ranked.\n\n"
+        f"ρ = 0.9; it is not ranked. {TABPFN} is ranked on the sets that it can take, in a section of its own.\n\n"
         f"A difference of less than {TIE:g} points in the mean accuracy on a set is a tie. After ±: standard error "
         "over the sets.\n\n"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from accuracy.contenders import IMAGE_RIVALS, LARGE_FOREST, RIVALS, TABPFN, rivals
+from accuracy.contenders import IMAGE_RIVALS, LARGE_FOREST, RIVALS, TABPFN
 from accuracy.findings import OURS, Findings
 from accuracy.sets import MANY_LABELS, OTHER_CHECKING, UCI
 from sslart._utils.tables import markdown_table
@@ -17,7 +17,7 @@ MAX_OF_BEFORE = 4 / 17
 Line = tuple[str, str, str, bool | None]  # what, at least, found, and whether that reaches it; None: not measured
 
 _NOT_MEASURED = "not measured"
-_JUDGED = {"14 UCI sets": UCI, "16 KEEL sets, checking half": OTHER_CHECKING}
+_JUDGED: dict[str, Sequence[str]] = {"14 UCI sets": UCI, "16 KEEL sets, checking half": OTHER_CHECKING}
 
 
 def section(findings: Findings, fits: dict[str, Any] | None) -> str:
@@ -34,12 +34,25 @@ def accuracy(findings: Findings) -> Iterator[Line]:
         if not sets:
             yield title, f"mean: best rival + {LEAD:g}; best mean rank", "", None
             continue
-        means = {method: findings.means(sets, method).mean() for method in (OURS, *RIVALS)}
-        best = max(RIVALS, key=lambda method: means[method])
-        ahead = means[OURS] - means[best]
-        wanted = f"{means[best] + LEAD:.2f} %: {best}, {means[best]:.2f}, + {LEAD:g}"
-        yield f"{title}: mean accuracy", wanted, f"{means[OURS]:.2f} % ({ahead:+.2f})", ahead >= LEAD
-        yield _best_rank(findings, title, sets)
+        yield from _ahead(findings, title, sets, list(RIVALS))
+        for other in findings.tabpfn_on(sets):
+            yield from _ahead(findings, f"{title}, {other} among the rivals", sets, [*RIVALS, other])
+
+
+def _ahead(findings: Findings, title: str, sets: Sequence[str], others: list[str]) -> Iterator[Line]:
+    means = {method: float(findings.means(sets, method).mean()) for method in (OURS, *others)}
+    best = max(others, key=means.__getitem__)
+    ahead = means[OURS] - means[best]
+    wanted = f"{means[best] + LEAD:.2f} %: {best}, {means[best]:.2f}, + {LEAD:g}"
+    yield f"{title}: mean accuracy", wanted, f"{means[OURS]:.2f} % ({ahead:+.2f})", ahead >= LEAD
+    ranks = findings.ranks(sets, [OURS, *others])
+    best = min(others, key=ranks.__getitem__)
+    yield (
+        f"{title}: mean rank",
+        f"at most {ranks[best]:.2f}: {best}",
+        f"{ranks[OURS]:.2f}",
+        ranks[OURS] <= ranks[best],
+    )
 
 
 def tabpfn(findings: Findings) -> Iterator[Line]:
@@ -50,7 +63,7 @@ def tabpfn(findings: Findings) -> Iterator[Line]:
         return
     ours, theirs = (float(findings.means(sets, method).mean()) for method in (OURS, TABPFN))
     yield f"{title}: mean accuracy", f"more than {theirs:.2f} %", f"{ours:.2f} % ({ours - theirs:+.2f})", ours > theirs
-    ranks = findings.ranks(sets)
+    ranks = findings.ranks(sets, [OURS, *RIVALS, TABPFN])
     wanted = f"less than {ranks[TABPFN]:.2f}"
     yield f"{title}: mean rank", wanted, f"{ranks[OURS]:.2f}", ranks[OURS] < ranks[TABPFN]
 
@@ -72,20 +85,19 @@ def images(findings: Findings) -> Iterator[Line]:
 
 
 def calibration(findings: Findings) -> Iterator[Line]:
-    groups: dict[str, Sequence[str]] = dict(_JUDGED)
+    groups = {title: (members, list[str]()) for title, members in _JUDGED.items()}
     if findings.has_tabpfn:
-        groups[f"sets that {TABPFN} can take"] = findings.of_tabpfn
-    for title, members in groups.items():
+        groups[f"sets that {TABPFN} can take"] = findings.of_tabpfn, [TABPFN]
+    for title, (members, others) in groups.items():
         sets = _measured(findings, members)
         if not sets:
             yield f"calibration error, {title}", "at most the best rival's", "", None
             continue
-        methods = [name for name in findings.ranked(sets) if name == OURS or rivals(sets[0], True)[name].probabilities]
-        means = {method: float(findings.means(sets, method, "calibration").mean()) for method in methods}
-        ours = means.pop(OURS)
-        best = min(means, key=means.__getitem__)
+        others = [*(name for name, method in RIVALS.items() if method.probabilities), *others]
+        means = {method: float(findings.means(sets, method, "calibration").mean()) for method in (OURS, *others)}
+        best = min(others, key=means.__getitem__)
         wanted = f"at most {means[best]:.2f} %: {best}"
-        yield f"calibration error, {title}", wanted, f"{ours:.2f} %", ours <= means[best]
+        yield f"calibration error, {title}", wanted, f"{means[OURS]:.2f} %", means[OURS] <= means[best]
 
 
 def many_labels(findings: Findings) -> Iterator[Line]:
@@ -110,13 +122,6 @@ def speed(fits: dict[str, Any] | None) -> Iterator[Line]:
     share = largest["share_of_before"]
     title, wanted = f"time of `fit`, {largest['work']}", f"at most {MAX_OF_BEFORE:.3f} of what it took before"
     yield title, wanted, "" if share is None else f"{share:.3f}", None if share is None else share <= MAX_OF_BEFORE
-
-
-def _best_rank(findings: Findings, title: str, sets: Sequence[str]) -> Line:
-    ranks = findings.ranks(sets)
-    ours = ranks.pop(OURS)
-    best = min(ranks, key=ranks.__getitem__)
-    return f"{title}: mean rank", f"at most {ranks[best]:.2f}: {best}", f"{ours:.2f}", ours <= ranks[best]
 
 
 def _measured(findings: Findings, members: Sequence[str]) -> list[str]:
