@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import sslart
-from sslart import datasets
 
 HERE = Path(__file__).parent
 GALLERY = HERE.parent / "examples" / "gallery"
@@ -67,13 +66,7 @@ if not _is_here("sslart", "to_onnx"):
 
 # -- the gallery: examples/gallery, run while the site is built
 
-NEED_DATA = {"plot_anomaly": "tep", "plot_explain_patient": "heart_cleveland", "plot_missing_values": "heart_cleveland"}
-without_data = [script for script, name in NEED_DATA.items() if datasets.where(name).found_in is None]
-if without_data:
-    print(f"left out, as their data is not here (sslart data fetch gets it): {', '.join(without_data)}")
-
 sphinx_gallery_conf = {
-    "ignore_pattern": "|".join(["__init__", *without_data]) + r"\.py",
     "examples_dirs": str(GALLERY),
     "gallery_dirs": "gallery",
     "backreferences_dir": "generated/backreferences",

@@ -4,14 +4,15 @@ Missing values and categories
 
 Records of patients have missing values, and not all of their columns are numbers. sslart needs no preparation of
 either: a category is one of several, and a missing value is no evidence for or against a box. Here more and more values
-of the Heart Cleveland data are removed, in training and test alike. Logistic regression, which needs its missing values
-filled, is the comparison. The data is not part of scikit-learn: :func:`sslart.datasets.load_heart_cleveland` finds or
-downloads it.
+of the diabetes data of scikit-learn are removed, in training and test alike. Logistic regression, which needs its
+missing values filled, is the comparison.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import load_diabetes
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -19,11 +20,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sslart import AutoSSLART
-from sslart.datasets import load_heart_cleveland
 
-heart = load_heart_cleveland(as_frame=True)
-y = np.asarray(heart.target)
-X = heart.data.astype(dict.fromkeys(["sex", "cp", "fbs", "restecg", "exang", "slope", "thal"], "category"))
+diabetes = load_diabetes(as_frame=True, scaled=False)
+y = np.where(diabetes.target > diabetes.target.median(), "fast", "slow")  # how the disease went on in a year
+X = diabetes.data.astype({"sex": "category"})
+X["age"] = pd.cut(X["age"], [0, 35, 50, 65, 100], labels=["young", "middle", "older", "old"])
 n_categorical = (X.dtypes == "category").sum()
 print(f"{len(X)} patients, {n_categorical} categorical and {X.shape[1] - n_categorical} numeric columns")
 
