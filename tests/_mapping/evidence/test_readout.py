@@ -19,6 +19,7 @@ from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.readout import LOG_RANGE, TERM_ORDER, Readout, calibration
 from sslart._mapping.evidence.settings import BasisSpec
 
+TREES = BasisSpec("tree", 0.0, 0.5)
 TOLERANCE = 1e-4  # relative to the largest score: boxes are scored in float32
 
 
@@ -30,6 +31,8 @@ def whole_readout(seed: int = 0, n_classes: int = 3, missing: float = 0.0) -> tu
     readout = readout_of(
         design, [(spec, random.normal(size=(len(labelled.classes), n_classes))) for spec in one_of_each(design)]
     )
+    trees = basis_of(TREES, design)
+    readout = replace(readout, terms=(*readout.terms, *trees.terms(random.normal(size=trees.forest.values.shape) / 20)))
     samples = random.rand(31, labelled.samples.shape[1])
     samples[random.rand(*samples.shape) < missing] = np.nan
     return labelled, readout, samples
@@ -165,7 +168,7 @@ def test_nearest_box_is_the_same_for_one_sample_or_many() -> None:
 
 
 def test_every_family_has_a_basis() -> None:
-    specs = [*one_of_each(DesignMatrices(labelled_set(0))), BasisSpec("spread", 0.0, 0.9)]
+    specs = [*one_of_each(DesignMatrices(labelled_set(0))), BasisSpec("spread", 0.0, 0.9), TREES]
     assert {spec.kind for spec in specs} == {family.kind for family in FAMILIES}
 
 

@@ -133,7 +133,8 @@ def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> Choice:
 
     There is no choice where too few classes have two labels.
     """
-    sample = sample_of_classes(labelled) if has_many_classes(labelled) else labelled.subset(MAX_CHOOSING)
+    half = len(labelled.classes) // 2
+    sample = sample_of_classes(labelled) if has_many_classes(labelled) else labelled.subset(min(MAX_CHOOSING, half))
     if sample is None or sample.rows is None:
         return Choice((_untried(labelled, fixed),), np.full(len(labelled.classes), NO_BLOCK), False)
     trial = Trial(sample)

@@ -52,8 +52,11 @@ def warn_of_usual_settings(n_classes: int) -> None:
     )
 
 
-def left_out_rows(labelled: LabelledSet, size: int) -> IntArray:
-    """Return labels that had no part in the choice of settings, in whole groups: so many, or a few more."""
+def left_out_rows(labelled: LabelledSet, size: int, *, in_proportion: bool) -> IntArray:
+    """Return labels that had no part in the choice of settings, in whole groups: so many, or a few more.
+
+    `in_proportion`: each class in its share, but at least two of each. Else which are taken depends on no class.
+    """
     groups = labelled.groups.numbers
     took_part = np.zeros(len(groups), dtype=bool) if labelled.block_of is None else labelled.block_of != NO_BLOCK
     free = ~np.isin(groups, groups[took_part])
@@ -61,7 +64,8 @@ def left_out_rows(labelled: LabelledSet, size: int) -> IntArray:
         free[:] = True
     order = _random_order(labelled)
     order = order[free[order]]
-    order = _in_proportion(order, labelled.classes[order])
+    if in_proportion:
+        order = _in_proportion(order, labelled.classes[order])
     in_order = groups[order][_first_of_each(groups[order])]
     n_labels = np.cumsum(np.bincount(groups)[in_order])
     return np.flatnonzero(np.isin(groups, in_order[: int(np.searchsorted(n_labels, size)) + 1]))

@@ -46,7 +46,7 @@ class Learnt(NamedTuple):
 def learn_many_labels(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> LearntFromMany:
     """Learn from many labels with mixtures that others of the labels have chosen."""
     design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(MAX_BOXES)))
-    rows = left_out_rows(labelled, min(MAX_LABELS, len(labelled.classes) // HELD_OUT))
+    rows = left_out_rows(labelled, min(MAX_LABELS, len(labelled.classes) // HELD_OUT), in_proportion=False)
     is_held_out = np.zeros(len(labelled.classes), dtype=bool)
     is_held_out[rows] = True
     trees = [one for one in mixtures if isinstance(family_of(one.specs[0]), TreeFamily)][:1]

@@ -67,7 +67,7 @@ def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes
     design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(n_boxes)))
     best = Able.of(labelled).best(mixtures)
     total = sum(one.weight for one in best)
-    rows = left_out_rows(labelled, MAX_LABELS)
+    rows = left_out_rows(labelled, MAX_LABELS, in_proportion=True)
     groups = labelled.groups.of_rows(rows)
     builder = ReadoutBuilder(labelled.n_classes)
     left_out = np.zeros((len(rows), labelled.n_classes))
