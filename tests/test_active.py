@@ -188,6 +188,8 @@ def test_an_answer_for_a_whole_box_counts_as_often_as_it_has_samples_but_once_in
     queries = pool.best(12)
     several = [query for query in queries if query.tight]
     assert len(several) > 3
+    assert all(query.row in pool.box_rows(query) for query in queries)
+    assert all(len(pool.box_rows(query)) == query.n_samples for query in several)
     for query in queries:
         pool.answer(query, Y[query.row], whole_box=query.tight)
     weights = [query.n_samples if query.tight else 1 for query in queries]
@@ -213,12 +215,25 @@ def test_only_a_tight_box_can_be_answered_for_as_a_whole() -> None:
     assert view_of(wide).members[0].counts.sum() == 1
 
 
+def test_one_answer_is_for_the_unlabelled_samples_of_a_box_and_for_no_more_than_a_hundred() -> None:
+    twins = np.array([[0.5, 0.5]] * 4 + [[0.0, 0.0], [1.0, 1.0]])
+    model = SSLART(0.9, shuffle=False).partial_fit(twins)
+    pool = QueryPool(model)
+    pool.add(twins, [True, False, False, False, False, False])
+    (query,) = (query for query in pool.best(6) if query.n_samples == 4)
+    assert pool.box_rows(query) == [1, 2, 3]
+    many = QueryPool(model)
+    many.add(np.repeat(twins, 40, axis=0))
+    assert {query.n_samples: query.tight for query in many.best(6) if query.n_samples > 1} == {160: False, 40: True}
+
+
 def test_the_labels_of_a_tight_box_agree() -> None:
     twins = np.array([[0.5, 0.5]] * 4 + [[0.0, 0.0], [1.0, 1.0]])
     model = SSLART(0.9, shuffle=False).partial_fit(twins)
     pool = QueryPool(model)
     pool.add(twins)
     assert [query.tight for query in pool.best(6) if query.n_samples == 4] == [True]
+    assert [pool.box_rows(query) for query in pool.best(6) if query.n_samples == 4] == [[0, 1, 2, 3]]
     model.partial_fit(twins[:2], [0, 1])
     assert [query.tight for query in pool.best(6) if query.n_samples == 4] == [False]
 

@@ -20,6 +20,7 @@ MAX_UNCERTAIN = 200
 MAX_BOXES = 1000  # of more, those with the most samples are considered
 MAX_LABELS = 1000  # of more, an even spread is considered
 TIGHT = 0.5  # of the mean distance between two samples: a box is tight whose sides sum up to no more
+MAX_AT_ONCE = 100  # samples that one answer may be given for
 
 __all__ = [
     "LabelsNeeded",
@@ -45,8 +46,8 @@ class Query(NamedTuple):
     new : bool
         Whether the box has no label yet.
     tight : bool
-        Whether the samples of the box are so alike that one answer may be given for all of them: there are several,
-        the box is small beside the distance between samples, and it has no labels of different classes.
+        Whether the samples of the box are so alike that one answer may be given for all that are unlabelled: these are
+        2 to 100, the box is small beside the distance between samples, and it has no labels of different classes.
     """
 
     row: int
@@ -91,6 +92,7 @@ class QueryPool:
         self.n_samples = 0
         self._counts = np.zeros(0, dtype=np.int64)  # per box
         self._central: dict[int, tuple[float, int]] = {}  # of each box: distance and row of the most central sample
+        self._unlabelled: dict[int, list[int]] = {}  # of each box: rows, as far as one answer may be given for all
         self._uncertain: list[tuple[float, int, int]] = []  # certainty, row and box
         self._samples: dict[int, Any] = {}  # by row
         self._done: set[int] = set()
@@ -116,6 +118,10 @@ class QueryPool:
         counts[: len(self._counts)] += self._counts
         self._counts = counts
         unknown = np.arange(len(table)) if known is None else np.flatnonzero(~np.asarray(known, dtype=bool))
+        for index in unknown.tolist():
+            own = self._unlabelled.setdefault(int(nodes[index]), [])
+            if len(own) <= MAX_AT_ONCE:
+                own.append(self.n_samples + index)
         for index in unknown[_first_of_each(nodes[unknown], distances[unknown])]:
             node = int(nodes[index])
             if node not in self._central or distances[index] < self._central[node][0]:
@@ -164,7 +170,9 @@ class QueryPool:
         order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n)
         chosen = boxes[order]
         new = (member.labels[chosen] == UNLABELLED).tolist()
-        tight = (self._counts[chosen] > 1) & _is_tight(member, chosen, points.mean_distance)
+        n_together = np.array([len(self._unlabelled[box]) for box in chosen.tolist()])
+        may_be_tight = (n_together > 1) & (n_together <= MAX_AT_ONCE)
+        tight = may_be_tight & _is_tight(member, chosen, points.mean_distance)
         each = zip(order.tolist(), chosen.tolist(), new, tight.tolist(), strict=True)
         return [Query(rows[i], box, int(self._counts[box]), is_new, is_tight) for i, box, is_new, is_tight in each]
 
@@ -179,6 +187,10 @@ class QueryPool:
         """Return the rows of the samples that may be proposed."""
         return sorted(self._samples)
 
+    def box_rows(self, query: Query) -> list[int]:
+        """Return the rows of the unlabelled samples in the box of a tight query; of any other, its own row."""
+        return list(self._unlabelled[query.node]) if query.tight else [query.row]
+
     def sample(self, query: Query) -> Any:
         """Return the sample of a query, one row, as it was given."""
         return self._samples[query.row]
@@ -192,9 +204,9 @@ class QueryPool:
             One that `best` returned.
         label : class
         whole_box : bool, default=False
-            Whether all samples of its box are known to be of this class. The sample then counts as often as the box
-            has samples, and no other sample of the box is proposed. Where left-out labels choose settings or measure
-            quality it counts once, as copies do. Only a tight box can be answered for as a whole.
+            Whether all samples of `box_rows` are known to be of this class. The sample then counts as often as there
+            are such samples, and no other sample of the box is proposed. Where left-out labels choose settings or
+            measure quality it counts once, as copies do. Only a tight box can be answered for as a whole.
         group : default=None
             The group of the sample, as in `fit`.
 
@@ -213,10 +225,10 @@ class QueryPool:
         """
         if whole_box and not query.tight:
             raise ValueError(
-                "whole_box of answer must be False for this query: the samples of its box are too different for one "
-                "answer, or there is one only. query.tight shows where an answer may be given for the whole box."
+                "whole_box of answer must be False for this query: the samples of its box are too different or too "
+                "many for one answer, or there is one only. query.tight shows where one may be given for the whole box."
             )
-        weights = {"sample_weight": [query.n_samples]} if whole_box else {}
+        weights = {"sample_weight": [len(self.box_rows(query))]} if whole_box else {}
         groups = {} if group is None else {"groups": [group]}
         self.model.partial_fit(self.sample(query), [label], **weights, **groups)
         self.done(query, whole_box=whole_box)

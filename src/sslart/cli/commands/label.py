@@ -19,7 +19,7 @@ from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
 from sslart.cli._output import MODEL_HELP, STANDARD, check_target, note, print_json, show
 from sslart.cli._path_lock import InUseError
-from sslart.cli._prompt import SKIP, STOP, ask_class, show_sample
+from sslart.cli._prompt import SKIP, STOP, Answer, ask_class, show_sample
 from sslart.cli.input import cells
 from sslart.cli.input.columns import check_columns, samples_for
 from sslart.cli.input.encodings import EncodingOption
@@ -51,8 +51,10 @@ def run(
 ) -> None:
     """Ask for the labels that would help most, learn each at once, and print how the accuracy changes.
 
-    Boxes without a label come first, those with many rows of low probability before others: one label serves a whole
-    box. The model is saved after every label. The file is read piece by piece and may be larger than memory.
+    First come rows in the middle of many others, far from any label; the more certain the predictions become, the more
+    come rows between the classes. Where the rows of a box are much alike, a class with * after it is the answer for all
+    of them, and counts as often. The model is saved after every label. The file is read piece by piece and may be
+    larger than memory.
 
     With --write each answer is in the table before the model learns it: whatever stops the command, no answer is lost.
     All other cells stay as they are. A table that is not CSV, TSV or Parquet is left alone: --write-to FILE writes a
@@ -102,17 +104,18 @@ def _ask_and_learn(
         query = best[0]
         row = query.row + 1
         _show_query(model, query, pool.sample(query), number, row, names.get(row))
-        typed = ask_class(model.classes_.tolist())
-        if typed is STOP:
+        answer = ask_class(model.classes_.tolist(), len(pool.box_rows(query)))
+        if answer is STOP:
             break
-        if typed is SKIP:
+        if answer is SKIP:
             labelling.skip(query)
             continue
+        rows = [one + 1 for one in pool.box_rows(query)] if answer.whole_box else [row]
         if table is not None:
-            table.add([row], typed)
-        labelling.learn(query, typed)
+            table.add(rows, answer.label)
+        labelling.learn(query, answer)
         if record is not None:
-            _add_to(record, row, names.get(row), typed)
+            _add_to(record, rows, names, answer.label)
         states.append(_state(labelling.model, labelling.asked.pool))
         show(_state_text(states[-1]))
     return states
@@ -129,26 +132,33 @@ class _Labelling:
         self.asked = _asked(self.model, self._rows, *self._table)
         self._done: list[Query] = []
 
-    def skip(self, query: Query) -> None:
-        """Do not ask about a row again."""
-        self._done.append(query)
-        self.asked.pool.done(query)
+    def skip(self, query: Query, *, whole_box: bool = False) -> None:
+        """Do not ask about a row again, or about any row of its box."""
+        pool = self.asked.pool
+        self._done += [query._replace(row=row) for row in (pool.box_rows(query) if whole_box else [query.row])]
+        pool.done(query, whole_box=whole_box)
 
-    def learn(self, query: Query, typed: Any) -> None:
-        """Learn the label of a row and save the model; where another command has changed it, on what it is now."""
+    def learn(self, query: Query, answer: Answer) -> None:
+        """Learn the label of a row and save the model; where another command has changed it, on what it is now.
+
+        The label of a whole box is that of its row, with the number of its rows as the weight.
+        """
         row, (pool, names, groups) = query.row + 1, self.asked
-        sample = pool.sample(query)
+        sample, typed = pool.sample(query), [answer.label]
+        given: dict[str, Any] = {"groups": [groups[row]]} if groups.get(row) else {}
+        if answer.whole_box:
+            given["sample_weight"] = [len(pool.box_rows(query))]
         try:
             with self.file.owned():
                 if is_changed := self.file.has_changed():
                     self.model, self._rows = self.file.read()
-                self.model.partial_fit(sample, [typed], **({"groups": [groups[row]]} if groups.get(row) else {}))
-                keys = keys_of(view_of(self.model).read(sample), [typed], [names.get(row) or None])
+                self.model.partial_fit(sample, typed, **given)
+                keys = keys_of(view_of(self.model).read(sample), typed, [names.get(row) or None])
                 self._rows = self._rows.adding(keys)
                 save_model(self.model, self.file, self._rows)
         except InUseError as error:
             raise InUseError(f"The label of row {row} was not learnt. {error}") from error
-        self.skip(query)
+        self.skip(query, whole_box=answer.whole_box)
         if is_changed:
             note(f"another program has changed {self.file.target}: it was read anew before it learnt this label.")
             self.asked = _asked(self.model, self._rows, *self._table)
@@ -210,16 +220,17 @@ def _show_query(model: Any, query: Query, sample: Any, number: int, row: int, na
     title = f"row {row}" if name is None else f"row {row}, {name}"
     reason = f"one of {query.n_samples} rows in a box without a label" if query.new else "the model is unsure here"
     show(f"\nQuestion {number}: {printable(title)}; {reason}")
-    show_sample(model, sample)
+    show_sample(model, sample, query.node if query.tight else None)
     if view_of(model).class_table.seen:
         proba = model.predict_proba(sample)[0]
         show(f"The model predicts {printable(model.classes_[proba.argmax()])} (probability {proba.max():.2f}).")
 
 
-def _add_to(record: str, row: int, name: str | None, label: Any) -> None:
+def _add_to(record: str, rows: list[int], names: dict[int, str], label: Any) -> None:
     path = Path(record)
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
         if is_new:
             file.write(csv_row(["row", "id", "class"]))
-        file.write(csv_row([row, "" if name is None else name, label]))
+        for row in rows:
+            file.write(csv_row([row, names.get(row, ""), label]))
