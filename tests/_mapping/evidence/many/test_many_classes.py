@@ -96,7 +96,7 @@ def test_what_is_left_out_had_no_part_in_the_choice() -> None:
     chosen_on = np.flatnonzero(choice.blocks != NO_BLOCK)
     assert choice.by_labels
     assert 20 <= len(chosen_on) <= 500
-    measured = left_out_rows(replace(labelled, block_of=choice.blocks, in_proportion=True), 1000)
+    measured = left_out_rows(replace(labelled, block_of=choice.blocks), 1000, in_proportion=True)
     assert len(measured) + len(chosen_on) >= 1000
     assert not set(measured) & set(chosen_on)
 
