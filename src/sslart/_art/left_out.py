@@ -104,8 +104,8 @@ def left_out_fits(
     if table.values.nbytes <= SMALL:
         table, winners = table.copy(), winners.copy()
         return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, params, groups))))
-    learnt, factors = _reduced(_learnt(network, table, winners, params, groups))
-    return Deferred(lambda: _fits(learnt, factors))
+    learnt, growth = _reduced(_learnt(network, table, winners, params, groups))
+    return Deferred(lambda: _fits(learnt, growth))
 
 
 def _learnt(
@@ -123,7 +123,7 @@ def _small(learnt: Learnt) -> tuple[Learnt, FloatArray]:
 def _reduced(learnt: Learnt) -> tuple[Learnt, FloatArray]:
     """Return as much of a large table as it takes to leave samples out, fewer where that is too much."""
     left_out = _left_out_rows(learnt)
-    factors = _narrower_ranges(learnt, left_out)
+    growth = _narrower_ranges(learnt, left_out)
     nodes = learnt.network.nodes
     n_chosen = len(learnt.chosen)
     while True:
@@ -142,7 +142,7 @@ def _reduced(learnt: Learnt) -> tuple[Learnt, FloatArray]:
         needed[boxes[remains & (lowest <= nodes.weights[boxes]).any(axis=1)]] = True
         kept = np.union1d(rows, np.flatnonzero(needed[learnt.winners]))
         if len(kept) * learnt.table.values.shape[1] * 8 <= LARGE or n_chosen <= MIN_SAMPLES:
-            return learnt.of(kept, n_chosen), factors[:n_chosen]
+            return learnt.of(kept, n_chosen), growth[:n_chosen]
         n_chosen = max(n_chosen // 2, MIN_SAMPLES)
 
 
@@ -153,10 +153,10 @@ def _left_out_rows(learnt: Learnt) -> IntArray:
     return np.asarray(within[parts[np.searchsorted(parts, learnt.parts[within])] == learnt.parts[within]])
 
 
-def _fits(learnt: Learnt, factors: FloatArray) -> tuple[KeyArray, Fits]:
+def _fits(learnt: Learnt, growth: FloatArray) -> tuple[KeyArray, Fits]:
     samples = learnt.network.encode(learnt.table[learnt.chosen])
     boxes, weights, matches = _best(learnt, samples, _changed(learnt))
-    familiarity = np.clip(matches - _grown_distance(samples, weights, factors), 0.0, 1.0)
+    familiarity = np.clip(matches - _grown_distance(samples, weights, growth), 0.0, 1.0)
     fits = Fits(boxes, np.where(boxes < 0, 0.0, familiarity), learnt.network.extents(boxes))
     return learnt.keys[learnt.chosen], fits
 
@@ -262,36 +262,47 @@ def _choice_and_match(
     return shared / (choice + np.where(present, weights, 0.0).sum(axis=1)), 2.0 * shared / present.sum(axis=1)
 
 
-def _grown_distance(samples: FloatArray, weights: FloatArray, factors: FloatArray) -> FloatArray:
+def _grown_distance(samples: FloatArray, weights: FloatArray, growth: FloatArray) -> FloatArray:
     """Return by how much the distance to the box grows where a sample alone has the least or greatest value.
 
-    Without it the range would be narrower, and the distance a larger share of it.
+    Without it the range would be narrower, and the distance a larger share of it. `growth`: of `_narrower_ranges`.
     """
     n_features = samples.shape[1]
     shared = np.minimum(_code(samples), weights)
     sides = np.where(np.isnan(samples), 0.0, 1.0 - shared[:, :n_features] - shared[:, n_features:])
+    factors, further = growth[..., 0], growth[..., 1]
     with np.errstate(invalid="ignore"):
-        grown = np.where(np.isinf(factors), sides > 0, sides * factors)
+        grown = np.where(np.isinf(factors), sides > 0, sides * factors + further * (sides > 0))
     return np.asarray((grown - sides).sum(axis=1) / (~np.isnan(samples)).sum(axis=1))
 
 
 def _narrower_ranges(learnt: Learnt, left_out: IntArray) -> FloatArray:
-    """Return how many times as wide the range of each feature is as it would be without each chosen sample."""
+    """Return how distances grow without each chosen sample, shape (n_chosen, n_features, 2).
+
+    First how many times as wide the range of each feature is as it would be. Then how much further off a value is where
+    the scale is by rank: it lies beyond the table of the others, which has another slope there.
+    """
     encoder, parts = learnt.network.encoder, learnt.parts[learnt.chosen]
-    factors = np.ones((len(parts), len(encoder.features)))
+    growth = np.tile([1.0, 0.0], (len(parts), len(encoder.features), 1))
+    widths = encoder.origin_and_span()[1]
     for place, (column, category) in enumerate(encoder.features):
-        own = learnt.table.values[learnt.chosen, column]
-        width = encoder.upper[place] - encoder.lower[place]
+        own, width = learnt.table.values[learnt.chosen, column], widths.item(place)
         if category is not None or not width > 0:
             continue
-        for limit, nearest in ((encoder.lower[place], np.fmin), (encoder.upper[place], np.fmax)):
+        for limit, nearest in ((encoder.lower.item(place), np.fmin), (encoder.upper.item(place), np.fmax)):
             holders = np.unique(parts[own == limit])
             if len(holders) != 1:
                 continue
             values = learnt.table.values[:, column].copy()
             values[left_out[learnt.parts[left_out] == holders[0]]] = np.nan
             others = nearest.reduce(values)
-            if not np.isnan(others):
-                with np.errstate(divide="ignore"):
-                    factors[parts == holders[0], place] *= width / (width - abs(others - limit))
-    return factors
+            if np.isnan(others):
+                continue
+            rows = parts == holders[0]
+            ends = encoder.on_scale(np.array([[others], [limit]]), np.array([place]))
+            gap = abs(ends[1] - ends[0]).item()
+            growth[rows, place, 0] *= width / (width - gap) if gap < width else np.inf
+            table = None if encoder.ranks is None else encoder.ranks.tables.get(place)
+            if table is not None and gap < width:
+                growth[rows, place, 1] += table.beyond_others(limit, others) - gap / (width - gap)
+    return growth

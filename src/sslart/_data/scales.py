@@ -118,6 +118,25 @@ class RankTable(CachesValues):
         start, end = self.at(np.array([lower, upper]))
         return np.asarray((self.at(values) - start) / (end - start))
 
+    def beyond_others(self, end: float, others: float) -> float:
+        """Return how far an end of the table lies beyond the table of the others, on the scale of these.
+
+        Parameters
+        ----------
+        end : float
+            The least or the greatest value.
+        others : float
+            The least or the greatest of the others.
+        """
+        is_low = end < others
+        kept = self.values[self.values > others] if is_low else self.values[self.values < others]
+        if not len(kept):
+            return 1.0
+        values = np.append(others, kept) if is_low else np.append(kept, others)
+        positions = self.at(values)
+        without = RankTable(values, (positions - positions[0]) / (positions[-1] - positions[0]))
+        return abs(end - others) / without.reach[0 if is_low else 1]
+
 
 def _on_stretches(values: FloatArray, stretches: FloatArray) -> FloatArray:
     start, width, position, length, end = stretches

@@ -12,7 +12,7 @@ from sslart._data.samples import Table
 from sslart._data.scales import AUTO, CATEGORY, RANGE, RANK, RankScale, RankTable
 from sslart._utils.arrays import FloatArray
 
-CROWDED = 0.25
+CROWDED = 0.1
 N_LOOKED_AT = 2000
 
 
@@ -49,7 +49,7 @@ def scaled_by(scaling: str, encoder: Encoder, table: Table, bounds: tuple[FloatA
 def is_crowded(values: FloatArray) -> bool:
     """Return whether values crowd in a part of their range, so that boxes can hardly distinguish them.
 
-    Either a few outliers take nearly all of the range, or two samples differ by range less than a quarter as much as
+    Either a few outliers take nearly all of the range, or two samples differ by range less than a tenth as much as
     they do by rank, on average. That ratio is 1 where values spread evenly, about a half for a normal distribution,
     and near 0 where most values lie close together and a few far away. Of many samples some are looked at.
     """
@@ -67,7 +67,7 @@ def is_crowded(values: FloatArray) -> bool:
 def mean_difference(ascending: FloatArray) -> float:
     """Return how far two values lie apart, on average over all pairs of ascending values."""
     n = len(ascending)
-    return float(2.0 * ((2.0 * np.arange(n) - n + 1.0) / n @ (ascending / n)))
+    return float(2.0 * ((2.0 * np.arange(n) - n + 1.0) / n * (ascending / n)).sum())
 
 
 def scaling_of(encoder: Encoder, n_columns: int) -> list[str]:
