@@ -10,7 +10,7 @@ export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
 .PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced trust reproduce \
-	reproduce-quick fuzz sanitize sanitize-threads wheels docs docs-links lint clean
+	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages docs docs-links lint clean
 
 help:
 	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
@@ -33,6 +33,7 @@ help:
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads several threads in the kernel at once, under the thread sanitizer (a few minutes)"
 	@echo "make wheels           wheels from the sdist, each tested with the Pythons that are on the machine (about half an hour)"
+	@echo "make refresh-pages    run the examples of README and docs, and write what they print and draw into the pages (a few minutes)"
 	@echo "make docs             the documentation as a site, in docs/_build/html; runs the gallery (a few minutes the first time)"
 	@echo "make docs-links       check the links of the docs to other sites (needs the internet)"
 	@echo "make lint             ruff, mypy --strict, import-linter"
@@ -139,6 +140,10 @@ sanitize-threads:
 wheels:
 	PYTHONS="$(PYTHONS)" $(PYTHON) .ci/wheels.py
 
+# after a change of the model: what examples print, and the pictures they draw; some pages only: PAGES="README.md docs/tour.md"
+refresh-pages: $(VENV)/tools
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/refresh_pages.py $(PAGES)
+
 # the site; any warning is an error. Links inside the site and the repository are checked by tests/docs/test_docs.py.
 docs: $(VENV)/docs
 	rm -rf docs/generated docs/_build
@@ -148,13 +153,16 @@ docs: $(VENV)/docs
 docs-links: $(VENV)/docs
 	$(BIN)/sphinx-build -b linkcheck docs docs/_build/linkcheck
 
+# what is installed is shown while it is: compiling the kernel and downloading packages takes a minute or more
 $(VENV)/package: $(BUILD_INPUTS)
+	@echo "Setting up $(VENV): sslart, compiled from this checkout, with NumPy, SciPy, scikit-learn and joblib."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --editable .
 	touch $@
 
 $(VENV)/demo: $(VENV)/package
-	$(BIN)/python -m pip install --quiet --editable '.[cli,report]'
+	@echo "Adding what the demo needs: typer, rich, pandas and pyarrow for the command line, matplotlib and Jinja2 for the report."
+	$(BIN)/python -m pip install --editable '.[cli,report]'
 	touch $@
 
 $(VENV)/tools: $(VENV)/package
