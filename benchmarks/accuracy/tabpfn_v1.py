@@ -41,7 +41,7 @@ def install(torch: str, folder: Path = FOLDER) -> None:
     """Install what is missing into `folder`; `torch` is the requirement that pip is given."""
     if installed(folder):
         return
-    if importlib.util.find_spec("torch") is None:
+    if importlib.util.find_spec("torch") is None and not (folder / "torch").exists():
         _pip("install", "--target", str(folder), torch)
     _pip("install", "--no-deps", "--upgrade", "--target", str(folder), CODE)
     with tempfile.TemporaryDirectory() as place:
