@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -45,3 +46,19 @@ def test_no_page_and_no_message_installs_our_name_from_the_index() -> None:
         text = " ".join(path.read_text(encoding="utf-8").split())
         assert not advice.findall(text), path
     assert advice.search('run pip install --upgrade "sslart[cli]" now')
+
+
+REQUESTS = [
+    (f"{path.name}, line {call.lineno}", str(call.args[0].value), str(call.args[1].value))
+    for path in sorted((ROOT / "src" / "sslart").rglob("*.py"))
+    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    if isinstance(call, ast.Call) and ast.unparse(call.func) == "optional" and isinstance(call.args[0], ast.Constant)
+    if isinstance(call.args[1], ast.Constant)
+]
+
+
+def test_every_missing_package_is_asked_for_with_an_extra_that_brings_it() -> None:
+    assert len(REQUESTS) > 20
+    for where, module, extra in REQUESTS:
+        brought = {re.split("[>=<]", one)[0] for one in packages(extra)}
+        assert module.split(".")[0] in brought, where

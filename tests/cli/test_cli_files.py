@@ -76,6 +76,7 @@ def test_row_names_of_pandas_are_no_column(tmp_path: Path) -> None:
         (b"PAR1 no", "Parquet"),
         (b"ARROW1 no", "Arrow"),
         (b"PK\x03\x04 no", "spreadsheet"),
+        (b"\xd0\xcf\x11\xe0 no", "save it as .xlsx"),  # what reads it is no package that sslart names
     ],
 )
 def test_what_is_no_table_is_refused_with_the_cure(content: bytes, words: str, tmp_path: Path) -> None:
@@ -340,11 +341,18 @@ def test_commas_in_numbers_are_read_where_semicolons_cut(tmp_path: Path, capsys:
     assert predictions[0] == predictions[1]
 
 
-def test_a_column_that_counts_rows_is_noted(tmp_path: Path, capsys: Captured) -> None:
+def test_a_column_that_counts_rows_is_left_out_with_a_note(tmp_path: Path, capsys: Captured) -> None:
     data = tmp_path / "data.csv"
     pd.read_csv(iris(tmp_path)).drop(columns="flower").to_csv(data)  # with the index of pandas
     arguments = ["fit", str(data), "--label", "species", "--out", str(tmp_path / "model.sslart")]
     assert main(arguments) == 0
-    assert "'column 1' counts rows" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert "'column 1' is left out: it numbers the rows. --use 'column 1'" in shown.err
+    assert "column 1" not in sslart.load(tmp_path / "model.sslart").feature_names_in_
     assert main([*arguments, "--ignore", "column 1"]) == 0
-    assert "counts rows" not in capsys.readouterr().err
+    assert "is left out" not in capsys.readouterr().err
+    assert main([*arguments, "--use", "column 1"]) == 0
+    shown = capsys.readouterr()
+    assert "is left out" not in shown.err
+    assert "possible identifiers" in shown.out
+    assert "column 1" in sslart.load(tmp_path / "model.sslart").feature_names_in_

@@ -135,7 +135,7 @@ class StreamClassifier(MiniBatchClassifier):
         X : pandas.DataFrame
         """
         classes, shares = self._probabilities(X.to_dict("records"))
-        return optional("pandas", "river").DataFrame(shares, index=X.index, columns=classes)
+        return optional("pandas", "data").DataFrame(shares, index=X.index, columns=classes)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         """Return the class of each row of X; None before the first label and where the estimator abstains.
@@ -145,7 +145,7 @@ class StreamClassifier(MiniBatchClassifier):
         X : pandas.DataFrame
         """
         found = self._predictions(X.to_dict("records"))
-        return optional("pandas", "river").Series(found, index=X.index, dtype=object if None in found else None)
+        return optional("pandas", "data").Series(found, index=X.index, dtype=object if None in found else None)
 
     def to_sklearn(self) -> Classifier:
         """Return a copy of what was learnt, with the names of the features: to explain, to save, to fit on.

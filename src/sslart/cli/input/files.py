@@ -32,12 +32,13 @@ BYTES_PER_PIECE = MAX_LINE_BYTES  # a longer row may not fit into one
 BYTES_OF_TEXT = 2**25  # in a piece of a Parquet file
 MIN_ROWS = 1000
 
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"  # .xls, and all files of Office with a password
 _STARTS = {
     b"PAR1": "Parquet",
     b"ARROW1": "Arrow",
     b"\xff\xff\xff\xff": "Arrow stream",
     b"PK\x03\x04": "Excel",
-    b"\xd0\xcf\x11\xe0": "Excel",
+    OLD_EXCEL: "Excel",
 }
 _NAMES = {".parquet": "Parquet", ".pq": "Parquet", ".xlsx": "Excel", ".xls": "Excel"}
 
@@ -300,6 +301,10 @@ def _as_piece(batch: Any) -> Piece:
 
 
 def _read_excel(file: BinaryIO, name: str) -> Iterator[Piece]:
+    start = file.read(len(OLD_EXCEL))
+    file.seek(0)
+    if start == OLD_EXCEL:
+        raise ValueError(f"{name} is an old or encrypted spreadsheet: save it as .xlsx without a password, or as CSV.")
     try:
         if zipfile.is_zipfile(file):
             _check_unpacked(file, name)
