@@ -9,14 +9,17 @@ import numpy as np
 
 from sslart._data.classes import Label
 from sslart._data.columns.notes import ColumnNote, by_topic
+from sslart._data.scales import RANK
+from sslart._data.scaling import scaling_of
 from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import IntArray
 from sslart._utils.intervals import Estimate
-from sslart._utils.text import category_text, list_text, plural
+from sslart._utils.text import category_text, list_text, plural, printable
 
 FEW_LABELS = 5
 SHOWN_CLASSES = 10
+SHOWN_FEATURES = 10
 LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
 
 ONE_CLASS = "there are labels of one class only"
@@ -98,6 +101,8 @@ class ModelSummary:
     settings_by_labels : bool
         Whether left-out labels have chosen the settings of evidence mapping; they cannot where classes are many and too
         few of them have two labels.
+    by_rank : tuple of str
+        The features that are scaled by rank; all others are by their range.
     notes : tuple of ColumnNote
         Columns that are not used, because they are constant, identifiers or free text, and columns that deserve a
         second look: likely leaks, columns counted twice, numbers that may be identifiers.
@@ -113,6 +118,7 @@ class ModelSummary:
     why_not: str
     together: Together | None
     settings_by_labels: bool = True
+    by_rank: tuple[str, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
 
     @property
@@ -147,12 +153,17 @@ class ModelSummary:
         """Return the summary as plain values."""
         return asdict(self)
 
+    def _scaled_by_rank(self) -> dict[str, str]:
+        names = list(map(printable, self.by_rank))
+        return {"scaled by rank": list_text(names, SHOWN_FEATURES)} if names else {}
+
     def __str__(self) -> str:
         n_labelled = sum(one.n_labels for one in self.classes)
         labels = [f"{category_text(one.label)}: {one.n_labels}" for one in self.classes]
         lines = {
             "samples": f"{self.n_samples}, of which {n_labelled} labelled",
             "features": str(self.n_features),
+            **self._scaled_by_rank(),
             "labels": list_text(labels, SHOWN_CLASSES) or "none",
             "accuracy": self.accuracy_text(),
             **self.warnings(),
@@ -182,8 +193,15 @@ def summarise(view: ModelView) -> ModelSummary:
         why_not,
         together,
         by_labels,
+        _by_rank(view),
         view.notes,
     )
+
+
+def _by_rank(view: ModelView) -> tuple[str, ...]:
+    names = view.feature_names
+    scaling = scaling_of(view.members[0].encoder, view.reader.n_features_in_)
+    return tuple(names[column] for column, kind in enumerate(scaling) if kind == RANK)
 
 
 def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ...]:

@@ -27,6 +27,13 @@ class Voting(StrEnum):
     majority = "majority"
 
 
+class Scaling(StrEnum):
+    """How numeric features are scaled."""
+
+    range = "range"
+    rank = "rank"
+
+
 LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
 
 HOW_CLASSES_FOLLOW = {
@@ -63,6 +70,7 @@ class ModelOptions:
     voting: Voting | None = None
     validation: str | float | None = None
     quorum: int | None = None
+    scaling: Scaling | None = None
 
     def check(self) -> None:
         """Raise a ValueError that names the cure where options do not go together."""
@@ -96,13 +104,13 @@ class ModelOptions:
 
     def estimator(self) -> Any:
         """Return the estimator, not fitted: AutoSSLART, or that of the paper where one of its options is given."""
-        given = self._given("mapping", "choice", "learning_rate", "match_tracking")
+        given, scaling = self._given("mapping", "choice", "learning_rate", "match_tracking"), self._given("scaling")
         if self.members is not None:
             given |= self._given("voting", "validation", "quorum")
-            return WESSLART(self.members, vigilance=self.vigilance, random_state=self.seed, **given)
+            return WESSLART(self.members, vigilance=self.vigilance, random_state=self.seed, **given, **scaling)
         if given in ({}, {"mapping": Mapping.evidence}):
-            return AutoSSLART(self.vigilance, random_state=self.seed)
-        return SSLART(self.vigilance, random_state=self.seed, **given)
+            return AutoSSLART(self.vigilance, random_state=self.seed, **scaling)
+        return SSLART(self.vigilance, random_state=self.seed, **given, **scaling)
 
     def _given(self, *names: str) -> dict[str, Any]:
         """Return those options that are given, as the estimators take them."""
