@@ -155,7 +155,7 @@ def test_of_a_long_file_a_random_sample_is_learnt(
 
 
 REFUSED = {
-    "day,kind\n2024-01-02,a\n2024-01-03,b\n": ["'day'", "holds dates", "--ignore 'day'"],
+    "day,kind\n2024-01-02,a\n2024-01-03,b\n2024-01-05,b\n2024-01-09,b\nlater,b\n": ["'day'", "holds dates", "'later'"],
     "size,kind\n10%,a\n20%,b\n": ["with a mark", "'10%'"],
     "size,kind\n1 000,a\n$20,b\n": ["with a mark"],
     "size,kind\n1.5,\n2.5,\n": ["'kind'", "blank throughout"],
@@ -170,7 +170,7 @@ REFUSED = {
     "": ["empty"],
     "kind\na\n": ["no column left"],
     "size,sort\n1,a\n": ["no column 'kind'", "'sort'"],
-    "size,kind\ninf,a\n1,b\n": ["infinity"],
+    "size,kind\n1,b\ninf,a\n": ["'size'", "infinity", "row 2"],
 }
 
 

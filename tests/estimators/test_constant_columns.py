@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import sslart
-from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART
 
 
 def iris_with_few_labels() -> tuple[np.ndarray, np.ndarray]:
@@ -33,7 +35,7 @@ def with_constants(X: np.ndarray) -> pd.DataFrame:
 @pytest.mark.parametrize("model", [SSLART(random_state=0), AutoSSLART(random_state=0), WESSLART(3, random_state=0)])
 def test_constant_columns_change_nothing(model: Any) -> None:
     X, few = iris_with_few_labels()
-    plain = sslart.load(_saved(model.fit(pd.DataFrame(X, columns=list("abcd")), few)))
+    plain = clone(model).fit(pd.DataFrame(X, columns=list("abcd")), few)
     model.fit(with_constants(X), few)
     assert model.n_nodes_ == plain.n_nodes_
     np.testing.assert_array_equal(
@@ -41,11 +43,10 @@ def test_constant_columns_change_nothing(model: Any) -> None:
     )
 
 
-def _saved(model: Any) -> BytesIO:
-    file = BytesIO()
-    sslart.save(model, file)
-    file.seek(0)
-    return file
+def saved(model: Any, folder: Path) -> Any:
+    """Return a model after it was saved and loaded."""
+    sslart.save(model, folder / "model.sslart")
+    return sslart.load(folder / "model.sslart")
 
 
 def test_the_summary_names_the_constant_columns() -> None:
@@ -64,9 +65,9 @@ def test_a_feature_joins_at_its_second_value_with_the_first_as_its_side() -> Non
     np.testing.assert_array_equal(model.lower_, [[0.0, 5.0], [1.0, 5.0], [0.0, 7.0]])
 
 
-def test_a_box_that_has_met_no_value_of_a_constant_column_gets_no_side_when_it_joins() -> None:
+def test_a_box_that_has_met_no_value_of_a_constant_column_gets_no_side_when_it_joins(tmp_path: Path) -> None:
     model = FuzzyART(vigilance=0.9).fit([[0.0, np.nan], [1.0, 5.0]])
-    model = sslart.load(_saved(model))
+    model = saved(model, tmp_path)
     model.partial_fit([[0.5, 7.0]])
     np.testing.assert_array_equal(model.lower_, [[0.0, np.nan], [1.0, 5.0], [0.5, 7.0]])
 
@@ -93,14 +94,16 @@ def test_another_value_of_a_constant_column_is_novel_and_changes_no_prediction()
 
 
 @pytest.mark.parametrize("one_to_one", [True, False])
-def test_a_sample_with_values_in_constant_columns_alone_is_learnt_and_predicted(one_to_one: bool) -> None:
+def test_a_sample_with_values_in_constant_columns_alone_is_learnt_and_predicted(
+    one_to_one: bool, tmp_path: Path
+) -> None:
     model = SSLART(mapping="one-to-one" if one_to_one else "one-to-many", random_state=0)
     X = [[7.0, np.nan], [7.0, 1.0], [7.0, 2.0], [7.0, np.nan]]
     model.fit(X, [0, 1, 0, 1])
     assert model.support_.sum() == 4
     assert set(model.predict([[7.0, np.nan], [8.0, np.nan]]).tolist()) <= {0, 1}
     assert model.predict_proba([[7.0, np.nan]]).shape == (1, 2)
-    same = sslart.load(_saved(model))
+    same = saved(model, tmp_path)
     np.testing.assert_array_equal(same.predict(X), model.predict(X))
 
 
@@ -112,17 +115,19 @@ values = st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, np.nan])
     rows=st.lists(st.tuples(st.sampled_from([0.0, 1.0, 2.0]), values, values), min_size=2, max_size=12),
     cuts=st.lists(st.integers(1, 11), max_size=4),
     labels=st.lists(st.sampled_from([-1, 0, 1]), min_size=12, max_size=12),
+    mapping=st.sampled_from(["one-to-many", "one-to-one"]),
 )
 def test_a_stream_in_which_columns_come_to_vary_gives_one_model_however_it_is_cut(
-    rows: list[tuple[float, ...]], cuts: list[int], labels: list[int]
+    rows: list[tuple[float, ...]], cuts: list[int], labels: list[int], mapping: str
 ) -> None:
     X, y = np.array(rows), np.array(labels[: len(rows)])
-    whole, parts = (FuzzyARTMAP(bounds=([0, np.nan, np.nan], [2, np.nan, np.nan])) for _ in range(2))
+    bounds = [0, np.nan, np.nan], [2, np.nan, np.nan]
+    whole, parts = (SSLART(mapping=mapping, vigilance=0.7, bounds=bounds) for _ in range(2))
     for model in (whole, parts):
         model.partial_fit(X[:1], [0])
     whole.partial_fit(X[1:], y[1:])
     edges = sorted({1, *(cut for cut in cuts if cut < len(X)), len(X)})
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         parts.partial_fit(X[start:stop], y[start:stop])
     assert whole.coded_feature_names_ == parts.coded_feature_names_
     np.testing.assert_array_equal(whole.lower_, parts.lower_)

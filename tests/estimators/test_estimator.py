@@ -251,9 +251,9 @@ def test_new_category_is_what_the_old_samples_were_not() -> None:
 @pytest.mark.parametrize(
     ("frame", "cause"),
     [
-        (pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2020-01-02"])}), "'when' holds dates"),
         (pd.DataFrame({"odd": [{1}, {2}]}), "'odd' holds a set"),
-        (pd.DataFrame({"a": ["x", "y"], "b": [np.inf, 0.0]}), "infinity"),
+        (pd.DataFrame({"a": ["x", "y"], "b": [0.0, np.inf]}), "infinity.*column 'b', row 1"),
+        (pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, -np.inf]}), "infinity.*column 'b', row 1"),
         (pd.DataFrame({"a": ["x", None], "b": [1.0, np.nan]}), "row 1"),
     ],
 )

@@ -113,7 +113,9 @@ def _learnt(
 ) -> Learnt:
     keys = row_keys(network.encoder.varying(table))
     parts = keys if groups is None else np.where(groups == 0, keys, groups.view(np.uint64))
-    return Learnt(network, params, table, winners, keys, parts, _chosen(keys, MAX_SAMPLES))
+    chosen = _chosen(keys, MAX_SAMPLES)
+    chosen = chosen[~network.empty(network.encode(table[chosen]))]
+    return Learnt(network, params, table, winners, keys, parts, chosen)
 
 
 def _small(learnt: Learnt) -> tuple[Learnt, FloatArray]:

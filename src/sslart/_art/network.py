@@ -131,9 +131,9 @@ class Network:
         """Return the coded samples, and whether they must be learnt in parts: the encoder widens, or one is empty."""
         self.encoder.check(table)
         coded, beyond = self._encode(table)
-        return coded, beyond or not self.encoder.knows_features(table) or bool(self._empty(coded).any())
+        return coded, beyond or not self.encoder.knows_features(table) or bool(self.empty(coded).any())
 
-    def _empty(self, coded: FloatArray) -> BoolArray:
+    def empty(self, coded: FloatArray) -> BoolArray:
         """Return which samples have values only in features that do not count, having shown one value so far."""
         return np.isnan(coded).all(axis=1) if self.encoder.constant else np.zeros(len(coded), dtype=bool)
 
@@ -167,7 +167,7 @@ class Network:
                 self.encoder = wider
             n_before = self.nodes.n_nodes
             own = self._encode(table[rows])[0] if widen else coded
-            for part, is_empty in runs(self._empty(own)):
+            for part, is_empty in runs(self.empty(own)):
                 at = slice(rows.start + part.start, rows.start + part.stop)
                 learnt = LearnResult(nodes[at], predicted[at], fits.of(at))
                 if is_empty:
@@ -282,7 +282,7 @@ class Network:
             n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
             stop=stop_flag(),
         )
-        for row in np.flatnonzero(self._empty(samples)):  # every node matches alike
+        for row in np.flatnonzero(self.empty(samples)):  # every node matches alike
             first = np.flatnonzero((own_labels[: own.n_nodes] != UNLABELLED) | (not labelled_only))[:depth]
             nodes[row], matches[row] = np.pad(first, (0, depth - len(first)), constant_values=-1), 1.0
         return nodes, matches

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sslart._data.columns.dates import PARTS, with_part_names
@@ -25,11 +25,14 @@ class ColumnPlan:
         The columns that are not learnt from, though they vary: identifiers and free text.
     notes : tuple of ColumnNote
         What `fit` has found.
+    day_first : tuple of int
+        Of the dates, those that came as text with the day before the month, such as 31/12/2021.
     """
 
     dates: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
+    day_first: tuple[int, ...] = ()
 
     def n_columns(self, n_given: int) -> int:
         """Return how many columns a table has, the parts of dates included, of which so many are given."""
@@ -41,20 +44,26 @@ class ColumnPlan:
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: plain values."""
-        return {"dates": list(self.dates), "left_out": list(self.left_out), "notes": notes_to_state(self.notes)}
+        return {
+            "dates": list(self.dates),
+            "left_out": list(self.left_out),
+            "notes": notes_to_state(self.notes),
+            "day_first": list(self.day_first),
+        }
 
     @classmethod
     def from_state(cls, state: Any, n_given: int) -> ColumnPlan:
         """Return the plan of a saved state, after checking that it can be one."""
-        dates, left_out = (tuple(state[name]) for name in ("dates", "left_out"))
+        dates, left_out, day_first = (tuple(state[name]) for name in ("dates", "left_out", "day_first"))
         columns = (*dates, *left_out)
         require(
             all(type(column) is int and 0 <= column < n_given for column in columns)
             and len(set(columns)) == len(columns)
-            and dates == tuple(sorted(dates)),
+            and dates == tuple(sorted(dates))
+            and set(day_first) <= set(dates),
             "the columns",
         )
-        return cls(dates, left_out, notes_from_state(state["notes"]))
+        return cls(dates, left_out, notes_from_state(state["notes"]), day_first)
 
 
 NO_PLAN = ColumnPlan()
@@ -71,3 +80,10 @@ def keep_plan(owner: Any, plan: ColumnPlan) -> None:
     vars(owner).pop(ATTRIBUTE, None)
     if plan != NO_PLAN:
         setattr(owner, ATTRIBUTE, plan)
+
+
+def take_day_first(owner: Any, names: Sequence[str]) -> None:
+    """Let an estimator know the columns with dates that came as text with the day before the month."""
+    if names:
+        columns = [place for place, name in enumerate(owner.feature_names_in_) if name in names]
+        keep_plan(owner, replace(plan_of(owner), day_first=tuple(columns)))

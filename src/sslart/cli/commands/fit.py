@@ -9,16 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
+from sslart._data.columns.plan import take_day_first
 from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._mapping.model_view import view_of
-from sslart._mapping.summary import ModelSummary
+from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary
 from sslart._utils.intervals import Estimate
+from sslart._utils.text import list_text
 from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
 from sslart.cli._evaluate import measured
 from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
-from sslart.cli._model_options import Mapping, ModelOptions, Voting, in_words, validation_share
+from sslart.cli._model_options import Mapping, ModelOptions, Scaling, Voting, in_words, validation_share
+from sslart.cli._more_labels import WantedAccuracy, check_wanted, more_labels
 from sslart.cli._output import (
+    A_BOX,
     DATA_HELP,
     GROUP_HELP,
     JSON_HELP,
@@ -50,7 +54,14 @@ def run(
     category: Annotated[
         list[str] | None, typer.Option(help="columns whose numbers are codes, not amounts", metavar="COLUMNS")
     ] = None,
+    use: Annotated[
+        list[str] | None,
+        typer.Option(help="columns to learn from though they name rows or are free text", metavar="COLUMNS"),
+    ] = None,
     vigilance: Annotated[float, typer.Option(min=0, max=1, help="ρ: how alike the samples of a box must be")] = 0.9,
+    scaling: Annotated[
+        Scaling | None, typer.Option(help="scale numbers by range or by rank; AutoSSLART chooses where not given")
+    ] = None,
     mapping: Annotated[Mapping | None, typer.Option(help="how classes follow from boxes")] = None,
     choice: Annotated[float | None, typer.Option(help="α above 0: prefers larger boxes as it grows")] = None,
     learning_rate: Annotated[
@@ -73,6 +84,7 @@ def run(
         int | None, typer.Option(min=1, help="how many members must vote; matters with predict --search-depth")
     ] = None,
     cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
+    accuracy: WantedAccuracy = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
     most_rows: Annotated[
         int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
@@ -89,13 +101,14 @@ def run(
     WESSL-ART, or VESSL-ART with --voting majority. Their mapping is one-to-many where it is not given.
     """
     options = ModelOptions(
-        vigilance, seed, mapping, choice, learning_rate, match_tracking, members, voting, validation, quorum
+        vigilance, seed, mapping, choice, learning_rate, match_tracking, members, voting, validation, quorum, scaling
     )
     options.check()
+    check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
     check_target(out, data)
-    named = Columns(label, id_column, group, ignore, category)
+    named = Columns(label, id_column, group, ignore, category, use)
     file = ModelFile("fit", out, wait=wait)
     with file.owned():
         file.replace_present()
@@ -105,11 +118,12 @@ def run(
         start = time.perf_counter()
         model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
         seconds = time.perf_counter() - start
+        take_day_first(model, table.day_first)
         save_model(model, file, _learnt_rows(model, table, named))
     if quiet:
         return
     quality = measured(model, table.samples, table.labels, table.groups, seed)
-    summary = _summary(model, table, quality, seconds, out)
+    summary = {**_summary(model, table, quality, seconds, out), "more_labels": more_labels(model, accuracy)}
     if as_json:
         columns = [one._asdict() for one in table.columns if one.kind not in ("left out", "label")]
         print_json({**summary, "columns": columns})
@@ -138,6 +152,7 @@ def _summary(model: Any, table: TrainingTable, quality: ModelSummary, seconds: f
             for name, value in model.get_params().items()
             if value is not None
         },
+        "scaled_by_rank": list(quality.by_rank),
         "evidence": _evidence(model),
         "quality": quality.how,
         "accuracy": None if quality.accuracy is None else vars(quality.accuracy),
@@ -183,13 +198,16 @@ def _print(summary: dict[str, Any], columns: list[Column]) -> None:
     print_table(("column", "taken for", "missing", "values"), rows)
     accuracy = summary["accuracy"]
     lines = [
+        ("boxes", f"{summary['boxes']}; {A_BOX}"),
         *summary["description"].items(),
         ("samples", f"{summary['samples']}, of which {summary['samples'] - summary['unlabelled']} labelled"),
         ("settings", ", ".join(f"{name}={value}" for name, value in summary["settings"].items())),
     ]
+    if summary["scaled_by_rank"]:
+        lines.append(("scaled by rank", list_text(summary["scaled_by_rank"], SHOWN_FEATURES)))
     if summary["evidence"]:
         weights = [f"{name} {100 * weight:.0f} %" for name, weight in summary["evidence"].items()]
-        lines.append(("evidence", ", ".join(weights)))
+        lines.append(("evidence from", ", ".join(weights)))
     title = "most important features"
     for one in summary["important_features"] or ():
         lines.append((title, f"{one['feature']} ({one['share']}): {one['raises']}"))
@@ -197,9 +215,9 @@ def _print(summary: dict[str, Any], columns: list[Column]) -> None:
     value = f"not measured: {summary['not_measured']}" if accuracy is None else str(Estimate(**accuracy))
     lines += [
         (f"accuracy ({summary['quality']})", value),
+        *(("with more labels", one) for one in (summary["more_labels"] or {"sentences": ()})["sentences"]),
         *summary["beware"].items(),
         *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),
-        ("boxes", str(summary["boxes"])),
         ("time", f"{summary['seconds']:.2f} s"),
         ("written", summary["model"]),
     ]

@@ -8,16 +8,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from sslart._data.columns.dates import days_of
+from sslart._data.columns.kinds import FREE_TEXT, is_named_as_id, kind_of_text, numbers_samples
 from sslart._mapping.model_view import view_of
+from sslart._utils.text import Day
 from sslart.cli._output import listed, note
 from sslart.cli.input.cells import MISSING, plain, texts
+from sslart.cli.input.dates import NotADateError, day_comes_first, is_date, moments
 from sslart.cli.input.files import arrow, pandas
 
-DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([T ].*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
 WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
-FEW = 50  # categories
+NO_NAME = re.compile(r"column \d+")  # what the header leaves blank is called so
+SLIPS = 0.2  # share of the values of a column that may be another kind by mistake
 FEW_CODES = 10  # such as 5a, 6a, 7a
 
 
@@ -105,11 +111,31 @@ def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
     """Return the columns to learn from: numbers as numbers, all others and those named as categories."""
     if not len(frame.columns):
         raise ValueError(f"{source} has no column left to learn from: ignore fewer columns.")
-    return _checked(
-        {name: _feature(name, frame[name], source, categorical=name in categories or None) for name in frame.columns},
-        source,
-        frame.index,
-    )
+    columns = {}
+    for name in frame.columns:
+        columns[name] = _feature(name, frame[name], source, categorical=name in categories or None)
+    return _checked(columns, source, frame.index)
+
+
+def unusable(samples: Any, wanted: Sequence[str]) -> dict[str, str]:
+    """Return the columns that no model can learn from, and why; not those that the user wants."""
+    found = {}
+    for name in samples.columns:
+        column = samples[name]
+        if name in wanted or column.dtype.kind == "M":
+            continue
+        if column.dtype.kind == "f":
+            if (is_named_as_id(name) or NO_NAME.fullmatch(name)) and numbers_samples(column.to_numpy(), name):
+                found[name] = "numbers the rows"
+        elif kind := kind_of_text(column.tolist()):
+            found[name] = "free text" if kind == FREE_TEXT else "names the rows"
+    return {} if len(found) == len(samples.columns) else found
+
+
+def day_first_columns(frame: Any, samples: Any) -> list[str]:
+    """Return the columns of samples that hold dates with the day before the month in a frame."""
+    dates = [name for name in samples.columns if samples[name].dtype.kind == "M" and frame[name].dtype.kind != "M"]
+    return [name for name in dates if day_comes_first(_cells(frame[name]))]
 
 
 def learnt_columns(model: Any) -> list[str]:
@@ -119,7 +145,8 @@ def learnt_columns(model: Any) -> list[str]:
 
 def check_learnt_columns(model: Any, present: Iterable[str], source: str) -> None:
     """Raise a ValueError where a column that a model has learnt from is not there."""
-    known, names = list(present), learnt_columns(model)
+    known, left_out = list(present), view_of(model).reader.plan.left_out
+    names = [name for place, name in enumerate(learnt_columns(model)) if place not in left_out]
     if not names and len(known) != model.n_features_in_:
         raise ValueError(
             f"The model has learnt from {model.n_features_in_} columns without names, and {source} has {len(known)}: "
@@ -140,9 +167,16 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
     if not names:
         known = {name: _feature(name, frame[name], source, categorical=False) for name in frame.columns}
         return _checked(known, source, frame.index).to_numpy()
-    encoder = view_of(model).members[0].encoder
-    columns = {}
+    view = view_of(model)
+    encoder, plan = view.members[0].encoder, view.reader.plan
+    columns: dict[str, Any] = {}
     for place, name in enumerate(names):
+        if place in plan.left_out:
+            columns[name] = pandas().Series([None] * len(frame), dtype=object).to_numpy()
+            continue
+        if place in plan.dates:
+            columns[name] = _dates(name, frame[name], source, day_first=place in plan.day_first)
+            continue
         categories = {plain(str(one)): one for one in encoder.categories_of(place)}
         is_category = None if place in encoder.undecided else place in encoder.categorical
         columns[name] = _feature(name, frame[name], source, categorical=is_category, categories=categories)
@@ -151,6 +185,14 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
 
 def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
     frame = pandas().DataFrame(columns)
+    for name in frame.columns:
+        infinite = np.isinf(frame[name].to_numpy()).nonzero()[0] if frame[name].dtype.kind == "f" else ()
+        if len(infinite):
+            raise ValueError(
+                f"Column {name!r} of {source} holds infinity in row {index[infinite[0]] + 1} below the header"
+                f"{f' and {len(infinite) - 1} more' if len(infinite) > 1 else ''}: leave the cell blank where the "
+                "value is not known, or give a finite limit where it is very large."
+            )
     empty = frame.isna().all(axis=1).to_numpy().nonzero()[0]
     if len(empty):
         raise ValueError(
@@ -166,21 +208,23 @@ def _feature(
     """Return a column as numbers or as categories; where `categorical` is None, as numbers if all values are."""
     pd = pandas()
     where = f"Column {name!r} of {source}"
-    if column.dtype.kind in "mM":
-        raise ValueError(f"{where} holds dates or durations. {_DATE_CURE.format(name)}")
+    if column.dtype.kind in "mM" and categorical is None:
+        return column.to_numpy() if column.dtype.kind == "M" else column.dt.total_seconds().to_numpy()
     if column.dtype.kind in "iuf" and not categorical:
         return column.astype("float64").to_numpy()
     is_yes_or_no = column.dtype.kind == "b" or (column.dtype.kind == "O" and column.map(type).eq(bool).any())
     if not categorical and not is_yes_or_no:
         with suppress(*_not_numbers()):  # most columns, and at once
             return arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
-    cells = [None if cell in MISSING else cell for cell in texts(column)]
+    cells = _cells(column)
     numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
     others = [cell for cell, number in zip(cells, numbers, strict=True) if cell is not None and number != number]
     if categorical is None:
-        categorical = bool(others)
+        categorical, n_known = bool(others), sum(cell is not None for cell in cells)
+        if others and len(others) == n_known and all(map(is_date, set(others))):
+            return _dates(name, column, source, day_first=None)
         if categorical:
-            _refuse_other_kinds(name, where, others, sum(cell is not None for cell in cells))
+            _refuse_other_kinds(name, where, others, n_known)
     if not categorical:
         if others:
             row = column.index[cells.index(others[0])] + 1
@@ -193,21 +237,42 @@ def _feature(
     return pd.Series([None if cell is None else known.get(cell, cell) for cell in cells], dtype=object).to_numpy()
 
 
+def _cells(column: Any) -> list[str | None]:
+    return [None if cell in MISSING else cell for cell in texts(column)]
+
+
+def _dates(name: str, column: Any, source: str, *, day_first: bool | None) -> Any:
+    """Return a column as dates; where `day_first` is None, the cells decide whether the day comes before the month."""
+    if column.dtype.kind == "M":
+        return column.to_numpy()
+    cells = _cells(column)
+    if day_first is None:
+        day_first = day_comes_first(cells)
+        if day_first is None:
+            some = next(cell for cell in cells if cell is not None)
+            note(f"column {name!r} has dates such as {some}, of which the month is taken to come first.")
+    try:
+        return moments(cells, day_first=bool(day_first))
+    except NotADateError as error:
+        raise ValueError(
+            f"Column {name!r} of {source} holds dates, and {cells[error.place]!r} in row "
+            f"{column.index[error.place] + 1} is none: correct it, or leave the cell blank."
+        ) from error
+
+
 def _not_numbers() -> tuple[type[Exception], ...]:
     pyarrow = arrow("")
     return pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError
 
 
-_DATE_CURE = (
-    "Turn it into numbers first, such as days since a fixed date, or the hour of the day, or leave it out: "
-    "--ignore '{}'."
-)
-
-
 def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) -> None:
-    """Raise a ValueError where text is a date, a number with a comma, or a slip among numbers."""
-    if all(DATE.fullmatch(cell) for cell in others) and len(others) == n_known:
-        raise ValueError(f"{where} holds dates or times such as {others[0]!r}. {_DATE_CURE.format(name)}")
+    """Raise a ValueError where text is a number with a comma or a unit, a slip among dates, or one among numbers."""
+    not_dates = [cell for cell in others if not is_date(cell)]
+    if len(others) == n_known and len(not_dates) <= SLIPS * n_known:
+        raise ValueError(
+            f"{where} holds dates, but for {len(not_dates)} of {n_known} values: {listed(sorted(set(not_dates)))}. "
+            f"Correct them, leave their cells blank, or take all for categories: --category '{name}'."
+        )
     if all(COMMA_NUMBER.fullmatch(cell) for cell in others):
         raise ValueError(
             f"{where} has numbers with a comma, such as {others[0]!r}: write 1.5 for one"
@@ -224,7 +289,7 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
             f"{where} has numbers with a unit, such as {others[0]!r}: write the bare number, or take all for "
             f"categories: --category '{name}'."
         )
-    if len(others) <= 0.2 * n_known:
+    if len(others) <= SLIPS * n_known:
         raise ValueError(
             f"{where} holds numbers, but for {len(others)} of {n_known} values: {listed(sorted(set(others)))}. Correct "
             f"them, leave their cells blank, or take all for categories: --category '{name}'."
@@ -237,15 +302,15 @@ def understood(samples: Any) -> list[Column]:
     for name in samples.columns:
         column = samples[name]
         missing, known = int(column.isna().sum()), column.dropna()
+        if column.dtype.kind == "M":
+            first, last = (Day(value) for value in days_of(known.agg(["min", "max"]), name)) if len(known) else ("", "")
+            described.append(Column(name, "date", missing, f"{first} to {last}" if len(known) else "no value"))
+            continue
         if column.dtype.kind == "f":
-            if len(known) > FEW and (known.diff().iloc[1:] == 1).all():
-                note(f"column {name!r} counts rows, and is learnt from all the same: --ignore '{name}' leaves it out.")
             detail = f"{known.min():g} to {known.max():g}" if len(known) else "no value"
             described.append(Column(name, "number", missing, detail))
             continue
         counts = known.value_counts()
-        if len(counts) > FEW and len(counts) > len(known) / 2:
-            note(f"column {name!r} has {len(counts)} categories. If it names samples, use --id '{name}'.")
         described.append(
             Column(name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}")
         )
