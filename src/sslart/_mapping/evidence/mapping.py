@@ -39,6 +39,8 @@ from sslart._utils.text import list_text
 MAX_BOXES = 4000
 MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
 BOXES_PER_CLASS = 2  # at least, that take part
+BOXES_IN_OLD_GRAPH = 1500  # of files without their number
+N_HEAVIEST = 16  # mixtures that predict by some of the labels
 AS_BEFORE, LEFT_OUT = 0, 1  # in files: how left-out labels are predicted
 
 
@@ -268,9 +270,14 @@ class EvidenceMapping(CachesValues):
         return whole.table, whole.codes
 
     def proba_by_some(self, rows: IntArray, coded: FloatArray) -> FloatArray:
-        """Return the probabilities of coded samples by some of the labels kept, with boxes and settings as they are."""
+        """Return the probabilities of coded samples by some of the labels kept, with boxes and settings as they are.
+
+        Of many mixtures, those that count most take part: it is for many such calls.
+        """
         few = LabelReservoir((self.reservoir.whole()[rows],), self.reservoir.n_seen)
-        mixtures = tuple(one for one in self.mixtures if one.weight)
+        heaviest = sorted(self.mixtures, key=lambda one: -one.weight)[:N_HEAVIEST]
+        total = sum(one.weight for one in heaviest)
+        mixtures = tuple(one._replace(weight=one.weight / total, without=()) for one in heaviest if one.weight)
         readout = replace(self, reservoir=few, mixtures=mixtures, chosen=None).readout
         return self.class_table.with_unseen(readout.probabilities(readout.scores(coded, None)))
 
