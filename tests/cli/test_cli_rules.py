@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 
 import sslart
 from sslart.cli import main
+from sslart.cli._output import A_BOX
 from tables import iris_model, mixed_model
 
 Captured = pytest.CaptureFixture[str]
@@ -53,13 +54,15 @@ def test_filters_keep_the_numbers_and_names_tell_the_format(tmp_path: Path, caps
     assert all(rule == every[rule["number"]] for rule in some)
     assert all(rule["nodes"] == [rule["number"]] for rule in some)
     assert main(["rules", model, "--kind", "boxes", "--min-support", "6"]) == 0
-    assert capsys.readouterr().out.startswith(f"Box {some[0]['number']}: ")
+    first, _, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == f"{len(some)} rules, one for each box with a label; {A_BOX}."
+    assert second.startswith(f"Box {some[0]['number']}: ")
     for name, start in {
         "r.md": "| No. |",
         "r.html": "<!doctype",
         "r.json": "{",
         "r.csv": "No.,",
-        "r.txt": "Box ",
+        "r.txt": f"{len(every)} rules, one for each box",
     }.items():
         assert main(["rules", model, "--kind", "boxes", "--out", str(tmp_path / name)]) == 0
         assert (tmp_path / name).read_text().startswith(start)

@@ -56,7 +56,7 @@ def test_simplification_lists_what_it_left_out() -> None:
     short = rules_of(model, kind="boxes", levels=2, simplify=(X, ["a", "a", "b", "b"]))
     assert short.predict(X).tolist() == ["a", "a", "b", "b"]
     assert len(short) == 2
-    assert any("merged with node" in line for line in short.dropped)
+    assert any("merged with box" in line for line in short.dropped)
     assert any("left out" in line for line in short.dropped)
     assert len(rules_of(model, kind="boxes").dropped) == 0
     assert sum(not condition.full_range for rule in short for condition in rule.conditions) == 1

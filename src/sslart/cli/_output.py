@@ -19,6 +19,7 @@ ALARMS_HELP = "flag at most this share of rows like the learnt ones as novel"
 GROUP_HELP = "column with what belongs together, such as patient, batch or day: left out as a whole in validation"
 FORMULAS_HELP = "in CSV, keep cells such as =1+1, which spreadsheets compute, without an apostrophe before them"
 QUIET_HELP = "print nothing but errors and notes"
+A_BOX = "a box is an interval for each feature, around similar samples"
 ESCAPED = "control characters are written as escapes such as \\x1b on standard output; --out FILE keeps them."
 _PRINTED: set[str] = set()
 

@@ -27,7 +27,7 @@ from sslart.explain._match import NO_NODE
 from sslart.explain._probe import MemberProbe
 from sslart.explain._search_path import SearchPaths
 
-SIMILAR = 3  # boxes that are shown as similar cases
+SIMILAR = 3  # boxes that are shown as similar
 
 
 def explain(model: Any, X: Any) -> list[Explanation]:

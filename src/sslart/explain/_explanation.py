@@ -221,7 +221,7 @@ class Explanation:
         With evidence mapping, the contributions of the features to the predicted class against the runner-up. None for
         other mappings.
     similar_boxes : tuple of Box
-        With evidence mapping, the boxes that match the sample best, labelled or not: similar cases. In an ensemble,
+        With evidence mapping, the boxes that match the sample best, labelled or not. In an ensemble,
         those of the member that adds most to the prediction.
     low_confidence : (float, float) or None
         The highest probability and `abstain_below`, where the model abstains because the first is below the second.

@@ -138,7 +138,7 @@ class SampleLine:
     sum : str or None
         What the evidence adds up to, and what that means as a probability.
     similar : tuple of str
-        Similar cases: the nearest boxes.
+        Similar boxes: the nearest.
     """
 
     number: int

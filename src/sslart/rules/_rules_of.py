@@ -146,7 +146,7 @@ def rules_of(
     Then setosa with confidence estimate=0.943.
        (else versicolor 0.057; support 53, 53 of them labelled)
     >>> short.dropped[0]
-    'setosa, node 1: merged with node 4'
+    'setosa, box 1: merged with box 4'
     """
     check_option("rules", "kind", kind, KINDS)
     of_model = {"X": X, "y": y, "max_rules": max_rules, "max_conditions": max_conditions}

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sslart._utils.text import printable, printable_lines
+from sslart._utils.text import plural, printable, printable_lines
 from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, ESCAPED, FORMULAS_HELP, MODEL_HELP, STANDARD, check_target, note, write
+from sslart.cli._output import A_BOX, DATA_HELP, ESCAPED, FORMULAS_HELP, MODEL_HELP, STANDARD, check_target, note, write
 from sslart.cli.input.columns import (
     blank_rows,
     check_columns,
@@ -88,6 +88,8 @@ def run(
         X, y = (None, None) if data is None else _read(model, data, label, encoding)
         rules = model.rules(X, y, max_rules=max_rules, max_conditions=max_conditions)
     content = _written(rules, chosen, keep_formulas=keep_formulas)
+    if kind is Kind.boxes and chosen is Format.text:
+        content = f"{plural(len(rules), 'rule')}, one for each box with a label; {A_BOX}.\n\n{content}"
     write(out, _visible(content, chosen) if out == STANDARD else content)
 
 

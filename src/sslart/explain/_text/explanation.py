@@ -92,9 +92,10 @@ def _prediction_lines(explanation: Explanation) -> list[str]:
 
 
 def _similar_lines(explanation: Explanation) -> list[str]:
-    """Return the similar cases: the nearest boxes, and the nearest of another class if it is not among them."""
+    """Return the similar boxes: the nearest, and the nearest of another class if it is not among them."""
     boxes, other = explanation.similar_boxes, explanation.opposing_box
-    lines = ["Similar cases, and where this sample lies:", *(f"  {similar_text(box)}" for box in boxes)]
+    title = "Similar boxes (a box is an interval for each feature, around similar samples), and where this sample lies:"
+    lines = [title, *(f"  {similar_text(box)}" for box in boxes)]
     if other is not None and other.node not in [box.node for box in boxes]:
         lines.append(f"  nearest with a label of another class: {similar_text(other)}")
     return lines

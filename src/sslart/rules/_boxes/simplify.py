@@ -113,7 +113,7 @@ class Simplifier:
             return False
         if not self._takes_over(index, gaps(self.samples, hull.lower, hull.upper).sum(axis=1)):
             return False
-        self.log.append(f"{self._name(index)}: merged with {self._nodes(hull.other)}")
+        self.log.append(f"{self._name(index)}: merged with {self._boxes(hull.other)}")
         self.lower[index], self.upper[index], self.full[index] = hull.lower, hull.upper, hull.full
         low, high = self.domain.levels(hull.lower[None], hull.upper[None])
         self.low[index], self.high[index] = low[0], high[0]
@@ -160,11 +160,11 @@ class Simplifier:
         return True
 
     def _name(self, index: int) -> str:
-        return f"{printable(self.rules[index].label)}, {self._nodes(index)}"
+        return f"{printable(self.rules[index].label)}, {self._boxes(index)}"
 
-    def _nodes(self, index: int) -> str:
+    def _boxes(self, index: int) -> str:
         nodes = sorted(node for part in self.parts[index] for node in self.rules[part].nodes)
-        return f"node{'s' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"
+        return f"box{'es' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"
 
 
 def simplified(rules: Sequence[Rule], domain: Domain, samples: FloatArray) -> tuple[list[Rule], tuple[str, ...]]:
