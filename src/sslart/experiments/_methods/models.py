@@ -46,7 +46,12 @@ def without_unlabelled(task: Task, vigilance: float, mapping: str = "OtM") -> SS
 
 
 def ensemble(
-    task: Task, vigilance: float, mapping: str = "OtM", n_members: int = N_MEMBERS, weights: str = ""
+    task: Task,
+    vigilance: float,
+    mapping: str = "OtM",
+    n_members: int = N_MEMBERS,
+    weights: str = "",
+    scaling: str = "range",
 ) -> WESSLART:
     """Return WESSL-ART, trained; its majority vote is VESSL-ART. `weights` is a key of `VALIDATIONS`."""
     model = WESSLART(
@@ -54,6 +59,7 @@ def ensemble(
         validation=VALIDATIONS[weights],
         vigilance=vigilance,
         mapping=MAPPINGS[mapping],
+        scaling=scaling,
         random_state=task.seed,
     )
     return model.fit(task.X, task.y)
