@@ -253,3 +253,17 @@ def test_marks_for_missing_values_are_no_class(tmp_path: Path, capsys: Captured)
     assert summary["labels"] == {"a": 10, "b": 10}
     assert summary["unlabelled"] == 20
     assert printed.err.count("'NA' in column 'kind' is taken for unlabelled") == 1
+
+
+def test_what_more_labels_would_bring_is_one_line_or_the_reason_why_not(tmp_path: Path, capsys: Captured) -> None:
+    data = iris(tmp_path)
+    out = ["--label", "species", "--out", str(tmp_path / "model.sslart")]
+    assert main(["fit", str(data), *out, "--accuracy", "60"]) == 0
+    printed = capsys.readouterr().out
+    assert "more labels" in printed
+    assert "an accuracy of 60 % is reached" in printed
+    rows = data.read_text().splitlines()
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join([rows[0], *rows[1::8]]) + "\n")
+    assert main(["fit", str(few), *out]) == 0
+    assert "cannot be estimated: it takes at least 20 labels, and there are" in capsys.readouterr().out

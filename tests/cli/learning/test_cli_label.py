@@ -49,7 +49,8 @@ def test_each_label_serves_a_box_and_is_saved(
 def test_right_labels_make_a_better_model(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     data = iris(tmp_path)
     frame = load_iris(as_frame=True).data
-    few = write(frame.assign(species=["setosa", "versicolor", *[None] * 148]), tmp_path / "few.csv")
+    start = [name if row in (0, 50) else None for row, name in enumerate(NAMES)]
+    few = write(frame.assign(species=start), tmp_path / "few.csv")
     model = fitted(few, "--label", "species")
     before = sslart.load(model).score(frame, NAMES)
     for _ in range(10):
@@ -152,3 +153,64 @@ def test_labels_that_cannot_be_learnt_are_not_taken(
     type_lines(monkeypatch, "q")
     assert main(["label", str(letters), str(data), "--questions", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["labelled"] == 1
+
+
+def test_one_answer_serves_all_rows_of_a_tight_box(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, record = tmp_path / "twins.csv", tmp_path / "record.csv"
+    twins = [[0.5, 0.5]] * 6 + [[0.0, 0.1], [1.0, 0.9], [0.1, 0.0], [0.9, 1.0]]
+    kinds = ["", "", "", "", "", "", "low", "high", "low", "high"]
+    data.write_text("a,b,kind\n" + "".join(f"{a},{b},{kind}\n" for (a, b), kind in zip(twins, kinds, strict=True)))
+    model = fitted(data, "--label", "kind")
+    capsys.readouterr()
+    type_lines(monkeypatch, "high*")
+    command = ["label", str(model), str(data), "--label", "kind", "--write", "--record", str(record)]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "with * after it for all 6 rows of the box" in printed
+    assert "in the box" in printed
+    assert "0.5 to 0.5" in printed
+    assert "There are no more rows to label." in printed
+    assert [line.split(",")[0] for line in record.read_text().splitlines()] == ["row", "1", "2", "3", "4", "5", "6"]
+    assert [line.split(",")[2] for line in data.read_text().splitlines()[1:7]] == ["high"] * 6
+    learnt = sslart.load(model)
+    assert learnt.counts_.sum() == 4 + 6
+    assert learnt.summary().classes[0].n_labels == 8
+
+
+def test_a_star_is_part_of_a_name_where_a_class_has_one(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "twins.csv"
+    rows = ["0.5,0.5,"] * 3 + ["0,0.1,low*", "1,0.9,high", "0.1,0,low*", "0.9,1,high"]
+    data.write_text("\n".join(["a,b,kind", *rows]) + "\n")
+    model = fitted(data, "--label", "kind")
+    type_lines(monkeypatch, "low*", "q")
+    assert main(["label", str(model), str(data), "--label", "kind"]) == 0
+    assert sslart.load(model).counts_.sum() == 5
+    type_lines(monkeypatch, "low**", "q")
+    assert main(["label", str(model), str(data), "--label", "kind"]) == 0
+    capsys.readouterr()
+    assert sslart.load(model).classes_.tolist() == ["high", "low*"]
+    assert sslart.load(model).counts_.sum() == 5 + 3
+
+
+def test_at_the_end_it_prints_what_more_labels_would_bring(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = iris_model(tmp_path)
+    type_lines(monkeypatch, "q")
+    command = ["label", str(model), str(tmp_path / "iris.csv"), "--label", "species", "--accuracy", "60"]
+    assert main(command) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "More labels: with 60 labels " in last
+    assert last.endswith("an accuracy of 60 % is reached")
+    type_lines(monkeypatch, "q")
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["more_labels"]
+    assert [one["labels"] for one in found["expected"]] == [60, 120]
+    assert found["needed"]["more"] == 0
+    type_lines(monkeypatch, "q")
+    assert main([*command[:-1], "0"]) == 1
+    assert "give a number such as 95" in capsys.readouterr().err

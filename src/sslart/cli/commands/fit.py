@@ -193,6 +193,11 @@ def _most_important(model: Any) -> list[dict[str, str]] | None:
     return [{"feature": name, "share": share, "raises": words} for name, _, share, words in found]
 
 
+def _with_more_labels(expected: dict[str, Any] | None) -> list[tuple[str, str]]:
+    sentences = [] if expected is None else expected["sentences"]
+    return [("" if number else "more labels", sentence) for number, sentence in enumerate(sentences)]
+
+
 def _print(summary: dict[str, Any], columns: list[Column]) -> None:
     rows = [(one.name, one.kind, "" if one.missing is None else str(one.missing), one.detail) for one in columns]
     print_table(("column", "taken for", "missing", "values"), rows)
@@ -215,7 +220,7 @@ def _print(summary: dict[str, Any], columns: list[Column]) -> None:
     value = f"not measured: {summary['not_measured']}" if accuracy is None else str(Estimate(**accuracy))
     lines += [
         (f"accuracy ({summary['quality']})", value),
-        *(("with more labels", one) for one in (summary["more_labels"] or {"sentences": ()})["sentences"]),
+        *_with_more_labels(summary["more_labels"]),
         *summary["beware"].items(),
         *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),
         ("time", f"{summary['seconds']:.2f} s"),

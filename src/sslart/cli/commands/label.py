@@ -17,7 +17,8 @@ from sslart._utils.text import plural, printable
 from sslart.active import Query, QueryPool
 from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
-from sslart.cli._output import MODEL_HELP, STANDARD, check_target, note, print_json, show
+from sslart.cli._more_labels import WantedAccuracy, check_wanted, more_labels
+from sslart.cli._output import A_BOX, MODEL_HELP, STANDARD, check_target, note, print_json, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._prompt import SKIP, STOP, Answer, ask_class, show_sample
 from sslart.cli.input import cells
@@ -44,6 +45,7 @@ def run(
     write_to: Annotated[
         str | None, typer.Option(help="put the answers into a copy of the table, of any kind", metavar="FILE")
     ] = None,
+    accuracy: WantedAccuracy = None,
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
     encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
@@ -61,6 +63,7 @@ def run(
     copy.
     """
     target = out or model_file
+    check_wanted(accuracy)
     if data == STANDARD:
         raise ValueError("Labels are typed on standard input: give the rows as a file.")
     if sys.stdin is None:
@@ -72,8 +75,11 @@ def run(
     labelling = _Labelling(ModelFile("label", target, model_file, wait), data, label, id_column, encoding)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         states = _ask_and_learn(labelling, questions, record, table)
+        expected = more_labels(labelling.model, accuracy)
+        if expected is not None:
+            show(f"More labels: {'; '.join(expected['sentences'])}")
     if as_json:
-        print_json({"model": target, "labelled": len(states) - 1, "states": states})
+        print_json({"model": target, "labelled": len(states) - 1, "states": states, "more_labels": expected})
 
 
 def _table_to_write(
@@ -96,6 +102,7 @@ def _ask_and_learn(
     """Ask, learn and print until no row or no question is left; return the state before and after each label."""
     states = [_state(labelling.model, labelling.asked.pool)]
     show(_state_text(states[0]))
+    show(f"({A_BOX})")
     for number in range(1, questions + 1):
         model, (pool, names, _) = labelling.model, labelling.asked
         if not (best := pool.best(1)):
