@@ -3,8 +3,8 @@ Families of evidence
 ====================
 
 A prediction of :class:`~sslart.AutoSSLART` is a sum over several families of basis functions: boxes over all features,
-features by themselves, trends, boxes over a few features, labels propagated between boxes. Leave-one-out on the labels
-decides the weight of each family, which is in ``family_weights_``.
+features by themselves, trends, boxes over a few features, labels propagated between boxes, and randomised trees.
+Leave-one-out on the labels decides the weight of each family, which is in ``family_weights_``.
 """
 
 import matplotlib.pyplot as plt
@@ -22,6 +22,7 @@ FAMILIES = {
     "linear": "linear: trends",
     "subspace": "subspace: few features together",
     "propagated": "propagated: clusters",
+    "trees": "trees: thresholds",
 }
 
 # %%
@@ -39,8 +40,8 @@ for name, load in SETS.items():
     left_out[name], tested[name] = model.loo_accuracy_, model.score(X_test, y_test)
 
 # %%
-colours = ["#0072b2", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#e69f00"]
-hatches = ["", "///", "", "\\\\\\", "", "..."]
+colours = ["#0072b2", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#999999"]
+hatches = ["", "///", "", "\\\\\\", "", "...", "xxx"]
 fig, ax = plt.subplots(figsize=(8.4, 3.4), layout="constrained")
 start = np.zeros(len(SETS))
 for (family, text), colour, hatch in zip(FAMILIES.items(), colours, hatches, strict=True):

@@ -73,7 +73,8 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     families : sequence of str or None, default=None
         With evidence mapping, the basis functions: "box" (over all features), "relevant" (features weighted by what
         they explain of the labels), "feature" (a curve for each), "linear", "subspace" (boxes over a few features),
-        "propagated" (labels propagated over the graph of boxes). Leave-one-out weights them. None: all.
+        "propagated" (labels propagated over the graph of boxes), "trees" (boxes split where labels differ).
+        Leave-one-out weights them. None: all.
     bandwidth : float or None, default=None
         τ from 1e-6 to 1e6: how slowly the contribution of a box decreases with its distance. None: leave-one-out
         decides.
