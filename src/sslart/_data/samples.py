@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -13,9 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from sslart._data.columns.dates import days_of, holds_dates, with_parts
-from sslart._data.columns.kinds import FREE_TEXT, kind_of_text
-from sslart._data.columns.notes import LEFT_OUT, ColumnNote
+from sslart._data.columns.dates import days_of, holds_dates, stand_for_months, with_parts
+from sslart._data.columns.kinds import texts_to_leave_out
 from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.masks import without_mask
 from sslart._utils.arrays import FloatArray
@@ -131,13 +129,15 @@ def read_samples(
         untyped = frozenset(
             position for position, (_, column) in enumerate(given) if _is_untyped(column) and position not in dates
         )
-        notes = _left_out_texts(given, columns) if leave_out else {}
+        notes = texts_to_leave_out(given, columns) if leave_out else {}
         for position in notes:
             columns[position] = np.full(len(columns[position]), None, dtype=object)
         table = _read_mixed_frame(estimator, X, columns, untyped, reset)
         if reset:
-            keep_plan(estimator, ColumnPlan(tuple(dates), tuple(notes), tuple(notes.values())))
-        return with_parts(table, plan_of(estimator).dates)
+            monthly = tuple(one for one in dates if leave_out and stand_for_months(table.values[:, one]))
+            plan = ColumnPlan(tuple(dates), tuple(notes), tuple(notes.values()), monthly=monthly)
+            keep_plan(estimator, plan)
+        return with_parts(table, plan.dates, plan.monthly)
     try:
         values = _validated(estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
     except ValueError as error:
@@ -149,7 +149,7 @@ def read_samples(
     for position in plan.dates:
         _check_may_be_dates(plan.names(_known_names(estimator))[position], values[:, position], is_date=True)
     empty = {position: np.full(len(values), None, dtype=object) for position in plan.left_out}
-    return with_parts(_refuse_empty_rows(Table(values, empty, names=_names_of(estimator))), plan.dates)
+    return with_parts(_refuse_empty_rows(Table(values, empty, names=_names_of(estimator))), plan.dates, plan.monthly)
 
 
 def known_columns(estimator: Any) -> dict[str, Any]:
@@ -249,31 +249,6 @@ def _names_of(estimator: Any) -> list[str] | None:
 
 def _known_names(estimator: Any) -> list[str]:
     return _names_of(estimator) or [f"x{column}" for column in range(estimator.n_features_in_)]
-
-
-def _left_out_texts(given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> dict[int, ColumnNote]:
-    """Return notes on the columns of text that no model can learn from, by position; warn of them."""
-    found = {}
-    for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
-        if values.dtype == object and _dtype_name(column).startswith(("object", "str", "utf8")):
-            kind = kind_of_text(values.tolist())
-            if kind is not None:
-                found[position] = ColumnNote(LEFT_OUT, name, kind)
-    if len(found) == len(given):
-        return {}
-    for name, kind in ((note.column, note.detail) for note in found.values()):
-        cure = (
-            "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer"
-            if kind == FREE_TEXT
-            else "give it the pandas dtype 'category'"
-        )
-        warnings.warn(
-            f"Column {name!r} is left out: {'it is free text' if kind == FREE_TEXT else 'its values name samples'}. To "
-            f"use it, {cure}.",
-            UserWarning,
-            stacklevel=5,
-        )
-    return found
 
 
 def _check_may_be_dates(name: Any, values: NDArray[Any], is_date: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ HOURS = tuple(f"{start:02}:00 to {start + 3:02}:00" for start in range(0, 24, 3)
 
 MONDAY = 4  # the fifth day of 1970, counted from 0
 PER_DAY = 86_400_000_000  # microseconds
+MIN_MONTHS = 3
 SLACK = 1e-9  # of a day: what a double loses of a time of day
 
 
@@ -80,14 +81,28 @@ def _moment(value: Any, name: str) -> Any:
     return np.datetime64(value.replace(tzinfo=None) if isinstance(value, datetime) else value, "us")
 
 
-def with_parts(table: Table, columns: Sequence[int]) -> Table:
-    """Return a table with the hour, the weekday and the month of its dates as further columns, at the end."""
+def stand_for_months(days: FloatArray) -> bool:
+    """Return whether all dates are the first day of a month: then they stand for months or years."""
+    known = np.unique(days[~np.isnan(days)])
+    dates = known.astype("datetime64[D]")
+    return len(known) >= MIN_MONTHS and bool(
+        (known == np.floor(known)).all() and (dates == dates.astype("M8[M]")).all()
+    )
+
+
+def with_parts(table: Table, columns: Sequence[int], monthly: Container[int] = ()) -> Table:
+    """Return a table with the hour, the weekday and the month of its dates as further columns, at the end.
+
+    Dates of `monthly` columns have no weekday.
+    """
     if not columns:
         return table
     n_columns = table.values.shape[1]
     categories = dict(table.categories)
     for place, column in enumerate(columns):
         for part, values in enumerate(parts_of(table.values[:, column])):
+            if PARTS[part] == "weekday" and column in monthly:
+                values = np.full(len(table), None, dtype=object)
             categories[n_columns + place * len(PARTS) + part] = values
     n_parts = len(columns) * len(PARTS)
     values = np.pad(table.values, ((0, 0), (0, n_parts)), constant_values=np.nan)

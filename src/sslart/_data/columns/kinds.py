@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sslart._data.columns.notes import LEFT_OUT, ColumnNote
 from sslart._utils.arrays import FloatArray
 
 FREE_TEXT, IDENTIFIER = "free text", "identifier"
@@ -67,3 +70,28 @@ def is_named_as_id(name: str) -> bool:
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return NAMED_AS_IDS.fullmatch(spaced.strip().lower()) is not None
+
+
+def texts_to_leave_out(given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> dict[int, ColumnNote]:
+    """Return notes on the columns of text that no model can learn from, by position; warn of them."""
+    found = {}
+    for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
+        if values.dtype == object and str(getattr(column, "dtype", "")).lower().startswith(("object", "str", "utf8")):
+            kind = kind_of_text(values.tolist())
+            if kind is not None:
+                found[position] = ColumnNote(LEFT_OUT, name, kind)
+    if len(found) == len(given):
+        return {}
+    for name, kind in ((note.column, note.detail) for note in found.values()):
+        cure = (
+            "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer"
+            if kind == FREE_TEXT
+            else "give it the pandas dtype 'category'"
+        )
+        warnings.warn(
+            f"Column {name!r} is left out: {'it is free text' if kind == FREE_TEXT else 'its values name samples'}. To "
+            f"use it, {cure}.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return found

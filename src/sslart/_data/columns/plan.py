@@ -27,12 +27,15 @@ class ColumnPlan:
         What `fit` has found.
     day_first : tuple of int
         Of the dates, those that came as text with the day before the month, such as 31/12/2021.
+    monthly : tuple of int
+        Of the dates, those that stand for a whole month or year, being the first day of it: they have no weekday.
     """
 
     dates: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
     day_first: tuple[int, ...] = ()
+    monthly: tuple[int, ...] = ()
 
     def n_columns(self, n_given: int) -> int:
         """Return how many columns a table has, the parts of dates included, of which so many are given."""
@@ -49,21 +52,24 @@ class ColumnPlan:
             "left_out": list(self.left_out),
             "notes": notes_to_state(self.notes),
             "day_first": list(self.day_first),
+            "monthly": list(self.monthly),
         }
 
     @classmethod
     def from_state(cls, state: Any, n_given: int) -> ColumnPlan:
         """Return the plan of a saved state, after checking that it can be one."""
-        dates, left_out, day_first = (tuple(state[name]) for name in ("dates", "left_out", "day_first"))
+        dates, left_out, day_first, monthly = (
+            tuple(state[name]) for name in ("dates", "left_out", "day_first", "monthly")
+        )
         columns = (*dates, *left_out)
         require(
             all(type(column) is int and 0 <= column < n_given for column in columns)
             and len(set(columns)) == len(columns)
             and dates == tuple(sorted(dates))
-            and set(day_first) <= set(dates),
+            and set(dates).issuperset(day_first + monthly),
             "the columns",
         )
-        return cls(dates, left_out, notes_from_state(state["notes"]), day_first)
+        return cls(dates, left_out, notes_from_state(state["notes"]), day_first, monthly)
 
 
 NO_PLAN = ColumnPlan()

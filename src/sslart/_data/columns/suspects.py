@@ -23,6 +23,7 @@ MIN_KNOWN = 0.5  # share of the samples with a value
 MOST_LABELS = 2000  # that are looked at
 MOST_SAMPLES = 1000
 MOST_COLUMNS = 2000
+FEW_VALUES = 50  # of a numeric column that may stand for categories
 EXACT = 1e-9
 
 
@@ -129,15 +130,19 @@ def copies(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
 
 
 def _copied_categories(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
-    found: dict[tuple[object, ...], int] = {}
-    for column, values in table.categories.items():
-        if len(set(values.tolist()) - {None}) < 2:
+    """Yield a note on each column that divides the samples as another one does, of which one has categories."""
+    found: dict[tuple[int, ...], int] = {}
+    for column, name in enumerate(names):
+        values = table.categories[column] if column in table.categories else table.values[:, column]
+        if column not in table.categories and len(np.unique(values[:MOST_SAMPLES])) > FEW_VALUES:
             continue
         places: dict[object, int] = {}
-        key = tuple(-1 if one is None else places.setdefault(one, len(places)) for one in values.tolist())
-        if key in found:
-            yield ColumnNote(TWICE, names[column], f"the same groups of samples as {names[found[key]]}")
-        found.setdefault(key, column)
+        key = tuple(-1 if one is None or one != one else places.setdefault(one, len(places)) for one in values.tolist())
+        if len(places) < 2:
+            continue
+        other = found.setdefault(key, column)
+        if other != column and not {column, other}.isdisjoint(table.categories):
+            yield ColumnNote(TWICE, name, f"divides the samples as {names[other]} does")
 
 
 def _standardised(values: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:

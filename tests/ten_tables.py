@@ -5,6 +5,7 @@ The list was written before any accuracy was measured on it, and no table is exc
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -38,5 +39,7 @@ TABLES = {
 def read(name: str) -> tuple[pd.DataFrame, str]:
     """Return a table and the name of the column with its classes; rows without a class are left out."""
     table, label = TABLES[name]
-    frame = pd.DataFrame(table())
+    with warnings.catch_warnings():  # vega_datasets reads its files in a way that pandas is about to give up
+        warnings.simplefilter("ignore", DeprecationWarning)
+        frame = pd.DataFrame(table())
     return frame[frame[label].notna()].reset_index(drop=True), label
