@@ -131,8 +131,13 @@ def _integers(values: list[int]) -> NDArray[np.int64]:
         ) from None
 
 
+PLAIN_TYPES = frozenset({str, int, bool, type(None)})  # of which every value is what it seems
+
+
 def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]:
-    plain = [plain_value(value) for value in values.tolist()]
+    plain = values.tolist()
+    if not PLAIN_TYPES.issuperset(map(type, plain)):
+        plain = [plain_value(value) for value in plain]
     known = np.array([value is not None for value in plain], dtype=bool)
     kinds = {_kind(value) for value in plain if value is not None}
     if not kinds:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
 from sslart._mapping.evidence.copies import LabelGroups
-from sslart._mapping.evidence.ridge import DualRidge, left_out_without
+from sslart._mapping.evidence.ridge import DualRidge
 
 EXACT = 1e-8
 
@@ -103,12 +103,16 @@ def test_without_a_block_is_what_the_others_outside_the_block_predict(
     gram = matrix @ matrix.T
     groups = LabelGroups(group_of).several
     regression = DualRidge(gram.copy(), targets, weights, groups)
-    fits = list(regression.fits([ridge, 2 * ridge]))
     blocks = [np.flatnonzero(block_of == block) for block in np.unique(block_of)]
-    found, other = left_out_without(gram, targets, fits, blocks, weights, groups)
-    (alone,) = left_out_without(gram, targets, fits[1:], blocks, weights, groups)
-    np.testing.assert_allclose(other, alone, atol=1e-6)
-    for own, rows in zip(found, blocks, strict=True):
+    first, other = regression.fits([ridge, 2 * ridge], blocks)
+    (alone,) = DualRidge(gram.copy(), targets, weights, groups).fits([2 * ridge], blocks)
+    assert first.without is not None
+    assert other.without is not None
+    np.testing.assert_allclose(other.without, alone.without, atol=1e-6)
+    for plain, fit in zip(regression.fits([ridge, 2 * ridge]), (first, other), strict=True):
+        assert plain.without is None
+        np.testing.assert_allclose(fit.left_out, plain.left_out, atol=1e-6)
+    for own, rows in zip(first.without, blocks, strict=True):
         for one in np.setdiff1d(np.arange(n), rows):
             others = np.flatnonzero((group_of != group_of[one]) & ~np.isin(np.arange(n), rows))
             expected = np.zeros(3)
@@ -131,3 +135,16 @@ def test_a_weight_of_two_is_the_sample_twice(seed: int, ridge: float) -> None:
     )
     np.testing.assert_allclose(matrix.T @ once.coefficients, matrix[rows].T @ again.coefficients, atol=1e-6)
     np.testing.assert_allclose(once.left_out[rows], again.left_out, atol=1e-6)
+
+
+def test_without_blocks_is_found_where_it_is_wanted() -> None:
+    matrix, targets = problem(0)
+    blocks, seen = [np.arange(3), np.arange(3, 12)], []
+
+    def is_wanted(left_out: np.ndarray) -> bool:
+        seen.append(left_out)
+        return len(seen) != 2
+
+    fits = list(DualRidge(matrix @ matrix.T, targets).fits([1e-3, 0.1, 10.0], blocks, is_wanted))
+    assert [fit.without is None for fit in fits] == [False, True, False]
+    np.testing.assert_array_equal(seen, [fit.left_out for fit in fits])

@@ -19,18 +19,22 @@ from sslart._utils.random_keys import KeyArray
 
 Made = TypeVar("Made")
 
+BOXES_IN_GRAPH = 1000
+
 
 @dataclass(frozen=True)
 class BoxSet:
     """Boxes in the unit cube, shape (n_boxes, n_features), and how many samples each has learnt.
 
-    `n_wanted` is how many should take part at least where there are so many, because classes are many.
+    `n_wanted` is how many should take part at least where there are so many, because classes are many. `n_in_graph` is
+    how many the graph has at most, or as many as are wanted.
     """
 
     lower: FloatArray
     upper: FloatArray
     support: IntArray
     n_wanted: int = 0
+    n_in_graph: int = BOXES_IN_GRAPH
 
     def first(self, n: int) -> BoxSet:
         """Return the first of the boxes."""
@@ -98,17 +102,22 @@ class LabelledSet(CachesValues):
         groups, each is a block.
         """
         groups = self.groups.numbers
-        n_groups = int(groups.max(initial=-1)) + 1
-        place = np.arange(n_groups)
-        if self.keys is not None:
-            lowest = np.full(n_groups, np.iinfo(np.uint64).max)
-            np.minimum.at(lowest, groups, self.keys)
-            place = np.argsort(np.argsort(lowest, kind="stable"), kind="stable")
-        blocks = place % N_BLOCKS
+        blocks = self._places_of_groups % N_BLOCKS
         if self.block_of is not None:
             known = np.flatnonzero(self.block_of != NO_BLOCK)[::-1]
             blocks[groups[known]] = self.block_of[known]  # of several labels of a group, the first one decides
         return np.asarray(blocks[groups])
+
+    @cached_property
+    def _places_of_groups(self) -> IntArray:
+        """The place of each group in an order that follows from the keys of its samples."""
+        groups = self.groups.numbers
+        n_groups = int(groups.max(initial=-1)) + 1
+        if self.keys is None:
+            return np.arange(n_groups)
+        lowest = np.full(n_groups, np.iinfo(np.uint64).max)
+        np.minimum.at(lowest, groups, self.keys)
+        return np.argsort(np.argsort(lowest, kind="stable"), kind="stable")
 
     @cached_property
     def row_weights(self) -> FloatArray:
@@ -160,6 +169,26 @@ class LabelledSet(CachesValues):
             rank[own] = (np.arange(len(own)) + 0.5 * (np.arange(len(own)) > 0)) / len(own)
         return self._of_rows(np.sort(np.argsort(rank, kind="stable")[:size]))
 
+    def drawn(self, size: int) -> LabelledSet:
+        """Return the set with at most so many labels, in whole groups, drawn without regard to their classes."""
+        if len(self.classes) <= size:
+            return self
+        groups, places = self.groups.numbers, self._places_of_groups
+        n_labels = np.cumsum(np.bincount(places[groups]))
+        return self.restricted(np.flatnonzero(n_labels[places[groups]] <= size))
+
+    def restricted(self, rows: IntArray) -> LabelledSet:
+        """Return the set with some labels, left out together as they are in the whole set."""
+        return self._of_rows(rows)._with_groups(self.groups.of_rows(rows))
+
+    def with_boxes(self, boxes: BoxSet) -> LabelledSet:
+        """Return the set with other boxes."""
+        return replace(self, boxes=boxes)._with_groups(self.groups)
+
+    def _with_groups(self, groups: LabelGroups) -> LabelledSet:
+        vars(self)["groups"] = groups  # as if they had been computed
+        return self
+
     def of_classes(self, rows: IntArray) -> LabelledSet:
         """Return the set with some labels, as if there were no other classes than theirs."""
         known, classes = np.unique(self.classes[rows], return_inverse=True)
@@ -198,12 +227,20 @@ class DesignMatrices:
         self.scaler = RankScaler.of_boxes(boxes.lower, boxes.upper, boxes.support, labelled.indicator)
         self.known_labels: BoolArray = np.ones(len(labelled.classes), dtype=bool)
         self._made: dict[Any, Any] = {}
-        self._on_scale: dict[float, tuple[FloatArray, FloatArray, FloatArray]] = {}
+        self._samples_on: dict[float, FloatArray] = {}
+        self._boxes_on: dict[tuple[float, int], tuple[FloatArray, FloatArray]] = {}
 
     def hiding(self, hidden: BoolArray) -> DesignMatrices:
         """Return the same samples and boxes where some labels are not known: no function may depend on them."""
         other = copy.copy(self)
         other.known_labels, other._made = ~hidden, {}
+        return other
+
+    def of_part(self, labelled: LabelledSet) -> DesignMatrices:
+        """Return design matrices of some of the samples and of the first boxes, on the same scales."""
+        other = copy.copy(self)
+        other.labelled, other.boxes, other._made, other._samples_on = labelled, labelled.boxes, {}, {}
+        other.known_labels = np.ones(len(labelled.classes), dtype=bool)
         return other
 
     @property
@@ -220,22 +257,19 @@ class DesignMatrices:
 
     def samples_on(self, rank_weight: float) -> FloatArray:
         """Return the labelled samples on a scale."""
-        return self._blended(rank_weight)[0]
+        if rank_weight not in self._samples_on:
+            self._samples_on[rank_weight] = self.scaler.blend(self.labelled.samples, rank_weight)
+        return self._samples_on[rank_weight]
 
-    def boxes_on(self, rank_weight: float) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper corners of the boxes on a scale; sides not reached stay as they are."""
-        return self._blended(rank_weight)[1:]
-
-    def _blended(self, rank_weight: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        if rank_weight not in self._on_scale:
-            lower, upper = self.boxes.lower, self.boxes.upper
+    def boxes_on(self, rank_weight: float, n_boxes: int) -> tuple[FloatArray, FloatArray]:
+        """Return the corners of the first boxes on a scale, lower and upper; sides not reached stay as they are."""
+        key = rank_weight, n_boxes
+        if key not in self._boxes_on:
+            lower, upper = self.boxes.lower[:n_boxes], self.boxes.upper[:n_boxes]
             reached = lower <= upper
-            self._on_scale[rank_weight] = (
-                self.scaler.blend(self.labelled.samples, rank_weight),
-                np.where(reached, self.scaler.blend(lower, rank_weight), lower),
-                np.where(reached, self.scaler.blend(upper, rank_weight), upper),
-            )
-        return self._on_scale[rank_weight]
+            low, high = (self.scaler.blend(side, rank_weight) for side in (lower, upper))
+            self._boxes_on[key] = np.where(reached, low, lower), np.where(reached, high, upper)
+        return self._boxes_on[key]
 
 
 def places_in_class(classes: IntArray) -> IntArray:

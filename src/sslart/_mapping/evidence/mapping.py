@@ -15,12 +15,12 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Segment
-from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
+from sslart._mapping.evidence.design import BOXES_IN_GRAPH, BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
-from sslart._mapping.evidence.many.classes import MANY_CLASSES, has_many_classes, warn_of_usual_settings
+from sslart._mapping.evidence.many.classes import MANY_CLASSES, warn_of_usual_settings
 from sslart._mapping.evidence.readout import Readout
-from sslart._mapping.evidence.selection import Solution, choose, choose_of_many_classes, learn, learn_all
+from sslart._mapping.evidence.selection import Solution, choose, choose_by_some, is_chosen_by_some, learn
 from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,
     MAX_SETTING,
@@ -67,6 +67,8 @@ class EvidenceMapping(CachesValues):
         they were.
     settings_by_labels : bool
         Whether labels have chosen the settings; they cannot where classes are many and too few have two labels.
+    n_in_graph : int
+        How many boxes the graph of boxes has at most.
     """
 
     settings: EvidenceSettings
@@ -77,6 +79,7 @@ class EvidenceMapping(CachesValues):
     chosen: Solution | None = None
     as_before: bool = False
     settings_by_labels: bool = True
+    n_in_graph: int = BOXES_IN_GRAPH
 
     uses_evidence = True
     one_to_one = False
@@ -156,15 +159,15 @@ class EvidenceMapping(CachesValues):
     def _with_choice(self, is_last: bool) -> EvidenceMapping:
         nodes = self._landmarks()
         labelled = replace(self._labelled_set(nodes), block_of=None)
-        if has_many_classes(labelled):
-            return self._with_choice_of_many(labelled, nodes, is_last)
+        if is_chosen_by_some(labelled):
+            return self._with_choice_by_some(labelled, nodes, is_last)
         solution = choose(labelled, self.settings.fixed, nodes)
-        final = learn_all(labelled, solution) if is_last else None
+        final = solution if is_last else None
         reservoir = self.reservoir.with_blocks(labelled.blocks)
         return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=True)
 
-    def _with_choice_of_many(self, labelled: LabelledSet, nodes: IntArray, is_last: bool) -> EvidenceMapping:
-        choice = choose_of_many_classes(labelled, self.settings.fixed)
+    def _with_choice_by_some(self, labelled: LabelledSet, nodes: IntArray, is_last: bool) -> EvidenceMapping:
+        choice = choose_by_some(labelled, self.settings.fixed)
         final = learn(replace(labelled, block_of=choice.blocks), choice.mixtures, nodes) if is_last else None
         if is_last and not choice.by_labels:
             warn_of_usual_settings(labelled.n_classes)
@@ -212,7 +215,13 @@ class EvidenceMapping(CachesValues):
             self.network.encode(kept.table),
             self.class_table.order_of_seen()[kept.codes],
             len(self.class_table.seen),
-            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support[nodes], self._n_wanted_boxes()),
+            BoxSet(
+                lower[nodes],
+                upper[nodes],
+                self.network.nodes.support[nodes],
+                self._n_wanted_boxes(),
+                self.n_in_graph,
+            ),
             np.array([feature.category is not None for feature in self.network.encoder.features]),
             self.settings.seed,
             self.as_before,
@@ -317,6 +326,7 @@ class EvidenceMapping(CachesValues):
             "seed": self.settings.seed,
             "left_out": AS_BEFORE if self.as_before else LEFT_OUT,
             "settings_by_labels": self.settings_by_labels,
+            "n_in_graph": self.n_in_graph,
         }
 
     @classmethod
@@ -334,11 +344,14 @@ class EvidenceMapping(CachesValues):
         mixtures = tuple(_mixture(one) for one in state["mixtures"])
         fits = bool(len(reservoir)) == bool(mixtures) == bool(n_classes) and type(seed) is int and 0 <= seed < 2**32
         by_labels = state.get("settings_by_labels", True)  # files of before many classes have none
+        n_in_graph = state.get("n_in_graph", BOXES_IN_OLD_GRAPH)
         fits = fits and left_out in (AS_BEFORE, LEFT_OUT) and type(by_labels) is bool
+        fits = fits and n_in_graph in (BOXES_IN_GRAPH, BOXES_IN_OLD_GRAPH)
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
         settings = settings._replace(seed=seed)
-        return cls(settings, network, class_table, reservoir, mixtures, None, left_out == AS_BEFORE, by_labels)
+        as_before = left_out == AS_BEFORE
+        return cls(settings, network, class_table, reservoir, mixtures, None, as_before, by_labels, n_in_graph)
 
 
 def _mixture(state: dict[str, Any]) -> Mixture:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from sslart._art.algebra import Cholesky, multiply
 from sslart._utils.arrays import FloatArray, IntArray
 
-MAX_AT_ONCE = 64  # labels for which several λ are taken together
+MAX_AT_ONCE = 400_000  # entries of matrices for which several λ are taken together
 
 Item = TypeVar("Item")
 
@@ -29,11 +29,15 @@ class Fit:
     left_out : array of shape (n_labels, n_classes)
         What is predicted for each sample by the others alone: Y − c_i / (G + λW⁻¹)⁻¹_ii. Of a group of samples that are
         left out together, Y − [(G + λW⁻¹)⁻¹_gg]⁻¹ c_g.
+    without : array of shape (n_blocks, n_labels, n_classes), or None
+        The same without each block of samples too, without meaning for the samples of the block itself; None where it
+        was not wanted.
     """
 
     ridge: float
     coefficients: FloatArray
     left_out: FloatArray
+    without: FloatArray | None = None
 
 
 class DualRidge:
@@ -65,22 +69,38 @@ class DualRidge:
 
     def coefficients(self, ridges: Sequence[float]) -> Iterator[FloatArray]:
         """Yield the coefficients for each λ."""
-        for some in _at_once(ridges, len(self._gram)):
+        for some in _at_once(ridges, self._gram.size):
             yield from self._solved(self._decomposed(some), len(some))
 
-    def fits(self, ridges: Sequence[float]) -> Iterator[Fit]:
-        """Yield the solution for each λ."""
-        for some in _at_once(ridges, len(self._gram)):
+    def fits(
+        self,
+        ridges: Sequence[float],
+        blocks: Sequence[IntArray] = (),
+        is_wanted: Callable[[FloatArray], bool] = lambda left_out: True,
+    ) -> Iterator[Fit]:
+        """Yield the solution for each λ.
+
+        Where there are blocks, of whole groups, and the predictions for left-out samples make it wanted, also that
+        without each block of samples.
+        """
+        for some in _at_once(ridges, max(self._gram.size, len(blocks) * self._targets.size)):
             systems = self._decomposed(some)
             coefficients = self._solved(systems, len(some))
-            diagonal = np.diagonal(systems.inverse, axis1=1, axis2=2) if self._groups else systems.inverse_diagonal()
-            left_out = self._targets - coefficients / self._weighted(self._weighted(diagonal[..., None]))
+            if not (self._groups or blocks):
+                diagonal = self._weighted(self._weighted(systems.inverse_diagonal()[..., None]))
+                yield from map(Fit, some, coefficients, self._targets - coefficients / diagonal)
+                continue
+            whole = systems.inverse if self._root is None else systems.inverse * self._root * self._root.T
+            left_out = self._targets - coefficients / np.diagonal(whole, axis1=1, axis2=2)[..., None]
             for rows in self._groups:
-                inner = systems.inverse[:, rows[:, :, None], rows[:, None, :]]
-                if self._root is not None:
-                    inner = inner * self._root[rows] * self._root[rows].transpose(0, 2, 1)
+                inner = whole[:, rows[:, :, None], rows[:, None, :]]
                 left_out[:, rows] = self._targets[rows] - Cholesky(inner).solve(coefficients[:, rows])
-            yield from map(Fit, some, coefficients, left_out)
+            wanted = [place for place, own in enumerate(left_out) if blocks and is_wanted(own)]
+            without = dict.fromkeys(range(len(some)))
+            if wanted:
+                found = _without_blocks(whole[wanted], self._targets, coefficients[wanted], blocks, self._groups)
+                without |= dict(zip(wanted, found, strict=True))
+            yield from map(Fit, some, coefficients, left_out, without.values())
 
     def _decomposed(self, ridges: Sequence[float]) -> Cholesky:
         each = np.repeat(np.array(ridges)[:, None], len(self._gram), axis=1)
@@ -93,49 +113,29 @@ class DualRidge:
         return values if self._root is None else values * self._root
 
 
-def left_out_without(
-    gram: FloatArray,
+def _without_blocks(
+    whole: FloatArray,
     targets: FloatArray,
-    fits: Sequence[Fit],
+    coefficients: FloatArray,
     blocks: Sequence[IntArray],
-    weights: FloatArray | None = None,
-    groups: Sequence[IntArray] = (),
-) -> Iterator[FloatArray]:
-    """Yield, for each fit, what is predicted for each sample without its group and without a block of samples.
+    groups: Sequence[IntArray],
+) -> FloatArray:
+    """Return what is predicted for each sample without its group and without a block, for several λ.
 
     With B = (G + λW⁻¹)⁻¹, leaving out the block f turns B into B − B_:f B_ff⁻¹ B_f: and c into c − B_:f B_ff⁻¹ c_f.
-
-    Parameters
-    ----------
-    gram, targets, weights, groups
-        See `DualRidge`; the Gram matrix stays as it is.
-    fits : sequence of Fit
-        Its solutions, each for one λ.
-    blocks : sequence of arrays of int
-        Each of whole groups.
-
-    Yields
-    ------
-    array of shape (n_blocks, n_labels, n_classes)
-        Without meaning for the samples of the block itself.
     """
     sizes = np.array([len(block) for block in blocks])
-    for some in _at_once(fits, len(gram)):
-        ridges = np.array([fit.ridge for fit in some])[:, None]
-        each = np.repeat(ridges, len(gram), axis=1) if weights is None else ridges / weights
-        whole = _plus_diagonal(gram, each).inverse
-        coefficients = np.array([fit.coefficients for fit in some])
-        found = np.empty((len(some), len(blocks), *targets.shape))
-        for size in np.unique(sizes).tolist():
-            own = np.flatnonzero(sizes == size)
-            rows = np.array([blocks[one] for one in own.tolist()])
-            found[:, own] = _without(whole, targets, coefficients, rows, groups)
-        yield from found
+    found = np.empty((len(whole), len(blocks), *targets.shape))
+    for size in np.unique(sizes).tolist():
+        own = np.flatnonzero(sizes == size)
+        rows = np.array([blocks[one] for one in own.tolist()])
+        found[:, own] = _without(whole, targets, coefficients, rows, groups)
+    return found
 
 
-def _at_once(those: Sequence[Item], n_labels: int) -> Iterator[Sequence[Item]]:
-    """Yield parts of a sequence that are taken together: all of it where labels are few, else one by one."""
-    size = max(len(those), 1) if n_labels <= MAX_AT_ONCE else 1
+def _at_once(those: Sequence[Item], n_entries: int) -> Iterator[Sequence[Item]]:
+    """Yield parts of a sequence that are taken together: many where each has a small matrix, else one by one."""
+    size = max(MAX_AT_ONCE // max(n_entries, 1), 1)
     return (those[start : start + size] for start in range(0, len(those), size))
 
 
@@ -150,7 +150,7 @@ def _plus_diagonal(gram: FloatArray, ridges: FloatArray) -> Cholesky:
 def _without(
     whole: FloatArray, targets: FloatArray, coefficients: FloatArray, rows: IntArray, groups: Sequence[IntArray]
 ) -> FloatArray:
-    """Return what `left_out_without` does for several fits and blocks of one size, shape (n_blocks, size)."""
+    """Return what `_without_blocks` does, for blocks of one size, shape (n_blocks, size)."""
     of_block = whole[:, rows]
     turned = Cholesky(whole[:, rows[:, :, None], rows[:, None, :]], overwrite=True).solve(of_block)
     diagonal = np.diagonal(whole, axis1=1, axis2=2)[:, None] - np.einsum("fmbn,fmbn->fmn", turned, of_block)

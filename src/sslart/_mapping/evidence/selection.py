@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,14 +15,16 @@ from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.many.classes import MAX_CHOOSING, has_many_classes, sample_of_classes
 from sslart._mapping.evidence.many.labels import learn_many_labels
 from sslart._mapping.evidence.many.learning import MAX_LABELS, Able, learn_many_classes
+from sslart._mapping.evidence.many.screening import screened
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
-from sslart._mapping.evidence.trial import Trial
+from sslart._mapping.evidence.trial import Candidate, Specs, TakingPart, Trial, ridges_of
 from sslart._utils.arrays import FloatArray, IntArray
 
 TEMPERATURE = 2.0
 BOXES_ONLY = ("box",)
+MAX_TRIED = 400  # labels that candidates are tried on
 MAX_MIXTURES = 200
 MIN_WEIGHT = 0.001
 MAX_LOG_WEIGHT = 15.0  # what is this far behind the best has no weight in the choice without any block either
@@ -61,7 +63,7 @@ class Solution:
     rows: IntArray
 
 
-def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[tuple[BasisSpec, ...]]:
+def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[Specs]:
     """Return the bases that are tried, alone and in pairs: boxes where none of the wanted families applies."""
     alone = [
         spec
@@ -74,7 +76,7 @@ def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[tuple[Basis
     return [*((spec,) for spec in alone), *_pairs(alone, fixed)]
 
 
-def _pairs(alone: list[BasisSpec], fixed: FixedSettings) -> list[tuple[BasisSpec, ...]]:
+def _pairs(alone: list[BasisSpec], fixed: FixedSettings) -> list[Specs]:
     """Return boxes together with trends, with smaller subspaces, or with the graph."""
     middle, some = fixed.middle_rank_weight, fixed.middle_bandwidths
 
@@ -102,8 +104,13 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
     in no way. `nodes` are those that the boxes stand for. Where labels or classes are many, see `choose_by_some`.
     """
     trial = Trial(labelled)
-    mixtures, fits = _weighted(trial, candidates(trial.design, fixed), fixed, None, by_block=not labelled.as_before)
-    return _solution(trial, nodes, mixtures, fits)
+    tried, by_block = candidates(trial.design, fixed), not labelled.as_before
+    if len(labelled.classes) <= MAX_TRIED:
+        mixtures, fits = _weighted(trial, tried, fixed, None, by_block=by_block)
+        return _solution(trial, nodes, mixtures, fits)
+    some = labelled.drawn(MAX_TRIED)
+    part = trial if len(some.classes) < MAX_TRIED / 2 else trial.of_part(some, len(labelled.boxes.lower))
+    return _learnt(trial, nodes, _weighted(part, tried, fixed, None, by_block=by_block)[0])
 
 
 def is_chosen_by_some(labelled: LabelledSet) -> bool:
@@ -164,74 +171,70 @@ def _untried(labelled: LabelledSet, fixed: FixedSettings) -> Mixture:
     return Mixture((usual,) if (usual,) in tried or not tried else tried[len(tried) // 2], ridge)
 
 
+class Tried(NamedTuple):
+    """Candidates with their fits, and their scores in each view, shape (n_views, n_candidates); inf: no part in it."""
+
+    mixtures: list[Mixture]
+    fits: list[Fit]
+    scores: FloatArray
+
+
 def _weighted(
-    trial: Trial, candidates: list[tuple[BasisSpec, ...]], fixed: FixedSettings, able: Able | None, *, by_block: bool
+    trial: Trial, candidates: list[Specs], fixed: FixedSettings, able: Able | None, *, by_block: bool
 ) -> tuple[list[Mixture], list[Fit]]:
     """Return the candidates that matter, weighted by their score, and their fits.
 
     `able`: which can be learnt where there are more labels than those of the trial. `by_block`: whether the same choice
     is made without each block of labels.
     """
-    tried, fits, scores = _near_the_best(trial, candidates, fixed)
+    every = np.ones(1 + N_BLOCKS if by_block else 1, dtype=bool)
+    taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed)}
+    tried, fits, scores = _tried(trial, screened(trial, taking_part))
     shares = _group_shares(tried)
-    weights = _chosen(tried, shares, scores, able)
-    without = np.repeat(weights[None], N_BLOCKS, axis=0)  # a block without labels keeps the weights of the choice
-    if by_block:
-        scores_without = _scores_without_blocks(trial, tried, fits)
-        without[trial.block_numbers] = [_chosen(tried, shares, own, able) for own in scores_without.T]
+    weights, *others = (_chosen(tried, shares, own, able) for own in scores)
+    without = np.array(others) if by_block else np.repeat(weights[None], N_BLOCKS, axis=0)
     order = np.argsort(-weights, kind="stable")
     kept = order[(weights[order] > 0) | (without[:, order] > 0).any(axis=0)]
     return [tried[one].weighing(weights[one], without[:, one]) for one in kept], [fits[one] for one in kept]
 
 
-def _near_the_best(
-    trial: Trial, candidates: list[tuple[BasisSpec, ...]], fixed: FixedSettings
-) -> tuple[list[Mixture], list[Fit], FloatArray]:
-    """Try all candidates, and return those whose score may matter in a choice, even in one without a block.
+def _tried(trial: Trial, taking_part: TakingPart) -> Tried:
+    """Try candidates, and return those that have weight in a view; a fit that is too far behind is dropped at once."""
+    n, n_views = len(trial.labelled.classes), len(next(iter(taking_part.values())))
+    reach = ROUNDING - TEMPERATURE * np.log(MIN_WEIGHT)
+    reach_of_all = TEMPERATURE * (MAX_LOG_WEIGHT if n <= FEW_LABELS else MAX_LOG_WEIGHT_OF_MANY) + 2 * n / N_BLOCKS
+    if not all(views.all() for views in taking_part.values()):
+        reach_of_all = np.inf  # candidates were screened: each may be the best of a view
+    fits: dict[Candidate, Fit] = {}
+    scores: dict[Candidate, FloatArray] = {}
+    lowest = np.full(n_views, np.inf)
 
-    Fits that are too far behind the best so far are dropped at once: a fit has a score per label and class.
-    """
-    subset = trial.labelled
-    n = len(subset.classes)
-    reach = TEMPERATURE * (MAX_LOG_WEIGHT if n <= FEW_LABELS else MAX_LOG_WEIGHT_OF_MANY) + 2 * n / N_BLOCKS
-    tried: list[Mixture] = []
-    fits: dict[int, Fit] = {}
-    losses: list[FloatArray] = []
-    best = np.inf
-    for specs in candidates:
-        for fit in trial.fits(specs, _ridges(specs, fixed)):
-            own = _losses(fit.left_out, subset)
-            score = float((own * subset.counts).sum()) - _head_start(specs)
-            best = min(best, score)
-            if score - best <= reach + ROUNDING:
-                fits[len(tried)] = fit
-            tried.append(Mixture(specs, fit.ridge))
-            losses.append(own)
-    scores = (np.array(losses) * subset.counts).sum(axis=1) - [_head_start(one.specs) for one in tried]
-    near = np.flatnonzero(scores - scores.min() <= reach)
-    return [tried[one] for one in near], [fits[one] for one in near.tolist()], scores[near]
+    def may_matter(left_out: FloatArray) -> bool:
+        return bool(trial.losses(left_out).sum() <= lowest[0] + reach_of_all + _head_start(specs))
 
-
-def _scores_without_blocks(trial: Trial, tried: list[Mixture], fits: list[Fit]) -> FloatArray:
-    """Return the score of each candidate on the labels outside each block, predicted without the block."""
-    counts = np.repeat(trial.labelled.counts[None], len(trial.blocks), axis=0)
-    for rows, own in zip(trial.blocks, counts, strict=True):
-        own[rows] = 0.0
-    scores = np.empty((len(tried), len(trial.blocks)))
-    for specs in dict.fromkeys(one.specs for one in tried):
-        places = [place for place, one in enumerate(tried) if one.specs == specs]
-        found = trial.left_out_without_blocks(specs, [fits[place] for place in places])
-        for place, left_out in zip(places, found, strict=True):
-            scores[place] = np.einsum("bn,bn->b", _losses(left_out, trial.labelled), counts) - _head_start(specs)
-    return scores
+    for specs, ridges in ridges_of(taking_part).items():
+        for fit in trial.fits(specs, ridges, may_matter if n_views > 1 else None):
+            if fit.without is None and n_views > 1:
+                continue
+            found = trial.by_view(trial.scores(fit) - _head_start(specs))
+            own = np.where(taking_part[specs, fit.ridge], found, np.inf)
+            np.minimum(lowest, own, out=lowest)
+            if (np.isfinite(own) & (own <= lowest + reach)).any():
+                fits[specs, fit.ridge], scores[specs, fit.ridge] = replace(fit, without=None), own
+    kept = [one for one, own in scores.items() if (np.isfinite(own) & (own <= lowest + reach)).any()]
+    mixtures = [Mixture(*one) for one in kept]
+    return Tried(mixtures, [fits[one] for one in kept], np.array([scores[one] for one in kept]).T)
 
 
-def _ridges(specs: tuple[BasisSpec, ...], fixed: FixedSettings) -> tuple[float, ...]:
+def _ridges(specs: Specs, fixed: FixedSettings) -> tuple[float, ...]:
     """Return the values of λ to try for a candidate."""
-    return family_of(specs[0]).ridges(fixed) if len(specs) == 1 else fixed.ridges
+    family = family_of(specs[0])
+    if not family.uses_ridge:
+        return (0.0,)
+    return family.ridges(fixed) if len(specs) == 1 else fixed.ridges
 
 
-def _head_start(specs: tuple[BasisSpec, ...]) -> float:
+def _head_start(specs: Specs) -> float:
     """Return by how much a candidate may be behind others and have the same weight: what its family counts before."""
     return TEMPERATURE * float(np.log(family_of(specs[0]).prior))
 
@@ -259,10 +262,11 @@ def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -
         readout, left_out, rows, used = learn_many(labelled, mixtures, nodes)
         groups, counts = labelled.groups.of_rows(rows), labelled.counts[rows]
         return Solution(readout, used, left_out, labelled.classes[rows], groups, counts, rows)
-    trial = Trial(labelled)
-    ridges: dict[tuple[BasisSpec, ...], list[float]] = {}
-    for mixture in mixtures:
-        ridges.setdefault(mixture.specs, []).append(mixture.ridge)
+    return _learnt(Trial(labelled), nodes, mixtures)
+
+
+def _learnt(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture]) -> Solution:
+    ridges = ridges_of((one.specs, one.ridge) for one in mixtures)
     fits = {(specs, fit.ridge): fit for specs, those in ridges.items() for fit in trial.fits(specs, those)}
     return _solution(trial, nodes, mixtures, [fits[one.specs, one.ridge] for one in mixtures])
 
@@ -314,9 +318,3 @@ def _solution(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture], fits: 
     readout = builder.readout(trial.design.scaler, nodes, left_out, labelled.classes, labelled.counts)
     rows = np.arange(len(labelled.classes)) if labelled.rows is None else labelled.rows
     return Solution(readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, labelled.counts, rows)
-
-
-def _losses(left_out: FloatArray, labelled: LabelledSet) -> FloatArray:
-    """Return what each label adds to a score, given what is predicted for it: one if wrong, half the squared error."""
-    wrong = left_out.argmax(axis=-1) != labelled.classes
-    return np.asarray(wrong + 0.5 * ((left_out - labelled.targets) ** 2).sum(axis=-1))

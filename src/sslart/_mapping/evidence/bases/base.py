@@ -124,6 +124,8 @@ class Family(ABC):
         Whether λ has a meaning for it.
     uses_labels : bool
         Whether its functions depend on the labels of the samples, so that leaving one out needs other functions.
+    gains_from_labels : bool
+        Whether it gains so much from further labels that a few of them cannot show it to be behind.
     prior : float
         What one of its candidates counts before any label does, against 1.
     """
@@ -134,6 +136,7 @@ class Family(ABC):
     bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)
     uses_ridge: ClassVar[bool] = True
     uses_labels: ClassVar[bool] = False
+    gains_from_labels: ClassVar[bool] = False
     prior: ClassVar[float] = 1.0
 
     @abstractmethod

@@ -187,14 +187,10 @@ class BoxFamily(Family):
 
     def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
         """Return the boxes as one group over all features."""
-        lower, upper = design.boxes_on(rank_weight)
-        factors = self.factors(rank_weight, design)
         some = _first_boxes(design)
-        return [
-            BoxGroup(
-                rank_weight, np.arange(design.n_features), factors, some, lower[some] * factors, upper[some] * factors
-            )
-        ]
+        lower, upper = design.boxes_on(rank_weight, len(some))
+        factors = self.factors(rank_weight, design)
+        return [BoxGroup(rank_weight, np.arange(design.n_features), factors, some, lower * factors, upper * factors)]
 
     def factors(self, rank_weight: float, design: DesignMatrices) -> FloatArray:
         """Return what a distance in each feature counts."""
@@ -207,6 +203,7 @@ class RelevantFamily(BoxFamily):
     kind: ClassVar[str] = "relevant"
     name: ClassVar[str] = "relevant"
     uses_labels: ClassVar[bool] = True
+    gains_from_labels: ClassVar[bool] = True
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return every second bandwidth on the middle scale."""
@@ -250,12 +247,10 @@ class SubspaceFamily(BoxFamily):
 
     def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
         """Return a group per subspace."""
-        lower, upper = design.boxes_on(rank_weight)
         some = _first_boxes(design)[:BOXES_PER_SUBSPACE]
+        lower, upper = design.boxes_on(rank_weight, len(some))
         return [
-            BoxGroup(
-                rank_weight, features, np.ones(len(features)), some, lower[some][:, features], upper[some][:, features]
-            )
+            BoxGroup(rank_weight, features, np.ones(len(features)), some, lower[:, features], upper[:, features])
             for features in self._subspaces(design)
         ]
 

@@ -112,7 +112,8 @@ class BoxGraph:
     @classmethod
     def of(cls, rank_weight: float, design: DesignMatrices) -> BoxGraph:
         """Return the graph of the first boxes on a scale."""
-        lower, upper = (side[:MAX_BOXES] for side in design.boxes_on(rank_weight))
+        n_boxes = min(max(design.boxes.n_in_graph, design.boxes.n_wanted), MAX_BOXES)
+        lower, upper = design.boxes_on(rank_weight, n_boxes)
         centres = np.where(lower <= upper, (lower + upper) / 2, 0.5)
         S, neighbours = similarity(centres)
         every = np.arange(len(centres))

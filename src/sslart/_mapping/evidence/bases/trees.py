@@ -118,6 +118,7 @@ class TreeFamily(Family):
     name: ClassVar[str] = "trees"
     bandwidth_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     uses_ridge: ClassVar[bool] = False
+    gains_from_labels: ClassVar[bool] = True
     prior: ClassVar[float] = 60.0  # against one of many similar candidates of other families
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
