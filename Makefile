@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced trust reproduce \
+.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced active trust reproduce \
 	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages docs docs-links lint clean
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make accuracy         accuracy and time of fit against other classifiers on 52 data sets; writes docs/accuracy.md (hours; resumes)"
 	@echo "  TABPFN=1            with TabPFN v1 too, in a folder of its own; TORCH=torch==2.13.0+cpu for a torch without CUDA"
 	@echo "make trust            what models promise against what is found; writes docs/trust.md (under 20 minutes; resumes)"
+	@echo "make active           which samples to label: against margin sampling on 42 data sets; writes docs/active.md (an hour; resumes)"
 	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
 	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
@@ -96,6 +97,10 @@ endif
 # rare classes against balanced forests; results are kept in reproduction/imbalanced, so that a stopped run continues
 imbalanced: $(VENV)/accuracy $(VENV)/bench
 	cd benchmarks && ../$(BIN)/python -W ignore -m imbalanced.run
+
+# questions against margin sampling and others on the same model; results are kept in reproduction/active
+active: $(VENV)/accuracy $(VENV)/bench
+	cd benchmarks && ../$(BIN)/python -W ignore -m active.run
 
 # claims and guarantees against samples that no model has seen, beside MAPIE; results are kept in reproduction/trust
 trust: $(VENV)/accuracy $(VENV)/bench
