@@ -1,8 +1,9 @@
 """`make refresh-pages`: run the examples of pages and write what they print, and the pictures they draw, into them.
 
 The pages to refresh are given as arguments; without any, it is all pages with examples. A picture `NAME.png` that an
-example saves is the file `images/PAGE_NAME.png` of the page, where the page shows one. What a page shows with `...` is
-only checked: such an output, like an example that fails, is named at the end, and the exit code is then 1.
+example saves, or the top of a page `NAME.html` in Chromium, is the file `images/PAGE_NAME.png` of the page. Of an
+output that is shown with lines `...`, as many lines as before are shown. What does not work out, such as an example
+that fails, is named at the end, and the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +42,33 @@ def refresh(page: Path) -> list[str]:
                 break
             if not example.shown or agrees(example.shown, printed):
                 continue
-            if "..." in example.shown:
+            new = shortened(printed, example.shown)
+            if not agrees(new, printed) or any("..." in line and line != "..." for line in example.shown.splitlines()):
                 by_hand.append(f"{where} prints:\n{printed}")
                 continue
-            text = replaced(text, example.code, example.shown, printed)
+            text = replaced(text, example.code, example.shown, new)
             print(f"{where}: replaced")
         copy_pictures(page, text, Path(folder))
     page.write_text(text, encoding="utf-8")
     return by_hand
+
+
+def shortened(printed: str, shown: str) -> str:
+    """Return what is printed with lines `...` where it was shown with them, and as many lines between these as before.
+
+    Lines between two `...` begin at the first that begins with the same word.
+    """
+    lines, parts = printed.strip("\n").splitlines(), shown.rstrip("\n").split("\n")
+    cuts = [place for place, line in enumerate(parts) if line == "..."]
+    if not cuts:
+        return printed
+    new = lines[: cuts[0]]
+    for start, stop in pairwise([*cuts, len(parts)]):
+        part, n_lines = parts[start + 1 : stop], stop - start - 1
+        same = (n for n, line in enumerate(lines) if part and line.split()[:1] == part[0].split()[:1])
+        first = len(lines) - n_lines if stop == len(parts) else next(same, 0)
+        new += ["...", *lines[first : first + n_lines]]
+    return "\n".join(new) + "\n"
 
 
 def replaced(text: str, after: str, shown: str, printed: str) -> str:
@@ -61,8 +82,22 @@ def copy_pictures(page: Path, text: str, folder: Path) -> None:
     """Copy the pictures that examples have saved to where the page shows them."""
     for name in PICTURE.findall(text):
         drawn = folder / Path(name).name.removeprefix(f"{page.stem}_")
+        if drawn.with_suffix(".html").exists():
+            photograph(drawn.with_suffix(".html"), drawn)
         if Path(name).name.startswith(f"{page.stem}_") and drawn.exists():
             shutil.copyfile(drawn, page.parent / name)
+
+
+def photograph(html: Path, target: Path) -> None:
+    """Draw the top of a page as a browser shows it."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 900, "height": 570})
+        page.goto(html.as_uri())
+        page.screenshot(path=target)
+        browser.close()
 
 
 def refresh_from_scripts(page: Path, scripts: tuple[str, ...]) -> None:

@@ -40,6 +40,20 @@ print("so", "many", "words")
 so few ...
 ```
 
+```python
+print(*range(20), sep="\\n")
+```
+
+```text
+zero
+one
+...
+7 then
+8 later
+...
+last
+```
+
 41 in prose stays.
 """
 
@@ -51,12 +65,14 @@ def test_what_is_shown_becomes_what_is_printed(tmp_path: Path, capsys: pytest.Ca
     picture.write_bytes(b"old")
     (by_hand,) = refresh(page)
     assert by_hand.endswith("prints:\nso many words\n")
-    assert page.read_text() == PAGE.replace("```text\n41\n", "```text\n42\n")
+    assert page.read_text() == PAGE.replace("```text\n41\n", "```text\n42\n").replace(
+        "zero\none\n...\n7 then\n8 later\n...\nlast\n", "0\n1\n...\n7\n8\n...\n19\n"
+    )
     assert picture.read_bytes() == b"new"
-    assert capsys.readouterr().out.count("replaced") == 2
+    assert capsys.readouterr().out.count("replaced") == 3
     namespace: dict[str, object] = {}
     shown = [agrees(one.shown, printed_by(one, namespace, "page")) for one in examples_of(page.read_text())]
-    assert shown == [True, True, False]
+    assert shown == [True, True, False, True]
 
 
 def test_an_example_that_fails_changes_nothing_after_it(tmp_path: Path) -> None:

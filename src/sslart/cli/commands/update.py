@@ -36,6 +36,16 @@ from sslart.cli.input.columns import (
 from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.files import read_pieces
 
+IN_WORDS = {
+    "samples": "rows learnt",
+    "labelled": "of these with a label",
+    "learnt_before": "rows learnt before",
+    "other_label": "of these with another label now",
+    "new_classes": "new classes",
+    "boxes_before": "boxes before",
+    "accuracy_before": "accuracy before",
+}
+
 
 def run(
     model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
@@ -92,7 +102,7 @@ def run(
     summary["new_classes"] = ", ".join(map(str, summary["new_classes"])) or "none"
     summary |= {"accuracy_before": change.before.accuracy_text(), "accuracy": change.after.accuracy_text()}
     summary["change"] = str(change)
-    print_table(("learnt", ""), [(name.replace("_", " "), str(value)) for name, value in summary.items()])
+    print_table(("learnt", ""), [(IN_WORDS.get(name, name), str(value)) for name, value in summary.items()])
 
 
 class _Learning:
