@@ -26,9 +26,9 @@ from sslart._data.columns.features import (
     origin_and_span_of,
     without_columns,
 )
+from sslart._data.ranks.tables import GRID, RankScale
 from sslart._data.samples import Table
 from sslart._data.saved import require, saved_array
-from sslart._data.scales import GRID, RankScale
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sslart._data.ranks.tables import AUTO, RANK
 from sslart._data.samples import Table
-from sslart._data.scales import AUTO, RANK
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import list_text, printable
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from sslart._data.classes import Label
 from sslart._data.columns.notes import ColumnNote, by_topic
-from sslart._data.scales import RANK
-from sslart._data.scaling import scaling_of
+from sslart._data.ranks.choice import scaling_of
+from sslart._data.ranks.tables import RANK
 from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import IntArray

@@ -15,10 +15,10 @@ from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import LearningParams, Network
 from sslart._data.columns.plan import NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.encoder import Encoder
+from sslart._data.ranks.choice import scaled_by, scaling_of
+from sslart._data.ranks.tables import SCALINGS
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
-from sslart._data.scales import SCALINGS
-from sslart._data.scaling import scaled_by, scaling_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.changes import Reader
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number, check_option

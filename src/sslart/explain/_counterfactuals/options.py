@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._art.network import Network
+from sslart._data.ranks.spans import distances_from
 from sslart._data.samples import Table
-from sslart._data.spans import distances_from
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._counterfactuals.limits import Limits
