@@ -11,8 +11,8 @@ from hypothesis.extra import numpy as hnp
 
 from conftest import lattices
 from sslart._art.reference import encode
-from sslart._data.encoder import GRID, Encoder
 from sslart._data.columns.features import Feature
+from sslart._data.encoder import GRID, Encoder
 from sslart._data.recoding import recode_boxes
 from sslart._data.samples import Table
 

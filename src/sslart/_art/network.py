@@ -135,7 +135,9 @@ class Network:
 
     def empty(self, coded: FloatArray) -> BoolArray:
         """Return which samples have values only in features that do not count, having shown one value so far."""
-        return np.isnan(coded).all(axis=1) if self.encoder.constant else np.zeros(len(coded), dtype=bool)
+        if not self.encoder.constant:
+            return np.zeros(len(coded), dtype=bool)
+        return np.asarray(np.isnan(coded).all(axis=1))
 
     def _learn(
         self,

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from sslart._data.classes import ClassTable
+from sslart._data.columns.outliers import warn_of_outliers
 from sslart._data.columns.plan import keep_plan, plan_of
 from sslart._data.columns.suspects import suspects
 from sslart._data.groups import group_keys, read_sample_weight
 from sslart._data.labels import Labels, read_labels
-from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import Table, read_samples
 
 

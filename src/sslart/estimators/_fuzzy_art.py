@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
+from sslart._data.columns.outliers import warn_of_outliers
 from sslart._data.labels import UNLABELLED
-from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import read_samples
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.model_view import MemberView, ModelView

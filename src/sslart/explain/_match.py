@@ -203,9 +203,9 @@ class MatchedBoxes:
         given = table.categories.get(column) if is_category else table.values[:, column]
         value = None if given is None else given[row : row + 1].tolist()[0]
         value = None if value != value else value
-        side = None if is_category else known
-        inside = None if value is None else value == known
-        outside_by = 0.0 if inside is not False else 1.0 if side is None else abs(value - side)
+        side = None if is_category else float(known)
+        inside = None if value is None else bool(value == known)
+        outside_by = 0.0 if value is None or inside else 1.0 if side is None else abs(value - side)
         covered = (known,) if is_category else None
         name = self.samples.names[column]
         return FeatureMatch(name, value, side, side, covered, inside, outside_by, 0.0, 0.0, inside is False)

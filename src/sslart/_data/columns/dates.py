@@ -100,10 +100,9 @@ def with_parts(table: Table, columns: Sequence[int], monthly: Container[int] = (
     n_columns = table.values.shape[1]
     categories = dict(table.categories)
     for place, column in enumerate(columns):
-        for part, values in enumerate(parts_of(table.values[:, column])):
-            if PARTS[part] == "weekday" and column in monthly:
-                values = np.full(len(table), None, dtype=object)
-            categories[n_columns + place * len(PARTS) + part] = values
+        for part, own in enumerate(parts_of(table.values[:, column])):
+            has_none = PARTS[part] == "weekday" and column in monthly
+            categories[n_columns + place * len(PARTS) + part] = np.full_like(own, None) if has_none else own
     n_parts = len(columns) * len(PARTS)
     values = np.pad(table.values, ((0, 0), (0, n_parts)), constant_values=np.nan)
     names = None if table.names is None else with_part_names(table.names, columns)

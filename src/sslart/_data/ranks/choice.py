@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from sslart._data.columns.outliers import find_outliers
 from sslart._data.encoder import Encoder
-from sslart._data.outliers import find_outliers
 from sslart._data.ranks.tables import AUTO, CATEGORY, RANGE, RANK, RankScale, RankTable
 from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray

@@ -186,7 +186,7 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
 def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
     frame = pandas().DataFrame(columns)
     for name in frame.columns:
-        infinite = np.isinf(frame[name].to_numpy()).nonzero()[0] if frame[name].dtype.kind == "f" else ()
+        infinite = np.isinf(frame[name].to_numpy()).nonzero()[0] if frame[name].dtype.kind == "f" else np.empty(0)
         if len(infinite):
             raise ValueError(
                 f"Column {name!r} of {source} holds infinity in row {index[infinite[0]] + 1} below the header"

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from sslart import SSLART, FuzzyART, FuzzyARTMAP
-from sslart._data.outliers import find_outliers
+from sslart._data.columns.outliers import find_outliers
 from sslart.cli import main
 
 

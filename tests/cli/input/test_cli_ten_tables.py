@@ -53,7 +53,7 @@ def features(frame: pd.DataFrame) -> pd.DataFrame:
     for name in frame.columns:
         column = frame[name]
         if column.dtype.kind == "M" or name in ("time", "Date Egg"):
-            moments = pd.to_datetime(column)
+            moments = pd.to_datetime(column, utc=True).dt.tz_localize(None)
             columns[f"{name} days"] = (moments - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
             columns[f"{name} month"], columns[f"{name} weekday"] = moments.dt.month, moments.dt.day_of_week
             columns[f"{name} hour"] = moments.dt.hour
@@ -95,7 +95,7 @@ def accuracies(name: str, folder: Path) -> dict[str, float]:
         model, answers = folder / "model.sslart", folder / "answers.csv"
         assert main(["fit", str(folder / "table.csv"), "--label", label, "--out", str(model), "--quiet"]) == 0
         assert main(["predict", str(model), str(folder / "new.csv"), "--out", str(answers)]) == 0
-        predicted = pd.read_csv(answers, dtype=str, keep_default_na=False)["prediction"].to_numpy()
+        predicted = pd.read_csv(answers, dtype=str, keep_default_na=False)["class"].to_numpy()
         truth = held_out[label].to_numpy()
         found.setdefault("sslart", []).append(np.mean(predicted == truth))
         known = learnt[label].notna()
