@@ -167,6 +167,24 @@ def test_ranks_are_the_same(rank_weight: float) -> None:
     check_same(model, probes(X, 500), EVIDENCE)
 
 
+@pytest.mark.parametrize(
+    ("model", "tolerance"),
+    [
+        (SSLART(0.8, scaling="rank", random_state=0), 0.0),
+        (WESSLART(2, vigilance=0.8, scaling="rank", random_state=0), EXACT),
+        (SSLART(mapping="evidence", families="box", scaling="rank", random_state=0), EVIDENCE),
+    ],
+)
+def test_features_scaled_by_rank_are_the_same(model: Any, tolerance: float) -> None:
+    X, y = blobs(200)
+    X = np.exp(2 * X)
+    X[::9, 1] = np.nan
+    model = clone(model).set_params(bounds=([np.nan, np.nan, 0], [np.nan, np.nan, 1])).fit(X[:100, :3], few(y)[:100])
+    model.partial_fit(2 * X[100:, :3] - 1, few(y)[100:])
+    assert model.scaling_ == ["rank", "rank", "range"]
+    check_same(model, probes(X[:, :3], 2000), tolerance)
+
+
 def mixed(n_samples: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     random = np.random.RandomState(seed)
     size, colour = random.normal(size=n_samples), random.choice(["red", "green", "blue"], n_samples)

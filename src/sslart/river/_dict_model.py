@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sslart._data.labels import UNLABELLED
+from sslart._data.ranks.tables import RANK
 from sslart._data.samples import is_missing
 from sslart._utils.arrays import FloatArray
 
@@ -50,6 +51,11 @@ class DictModel:
         self.model: Any = clone(default if estimator is None else estimator)
         if isinstance(self.model.bounds, Iterable) and any(np.ndim(side) for side in self.model.bounds):
             raise ValueError("bounds must be two numbers for all features here: the features of a dict have no order.")
+        if self.model.scaling == RANK:
+            raise ValueError(
+                "scaling='rank' needs many samples in the first call, and a stream begins with one: leave scaling at its "
+                "default here, or give the logarithm of features whose values are crowded."
+            )
         self.is_category: dict[Hashable, bool] = {}
         self.label_counts: dict[Label, int] = {}
 

@@ -21,6 +21,7 @@ import sslart._art.reference
 from conftest import lattices, name_of, needs_kernel
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.backend import use_backend
+from sslart.cli import main
 
 MODELS = [
     FuzzyART(scaling="rank"),
@@ -218,7 +219,7 @@ def test_samples_like_the_learnt_ones_are_seldom_novel_though_tails_are_long(n_f
 
 def test_auto_scales_by_rank_the_features_that_crowd_and_no_others(tmp_path: Path) -> None:
     random = np.random.RandomState(0)
-    X = pd.DataFrame({"bytes": random.lognormal(sigma=3, size=80), "age": random.rand(80), "kind": ["a", "b"] * 40})
+    X = pd.DataFrame({"bytes": random.lognormal(sigma=4, size=80), "age": random.rand(80), "kind": ["a", "b"] * 40})
     y = (np.log(X["bytes"]) + X["age"] > 0.5).to_numpy()
     model = AutoSSLART(random_state=0).fit(X, y)
     assert model.scaling_ == ["rank", "range", "category"]
@@ -259,3 +260,33 @@ def test_other_scalings_are_refused(model: Any, blobs: Any) -> None:
             clone(model).set_params(scaling=wrong).fit(*blobs)
     with pytest.raises(ValueError, match="scaling of AutoSSLART must be one of 'auto', 'range', 'rank', got 'ranks'"):
         AutoSSLART(scaling="ranks").fit(*blobs)
+
+
+def test_the_command_line_takes_a_scaling_and_names_the_features(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], skewed: Any
+) -> None:
+    X, y = skewed
+    table = tmp_path / "table.csv"
+    pd.DataFrame(X, columns=["bytes", "load", "time"]).assign(kind=y).to_csv(table, index=False)
+    wanted = ["fit", str(table), "--label", "kind", "--out", str(tmp_path / "model"), "--mapping", "one-to-many"]
+    assert main(wanted) == 0
+    assert "scaled by rank" not in capsys.readouterr().out
+    assert main([*wanted, "--scaling", "rank"]) == 0
+    assert any(
+        line.split() == ["scaled", "by", "rank", "bytes,", "load,", "time"]
+        for line in capsys.readouterr().out.splitlines()
+    )
+    assert sslart.load(tmp_path / "model").get_params()["scaling"] == "rank"
+
+
+def test_a_stream_of_dicts_begins_with_one_sample_and_has_no_ranks() -> None:
+    pytest.importorskip("river")
+    from sslart.river import NoveltyDetector, StreamClassifier
+
+    for wrapper, estimator in ((StreamClassifier, SSLART), (NoveltyDetector, FuzzyART)):
+        with pytest.raises(ValueError, match="needs many samples in the first call, and a stream begins with one"):
+            wrapper(estimator(scaling="rank"))
+    stream = StreamClassifier(AutoSSLART(random_state=0))
+    for value in range(4):
+        stream.learn_one({"x": float(value)}, value > 1)
+    assert stream.predict_one({"x": 3.0}) is True
