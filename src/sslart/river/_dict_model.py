@@ -53,8 +53,8 @@ class DictModel:
             raise ValueError("bounds must be two numbers for all features here: the features of a dict have no order.")
         if self.model.scaling == RANK:
             raise ValueError(
-                "scaling='rank' needs many samples in the first call, and a stream begins with one: leave scaling at its "
-                "default here, or give the logarithm of features whose values are crowded."
+                "scaling='rank' needs many samples in the first call, and a stream begins with one: leave scaling at "
+                "its default here, or give the logarithm of features whose values are crowded."
             )
         self.is_category: dict[Hashable, bool] = {}
         self.label_counts: dict[Label, int] = {}
