@@ -187,16 +187,13 @@ def test_what_cannot_be_learnt_is_refused_with_the_cure(content: str, tmp_path: 
     assert not out.exists()
 
 
-def test_dates_in_parquet_and_bytes_that_are_no_table_are_refused(tmp_path: Path, capsys: Captured) -> None:
-    frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-02", "2024-01-03"]), "size": [1, 2], "kind": ["a", "b"]})
-    frame.to_parquet(tmp_path / "dates.parquet")
+def test_bytes_that_are_no_table_are_refused(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "noise.parquet").write_bytes(b"noise")
     (tmp_path / "noise.csv").write_bytes(b"a,kind\n\xff\x81,1\n")
     out = ["--label", "kind", "--out", str(tmp_path / "model.sslart")]
-    for name, words in (("dates.parquet", "dates"), ("noise.parquet", "Parquet"), ("noise.csv", "UTF-8")):
+    for name, words in (("noise.parquet", "Parquet"), ("noise.csv", "UTF-8")):
         assert main(["fit", str(tmp_path / name), *out]) == 1
         assert words in capsys.readouterr().err
-    assert main(["fit", str(tmp_path / "dates.parquet"), *out, "--ignore", "day"]) == 0
 
 
 def test_minus_one_is_a_class_and_noted(tmp_path: Path, capsys: Captured) -> None:

@@ -332,8 +332,8 @@ class Encoder(CachesValues):
         return np.asarray((constants_in(table, self.constant) == 0).sum(axis=1))
 
     def varying(self, table: Table) -> Table:
-        """Return a table without the columns that have shown one value only, so that they change nothing."""
-        columns = {feature.column for feature in self.constant}
+        """Return a table without the columns that have no feature, so that they change nothing."""
+        columns = frozenset(range(table.values.shape[1])).difference(feature.column for feature in self.features)
         return without_columns(table, columns) if columns else table
 
     def _rows_that_widen(self, table: Table) -> set[int]:

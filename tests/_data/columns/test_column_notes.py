@@ -1,0 +1,110 @@
+"""Columns that are left out, and columns that deserve a second look."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+import sslart
+from sslart import SSLART, AutoSSLART, FuzzyART
+
+
+def patients() -> tuple[pd.DataFrame, np.ndarray]:
+    """Return five measurements of 200 patients, and a label of each third."""
+    data = load_breast_cancer(as_frame=True)
+    y = data.target.to_numpy()[:200].copy()
+    return data.data.iloc[:200, [1, 4, 8, 9, 18]], np.where(np.arange(200) % 3 == 0, y, -1)
+
+
+def noted(model: SSLART, topic: str) -> list[str]:
+    return [note.column for note in model.summary().notes if note.topic == topic]
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_ordinary_tables_have_no_notes(load: object) -> None:
+    data = load(as_frame=True)  # type: ignore[operator]
+    assert SSLART(random_state=0).fit(data.data, data.target).summary().notes == ()
+
+
+def test_identifiers_and_free_text_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    X, y = patients()
+    plain = AutoSSLART(random_state=0).fit(X, y)
+    wider = X.assign(
+        patient=pd.Series([f"P{number}" for number in range(200)]),
+        remark=pd.Series([f"this patient was seen by doctor number {number}" for number in range(200)]),
+    )
+    model = AutoSSLART(random_state=0)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        model.fit(wider, y)
+    messages = [str(one.message) for one in warned]
+    assert ["'patient' is left out" in messages[0], "dtype 'category'" in messages[0]] == [True, True]
+    assert "'remark' is left out: it is free text" in messages[1]
+    assert all(one.filename == __file__ for one in warned)
+    assert noted(model, "columns left out") == ["patient", "remark"]
+    assert model.n_features_in_ == 7
+    np.testing.assert_array_equal(model.predict_proba(wider), plain.predict_proba(X))
+    sslart.save(model, tmp_path / "model.sslart")
+    same = sslart.load(tmp_path / "model.sslart")
+    other = wider.assign(patient="another one", remark=None)
+    np.testing.assert_array_equal(same.predict_proba(other), plain.predict_proba(X))
+    assert same.summary() == model.summary()
+    np.testing.assert_array_equal(same.partial_fit(other, y).predict(other), same.predict(wider))
+
+
+def test_a_column_of_the_dtype_category_is_never_left_out() -> None:
+    X, y = patients()
+    wider = X.assign(patient=pd.Categorical([f"P{number}" for number in range(200)]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SSLART(random_state=0).fit(wider, y)
+    assert "patient=P7" in model.coded_feature_names_
+
+
+def test_of_few_samples_and_of_columns_that_are_all_there_is_none_is_left_out() -> None:
+    few = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": pd.Series(["x", "y", "z"])})
+    assert "b=x" in FuzzyART().fit(few).coded_feature_names_
+    names = pd.DataFrame({"name": pd.Series([f"n{number}" for number in range(30)])})
+    assert len(FuzzyART().fit(names).coded_feature_names_) == 30
+
+
+def test_numbers_are_never_left_out_but_those_that_number_samples_are_named() -> None:
+    X, y = patients()
+    wider = X.assign(row=np.arange(200), id=np.random.RandomState(0).permutation(10_000)[:200], age=X.index % 7)
+    model = SSLART(random_state=0).fit(wider, y)
+    assert noted(model, "possible identifiers") == ["row", "id"]
+    assert {"row", "id"} <= set(model.coded_feature_names_)
+    assert noted(SSLART(random_state=0).fit(wider.to_numpy(), y), "possible identifiers") == ["x5"]
+
+
+def test_columns_that_give_the_class_away_are_named() -> None:
+    X, y = patients()
+    truth = load_breast_cancer().target[:200]
+    wider = X.assign(
+        outcome=pd.Series(np.where(truth, "well", "ill")), score=truth + np.random.RandomState(0).rand(200) / 2
+    )
+    assert noted(SSLART(random_state=0).fit(wider, y), "likely leaks") == ["outcome", "score"]
+    assert noted(SSLART(random_state=0).fit(wider[:60], y[:60]), "likely leaks") == []  # too few labels
+
+
+def test_columns_that_count_twice_are_named() -> None:
+    X, y = patients()
+    first, second = X.columns[:2]
+    wider = X.assign(
+        copy=X[first],
+        cents=100 - 3 * X[second],
+        near=X[first] + 1e-3 * np.random.RandomState(0).rand(200),
+        sex=pd.Series(["m", "f"] * 100),
+        code=[1, 0] * 100,
+    )
+    notes = SSLART(random_state=0).fit(wider, y).summary().notes
+    assert {(note.column, note.detail) for note in notes if note.topic == "columns counted twice"} == {
+        ("copy", f"a copy of {first}"),
+        ("cents", f"perfectly correlated with {second}"),
+        ("code", "divides the samples as sex does"),
+    }
