@@ -143,7 +143,11 @@ class ModelSummary:
             found["left out together"] = str(self.together)
         if not self.settings_by_labels:
             found["settings"] = f"the usual ones, not chosen by the labels: {FEW_OF_TWO}"
-        return found | by_topic(self.notes)
+        return found | self.column_notes()
+
+    def column_notes(self) -> dict[str, str]:
+        """Return what to know about the columns, by topic: an empty dict where there is nothing."""
+        return by_topic(self.notes)
 
     def accuracy_text(self) -> str:
         """Return the accuracy and how it is measured, or why there is none."""
