@@ -3,9 +3,9 @@ Which samples to label first
 ============================
 
 An expert is ready to label a few samples. Which? One can draw them at random. Or one can select them by active
-learning: :class:`~sslart.active.QueryPool` returns the sample in the middle of a box that has no label yet, holds many
-samples, and gets low probabilities, so that one label is informative for all of them. ``sslart label`` does the same on
-the command line.
+learning: :class:`~sslart.active.QueryPool` returns the sample whose label would lower the uncertainty about all samples
+most. First these lie in the middle of many samples, later between the classes. ``sslart label`` does the same on the
+command line.
 """
 
 import matplotlib.pyplot as plt

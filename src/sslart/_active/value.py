@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from sslart._art.geometry import distances
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 REACH = 0.5  # of the mean distance between two samples: over which covariance falls to 1/e
@@ -54,7 +54,7 @@ class Points:
     @cached_property
     def apart(self) -> FloatArray:
         """The L1 distance between each two points."""
-        return distances(self.coded, self.coded, self.coded)
+        return _distances(self.coded, self.coded)
 
     @cached_property
     def mean_distance(self) -> float:
@@ -97,7 +97,11 @@ class Points:
         reach = REACH * self.mean_distance or 1.0
         covariance = np.exp(-self.apart / reach)
         if len(labelled):
-            across = np.exp(-distances(self.coded, labelled, labelled) / reach)
-            own = np.exp(-distances(labelled, labelled, labelled) / reach) + NOISE * np.eye(len(labelled))
+            across = np.exp(-_distances(self.coded, labelled) / reach)
+            own = np.exp(-_distances(labelled, labelled) / reach) + NOISE * np.eye(len(labelled))
             covariance -= across @ np.linalg.solve(own, across.T)
         return np.asarray(covariance)
+
+
+def _distances(samples: FloatArray, others: FloatArray) -> FloatArray:
+    return np.asarray(cdist(samples, others, "cityblock"))
