@@ -1,4 +1,4 @@
-"""Killed at any moment, `fit`, `update` and `watch` leave a whole model, with every update that was reported."""
+"""Killed at any moment, commands leave a whole model and a whole table, with all that was reported."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -118,6 +119,28 @@ def test_watch_keeps_all_rows_up_to_the_one_it_reports(times: int, tmp_path: Pat
         assert before + saved <= n_learnt(model) <= before + len(predicted)
         n_reported += process.returncode == -signal.SIGKILL
     assert n_reported
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [2, 30])
+def test_label_puts_every_answer_into_the_table_before_it_is_learnt(times: int, tmp_path: Path) -> None:
+    data = iris(tmp_path)
+    model, before = fitted(data, "--label", "species", "--id", "flower"), pd.read_csv(data)
+    n_known = int(before["species"].notna().sum())
+    for turn in range(times):
+        process = start("label", str(model), str(data), "--label", "species", "--write", "--questions", "100")
+        process.stdin.write(b"setosa\n" * 3)
+        process.stdin.flush()
+        printed, _ = killed(process, tmp_path, turn)
+        after = pd.read_csv(data)
+        assert after.drop(columns="species").equals(before.drop(columns="species"))
+        n_labels = int(after["species"].notna().sum())
+        n_learnt_now = printed.count(b" boxes have a label") - 1
+        assert n_known + max(n_learnt_now, 0) <= n_labels <= n_known + 3
+        n_known = n_labels
+        sslart.load(model)
+        if n_known > 130:
+            break
 
 
 def _feed(process: subprocess.Popen[bytes], lines: list[bytes]) -> None:

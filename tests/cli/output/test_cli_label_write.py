@@ -49,7 +49,7 @@ def test_all_else_stays_byte_for_byte(encoding: str, tmp_path: Path) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     cells=st.lists(st.lists(st.text('a", \n\r;=é', max_size=5), min_size=3, max_size=3), min_size=1, max_size=6),
     label=st.text('a", \n;=é', min_size=1, max_size=4).filter(str.strip),
