@@ -15,19 +15,27 @@ from sslart._active.sub_samples import SHARES
 from sslart.active import LearningCurve, learning_curve
 
 X, Y = load_breast_cancer(return_X_y=True)
-FEW = np.where(np.arange(len(Y)) % 12 == 0, Y, -1)
+X, Y = X[:240, :3], Y[:240]
+FEW = np.where(np.arange(len(Y)) % 5 == 0, Y, -1)
 
 
 @pytest.fixture(scope="module")
-def curve() -> LearningCurve:
-    return learning_curve(AutoSSLART(random_state=0).fit(X, FEW))
+def model() -> AutoSSLART:
+    return AutoSSLART(random_state=0).fit(X, FEW)
 
 
-def test_it_is_measured_on_sub_samples_and_starts_from_the_leave_one_out_accuracy(curve: LearningCurve) -> None:
+@pytest.fixture(scope="module")
+def curve(model: AutoSSLART) -> LearningCurve:
+    return learning_curve(model)
+
+
+def test_it_is_measured_on_sub_samples_and_starts_from_the_leave_one_out_accuracy(
+    model: AutoSSLART, curve: LearningCurve
+) -> None:
     n = int((FEW != -1).sum())
     assert curve.n_now == n
     assert curve.n_labels.tolist() == [round(share * n) for share in SHARES]
-    assert curve.accuracy_now == pytest.approx(AutoSSLART(random_state=0).fit(X, FEW).loo_accuracy_)
+    assert curve.accuracy_now == pytest.approx(model.loo_accuracy_)
     assert curve.at(n).value == pytest.approx(curve.accuracy_now)
     assert ((curve.accuracy > 0.5) & (curve.accuracy <= 1)).all()
 
@@ -85,6 +93,7 @@ def test_copies_of_labelled_samples_count_once(curve: LearningCurve) -> None:
     assert twice.n_labels.tolist() == curve.n_labels.tolist()
 
 
+@pytest.mark.slow
 def test_an_ensemble_with_evidence_has_one() -> None:
     flowers, classes = load_iris(return_X_y=True)
     few = np.where(np.arange(150) % 5 == 0, classes, -1)
@@ -101,9 +110,8 @@ def test_numbers_of_labels_beyond_the_curve_are_refused(curve: LearningCurve) ->
         curve.labels_for(95)
 
 
-def test_the_same_model_gives_the_same_curve(curve: LearningCurve) -> None:
-    again = learning_curve(AutoSSLART(random_state=0).fit(X, FEW))
-    assert str(again) == str(curve)
+def test_the_same_model_gives_the_same_curve(model: AutoSSLART, curve: LearningCurve) -> None:
+    assert str(learning_curve(model)) == str(curve)
 
 
 def test_a_law_is_found_again_from_its_own_errors() -> None:
@@ -126,8 +134,8 @@ def test_a_law_has_no_negative_part() -> None:
     assert steep.b > 0
 
 
-def test_of_many_labels_a_bounded_number_takes_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_labels_a_bounded_number_takes_part(model: AutoSSLART, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sub_samples, "MAX_USED", 24)
-    found = learning_curve(AutoSSLART(random_state=0).fit(X, FEW))
+    found = learning_curve(model)
     assert found.n_labels.tolist() == [6, 12, 18]
     assert found.n_now == 48
