@@ -196,13 +196,18 @@ class Encoder(CachesValues):
             ranks=None if self.ranks is None else self.ranks.taking(places),
         )
 
-    @cached_property
+    @property
     def _with_constants(self) -> Encoder:
         """The encoder with the constant features among its features."""
+        return self._whole if self.constant else self
+
+    @cached_property
+    def _whole(self) -> Encoder:
+        # never the encoder itself: it would then hold itself, and could not be written by skops
         ranges = {
             one: (0.0, 1.0) if one.category is not None else (value, value) for one, value in self.constant.items()
         }
-        return replace(self, constant={})._with_features(ranges) if ranges else self
+        return replace(self, constant={})._with_features(ranges)
 
     def _without_constants(self) -> Encoder:
         """Return the encoder with the features that have shown one value only aside, unless all are such."""
