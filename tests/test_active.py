@@ -227,6 +227,25 @@ def test_one_answer_is_for_the_unlabelled_samples_of_a_box_and_for_no_more_than_
     assert {query.n_samples: query.tight for query in many.best(6) if query.n_samples > 1} == {160: False, 40: True}
 
 
+def test_a_box_that_is_wide_in_one_feature_is_not_tight() -> None:
+    long = np.zeros((40, 12))
+    long[:, 0] = np.linspace(0, 0.4, 40)
+    others = np.random.RandomState(0).uniform(size=(40, 12))
+    table = np.vstack([long, others])
+    model = SSLART(0.9, shuffle=False).partial_fit(table)
+    pool = QueryPool(model)
+    pool.add(table)
+    (query,) = (query for query in pool.best(80) if query.n_samples == 40)
+    assert not query.tight
+
+
+def test_the_sample_that_stands_for_a_box_is_complete_where_one_is() -> None:
+    table = np.array([[0.5, np.nan], [0.5, 0.52], [0.52, 0.5], [0.0, 0.0], [1.0, 1.0]])
+    rows = select_queries(SSLART(0.9, shuffle=False).partial_fit(table), table, 3)
+    assert 0 not in rows
+    assert {1, 2} & set(rows.tolist())
+
+
 def test_the_labels_of_a_tight_box_agree() -> None:
     twins = np.array([[0.5, 0.5]] * 4 + [[0.0, 0.0], [1.0, 1.0]])
     model = SSLART(0.9, shuffle=False).partial_fit(twins)

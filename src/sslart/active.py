@@ -19,7 +19,9 @@ from sslart._utils.params import check_whole
 MAX_UNCERTAIN = 200
 MAX_BOXES = 1000  # of more, those with the most samples are considered
 MAX_LABELS = 1000  # of more, an even spread is considered
-TIGHT = 0.5  # of the mean distance between two samples: a box is tight whose sides sum up to no more
+TIGHT = 0.5  # of the mean distance between two samples: a box is tight whose sides sum up to no more,
+LONGEST_SIDE = 0.25  # and of which none is longer than this share of the range, so that its categories agree too
+NO_VALUE = 0.5  # the distance of a missing value: complete samples stand for their box
 MAX_AT_ONCE = 100  # samples that one answer may be given for
 
 __all__ = [
@@ -47,7 +49,8 @@ class Query(NamedTuple):
         Whether the box has no label yet.
     tight : bool
         Whether the samples of the box are so alike that one answer may be given for all that are unlabelled: these are
-        2 to 100, the box is small beside the distance between samples, and it has no labels of different classes.
+        2 to 100, the box is small beside the distance between samples and in each feature, and it has no labels of
+        different classes.
     """
 
     row: int
@@ -113,7 +116,7 @@ class QueryPool:
         member.network.check_known_features(coded)
         nodes = member.rank(coded)[0][:, 0]
         lower, upper = (side[nodes] for side in member.boxes)
-        distances = np.nansum(np.abs(coded - centres(lower, upper)), axis=1)
+        distances = np.nan_to_num(np.abs(coded - centres(lower, upper)), nan=NO_VALUE).sum(axis=1)
         counts = np.bincount(nodes, minlength=len(self._counts))
         counts[: len(self._counts)] += self._counts
         self._counts = counts
@@ -306,5 +309,6 @@ def _labelled(member: MemberView) -> FloatArray:
 def _is_tight(member: MemberView, boxes: IntArray, mean_distance: float) -> BoolArray:
     """Return which boxes are small beside the mean distance between samples, and have labels of one class at most."""
     lower, upper = member.boxes_of(boxes)
-    size = np.maximum(upper - lower, 0.0).sum(axis=1)
-    return np.asarray((size <= TIGHT * mean_distance) & ((member.counts[boxes] > 0).sum(axis=1) < 2))
+    sides = np.maximum(upper - lower, 0.0)
+    small = (sides.sum(axis=1) <= TIGHT * mean_distance) & (sides.max(axis=1, initial=0.0) <= LONGEST_SIDE)
+    return np.asarray(small & ((member.counts[boxes] > 0).sum(axis=1) < 2))
