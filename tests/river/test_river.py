@@ -157,8 +157,9 @@ def test_new_feature_has_the_bounds_of_all() -> None:
     model = StreamClassifier(SSLART(bounds=(0, 8)))
     learnt(model, [({"a": 1.0}, 0), ({"a": 2.0, "b": 3.0, "c": "x"}, 1)])
     encoder = encoder_of(model)
-    assert encoder.lower.tolist() == [0, 0, 0]
-    assert encoder.upper.tolist() == [8, 8, 1]
+    assert encoder.lower.tolist() == [0, 0]
+    assert encoder.upper.tolist() == [8, 8]
+    assert list(encoder.constant) == [(2, "x")]
     unknown = learnt(StreamClassifier(SSLART(bounds=(np.nan, np.nan))), [({"a": 1.0}, 0), ({"b": 3.0}, 1)])
     assert encoder_of(unknown).lower.tolist() == [1, 3]
     with pytest.raises(ValueError, match="two numbers"):
