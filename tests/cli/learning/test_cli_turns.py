@@ -165,8 +165,8 @@ def test_what_python_saved_meanwhile_is_not_replaced(
     model, new = small_model(tmp_path), some_flowers(tmp_path, "new.csv", 0, 5)
     usual, before = update.read_pieces, n_learnt(model)
 
-    def slow_pieces(data: str, *, progress: bool) -> Iterator[Any]:
-        for frame in usual(data, progress=progress):
+    def slow_pieces(data: str, encoding: str | None, *, progress: bool) -> Iterator[Any]:
+        for frame in usual(data, encoding, progress=progress):
             learn_elsewhere(model, FLOWERS[5:8])
             yield frame
 
