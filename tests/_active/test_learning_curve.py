@@ -139,3 +139,12 @@ def test_of_many_labels_a_bounded_number_takes_part(model: AutoSSLART, monkeypat
     found = learning_curve(model)
     assert found.n_labels.tolist() == [6, 12, 18]
     assert found.n_now == 48
+
+
+def test_of_many_labels_the_curve_goes_on_from_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sslart._mapping.evidence.selection.MAX_LABELS", 100)  # of more, some are held out to measure
+    X, y = load_breast_cancer(return_X_y=True)
+    model = AutoSSLART(random_state=0).fit(X[:300], y[:300])
+    curve = learning_curve(model)
+    assert abs(curve.n_now - 300) <= 3
+    assert curve.n_labels.max() < 100

@@ -195,7 +195,10 @@ def learning_curve(model: Any) -> LearningCurve:
         return LearningCurve(
             np.zeros(0), np.zeros(0), 0 if left_out is None else left_out.n_labels, None, summary.why_not
         )
-    n, now = len(np.unique(left_out.groups)), summary.accuracy.value
+    n_measured, now = len(np.unique(left_out.groups)), summary.accuracy.value
+    kept = view.members[0].kept_labels
+    assert kept is not None
+    n = round(n_measured * len(kept[1]) / len(left_out.rows))  # of many labels some are left out to measure
     if n < MIN_LABELS:
         reason = f"it takes at least {MIN_LABELS} labels, and there are {n}"
         return LearningCurve(np.zeros(0), np.zeros(0), n, now, reason)
@@ -203,7 +206,7 @@ def learning_curve(model: Any) -> LearningCurve:
     accuracy = np.nanmean(np.nanmean(found.right, axis=2), axis=0)
     random = np.random.RandomState(0)
     # left-out labels vary more than independent samples, as in the interval of the accuracy
-    n_right, n_wrong = (share * n / VARIANCE_FACTOR for share in (now, 1.0 - now))
+    n_right, n_wrong = (share * n_measured / VARIANCE_FACTOR for share in (now, 1.0 - now))
     errors = random.beta(n_wrong + 0.5, n_right + 0.5, size=N_RESAMPLES)
     return LearningCurve(found.sizes, accuracy, n, now, "", errors, _laws(found, random))
 

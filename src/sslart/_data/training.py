@@ -50,7 +50,7 @@ def _take_notes(estimator: Any, table: Table, labels: Labels) -> None:
     plan, n_given = plan_of(estimator), table.values.shape[1] - table.n_parts
     names = table.names or [f"x{column}" for column in range(n_given)]
     codes = ClassTable().learning(labels).codes(labels)
-    found = tuple(suspects(table, codes, names[:n_given]))
+    found = tuple(suspects(table, codes, names[:n_given], plan.dates))
     keep_plan(estimator, replace(plan, notes=plan.notes + found))
 
 

@@ -108,3 +108,10 @@ def test_columns_that_count_twice_are_named() -> None:
         ("cents", f"perfectly correlated with {second}"),
         ("code", "divides the samples as sex does"),
     }
+
+
+def test_days_that_all_differ_are_no_identifier() -> None:
+    days = pd.date_range("2020-01-01", periods=60)
+    frame = pd.DataFrame({"day": days, "width": np.random.RandomState(0).rand(60)})
+    model = AutoSSLART(random_state=0).fit(frame, ["a", "b"] * 30)
+    assert "identifiers" not in str(model.summary())

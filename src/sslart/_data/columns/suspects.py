@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -27,7 +27,7 @@ FEW_VALUES = 50  # of a numeric column that may stand for categories
 EXACT = 1e-9
 
 
-def suspects(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[ColumnNote]:
+def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Container[int] = ()) -> Iterator[ColumnNote]:
     """Yield notes on the columns that may be leaks, come twice, or number the samples.
 
     Parameters
@@ -36,6 +36,8 @@ def suspects(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[Co
     codes : array of length n_samples
         Class codes, -1 where unlabelled.
     names : sequence of str
+    dates : container of int
+        The columns that hold dates: days that all differ number no samples.
     """
     if len(names) > MOST_COLUMNS:
         return
@@ -43,7 +45,8 @@ def suspects(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[Co
     yield from leaks(table, codes, names)
     yield from copies(table, names)
     for column, name in enumerate(names):
-        if column not in table.categories and numbers_samples(table.values[:, column], name):
+        is_number = column not in table.categories and column not in dates
+        if is_number and numbers_samples(table.values[:, column], name):
             yield ColumnNote(IDENTIFIER, name, "whole numbers that all differ")
 
 

@@ -284,7 +284,7 @@ class EvidenceMapping(CachesValues):
         Of many mixtures, those that count most take part: it is for many such calls.
         """
         few = LabelReservoir((self.reservoir.whole()[rows],), self.reservoir.n_seen)
-        heaviest = sorted(self.mixtures, key=lambda one: -one.weight)[:N_HEAVIEST]
+        heaviest = sorted(self.solution.mixtures, key=lambda one: -one.weight)[:N_HEAVIEST]
         total = sum(one.weight for one in heaviest)
         mixtures = tuple(one._replace(weight=one.weight / total, without=()) for one in heaviest if one.weight)
         readout = replace(self, reservoir=few, mixtures=mixtures, chosen=None).readout
