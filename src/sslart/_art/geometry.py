@@ -55,6 +55,8 @@ def choice_and_match(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the choice T = |A ∧ W| / (α + |W|) and the match |A ∧ W| / |A| of each sample with its own box.
 
+    A sample without a value matches every box.
+
     Parameters
     ----------
     samples, lower, upper : arrays of shape (n_samples, n_features)
@@ -67,7 +69,8 @@ def choice_and_match(
     below, above = np.where(reached, lower, 1.0), np.where(reached, 1.0 - upper, 1.0)
     common = np.where(present, np.minimum(values, below) + np.minimum(1.0 - values, above), 0.0).sum(axis=-1)
     norms = np.where(present, below + above, 0.0).sum(axis=-1)
-    return np.asarray(common / (choice + norms)), np.asarray(common / present.sum(axis=-1))
+    n_present = present.sum(axis=-1)
+    return np.asarray(common / (choice + norms)), np.where(n_present > 0, common / np.maximum(n_present, 1), 1.0)
 
 
 def centres(lower: FloatArray, upper: FloatArray, unreached: float = np.nan) -> FloatArray:

@@ -198,7 +198,7 @@ class Network:
         if np.isnan(samples).all():
             return 0, 0.0, float(self.extents(np.array([0]))[0])
         boxes, matches = self.rank_coded(samples, choice)
-        familiarity = self._less_beyond(sample, matches[:, 0])
+        familiarity = self.less_beyond(sample, matches[:, 0])
         return int(boxes[0, 0]), float(familiarity[0]), float(self.extents(boxes[:, 0])[0])
 
     def extents(self, boxes: IntArray) -> FloatArray:
@@ -307,9 +307,10 @@ class Network:
         A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
         together. Where all samples learnt have one value of a feature, another value counts as one range away.
         """
-        return self._less_beyond(table, self.rank(table, choice, n_jobs=n_jobs)[1][:, 0])
+        return self.less_beyond(table, self.rank(table, choice, n_jobs=n_jobs)[1][:, 0])
 
-    def _less_beyond(self, table: Table, matches: FloatArray) -> FloatArray:
+    def less_beyond(self, table: Table, matches: FloatArray) -> FloatArray:
+        """Return the familiarity of samples, given the match of their best node."""
         beyond, n_present = self.encoder.beyond(table)
         if not self.encoder.constant:
             return np.clip(matches - beyond / n_present, 0.0, 1.0)

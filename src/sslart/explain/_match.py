@@ -88,6 +88,8 @@ class MatchedBoxes:
     choices, matches : arrays of length n_samples
     lower, upper : arrays of shape (n_samples, n_coded_features)
         The boxes in the unit cube.
+    met : array of bool of shape (n_samples, n_constant)
+        Whether the box has met a value of each feature that has shown one value only.
     """
 
     samples: EncodedSamples
@@ -101,6 +103,7 @@ class MatchedBoxes:
     matches: FloatArray
     lower: FloatArray
     upper: FloatArray
+    met: BoolArray
     _blocks: dict[int, _Comparison] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, row: int) -> Box | None:
@@ -203,10 +206,13 @@ class MatchedBoxes:
         given = table.categories.get(column) if is_category else table.values[:, column]
         value = None if given is None else given[row : row + 1].tolist()[0]
         value = None if value != value else value
-        side = None if is_category else float(known)
-        inside = None if value is None else bool(value == known)
-        outside_by = 0.0 if value is None or inside else 1.0 if side is None else abs(value - side)
-        covered = (known,) if is_category else None
+        met = self.met[row, list(self.samples.constants).index(column)]
+        side = None if is_category or not met else float(known)
+        inside = None if value is None or not met else bool(value == known)
+        outside_by = (
+            0.0 if inside is not False else abs(value - side) if side is not None and value is not None else 1.0
+        )
+        covered = (known,) if is_category and met else None
         name = self.samples.names[column]
         return FeatureMatch(name, value, side, side, covered, inside, outside_by, 0.0, 0.0, inside is False)
 

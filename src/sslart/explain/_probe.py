@@ -102,6 +102,7 @@ class MemberProbe:
             matches,
             lower,
             upper,
+            self.member.network.nodes.met[held],
         )
 
     def most_similar(self, n: int, paths: SearchPaths) -> tuple[MatchedBoxes, ...]:
@@ -124,4 +125,4 @@ class MemberProbe:
 
     def familiarity(self, best_matches: FloatArray) -> FloatArray:
         """Return what `score_samples` returns, from the match of the best boxes."""
-        return np.asarray(np.clip(best_matches - self.samples.beyond.sum(axis=1) / self.n_present, 0.0, 1.0))
+        return self.member.network.less_beyond(self.samples.table, best_matches)
