@@ -14,7 +14,7 @@ import numpy as np
 from sslart._art.algebra.textbook import factorise, gram, inverse_diagonals, invert, multiply, solve
 from sslart._art.reference_scorer import Scorer
 from sslart._art.reference_terms import Flags, measure, nearest_centres
-from sslart._art.reference_trees import grow_tree, tree_scores
+from sslart._art.trees.textbook import grow_tree, tree_scores
 from sslart._data.encoder import GRID
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray

@@ -14,7 +14,7 @@ from sslart._art.reference_terms import (
     ReferenceSplines,
     ReferenceTerm,
 )
-from sslart._art.reference_trees import LEAF, ReferenceTrees
+from sslart._art.trees.textbook import LEAF, ReferenceTrees
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 
@@ -170,8 +170,10 @@ class Scorer:
         is_leaf = (features == LEAF) & (left >= 0) & (left < len(values))
         is_inner = (features >= 0) & (left > nodes) & (left + 1 < n_nodes)
         _require(bool((is_leaf | is_inner).all()), "left must be a leaf, or a node that comes later")
-        arrays = (array.copy() for array in (roots, features, thresholds, left, shares, values))
-        self._add(ReferenceTrees(rank_weight, *arrays), None, int(features.max(initial=-1)) + 1)
+        trees = ReferenceTrees(
+            rank_weight, roots.copy(), features.copy(), thresholds.copy(), left.copy(), shares.copy(), values.copy()
+        )
+        self._add(trees, None, int(features.max(initial=-1)) + 1)
 
     def scores(self, coded: FloatArray, scores: FloatArray, n_threads: int, stop: Flags) -> None:
         """Score samples.
