@@ -55,14 +55,22 @@ void tree_scores(Array<const Index, 1> roots, Array<const Index, 1> features, Ar
     });
 }
 
-Index grow_tree(Array<const double, 2> columns, Array<const Index, 1> classes, Array<const double, 1> weights,
-                std::uint64_t seed, Index n_tried, double min_weight, Array<Index, 1> features,
+Index grow_tree(Array<const double, 2> columns, Array<const Index, 1> starts, Array<const Index, 1> members,
+                Array<const Index, 1> classes, Array<const double, 1> weights, std::uint64_t seed, Index n_tried, double min_weight, Array<Index, 1> features,
                 Array<double, 1> thresholds, Array<Index, 1> left, Array<double, 1> shares, Array<double, 2> values,
                 StopFlag stop) {
     const std::size_t n_samples = columns.shape(1);
     const Index n_classes = static_cast<Index>(values.shape(1));
     require(classes.shape(0) == n_samples && weights.shape(0) == n_samples,
             "classes and weights must have the length n_samples");
+    const Index n_features = static_cast<Index>(columns.shape(0));
+    require(starts.shape(0) > 0 && starts.data()[0] == 0 && members.shape(0) == columns.shape(0) &&
+                starts.data()[starts.shape(0) - 1] == n_features,
+            "starts must begin at 0 and end at the number of features, members have that length");
+    for (std::size_t c = 0; c + 1 < starts.shape(0); ++c)
+        require(starts.data()[c] <= starts.data()[c + 1], "starts must not decrease");
+    for (std::size_t f = 0; f < members.shape(0); ++f)
+        require(members.data()[f] >= 0 && members.data()[f] < n_features, "members must be features");
     std::size_t n_rows = 0;
     for (std::size_t i = 0; i < n_samples; ++i) {
         require(classes.data()[i] >= 0 && classes.data()[i] < n_classes, "classes must be from 0 to n_classes - 1");
@@ -78,8 +86,11 @@ Index grow_tree(Array<const double, 2> columns, Array<const Index, 1> classes, A
                         classes.data(),
                         weights.data(),
                         static_cast<Index>(n_samples),
-                        static_cast<Index>(columns.shape(0)),
-                        n_classes};
+                        n_features,
+                        n_classes,
+                        starts.data(),
+                        members.data(),
+                        static_cast<Index>(starts.shape(0)) - 1};
     const TreeSettings settings{seed, n_tried, min_weight};
     const TreeArrays out{features.data(), thresholds.data(), left.data(), shares.data(), values.data()};
     Index n_nodes = 0;
@@ -93,8 +104,8 @@ void bind_trees(nb::module_& module) {
     module.def("tree_scores", &tree_scores, "roots"_a.noconvert(), "features"_a.noconvert(),
                "thresholds"_a.noconvert(), "left"_a.noconvert(), "shares"_a.noconvert(), "values"_a.noconvert(),
                "samples"_a.noconvert(), "found"_a.noconvert(), "stop"_a.noconvert());
-    module.def("grow_tree", &grow_tree, "columns"_a.noconvert(), "classes"_a.noconvert(), "weights"_a.noconvert(),
-               "seed"_a, "n_tried"_a, "min_weight"_a, "features"_a.noconvert(), "thresholds"_a.noconvert(),
+    module.def("grow_tree", &grow_tree, "columns"_a.noconvert(), "starts"_a.noconvert(), "members"_a.noconvert(),
+               "classes"_a.noconvert(), "weights"_a.noconvert(), "seed"_a, "n_tried"_a, "min_weight"_a, "features"_a.noconvert(), "thresholds"_a.noconvert(),
                "left"_a.noconvert(), "shares"_a.noconvert(), "values"_a.noconvert(), "stop"_a.noconvert());
 }
 

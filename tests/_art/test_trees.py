@@ -28,11 +28,17 @@ def problem(seed: int, n: int = 60, n_features: int = 5, missing: float = 0.1) -
 
 
 def grown(
-    X: np.ndarray, y: np.ndarray, seed: int = 0, n_trees: int = 4, n_tried: int = 2, least: float = 1e-9
+    X: np.ndarray,
+    y: np.ndarray,
+    seed: int = 0,
+    n_trees: int = 4,
+    n_tried: int = 2,
+    least: float = 1e-9,
+    column_of: np.ndarray | None = None,
 ) -> Forest:
     weights = np.random.RandomState(seed).choice([0.0, 1.0, 2.5], size=(n_trees, len(y)))
     weights[:, 0] = 1.0
-    return Forest.grown(X, y, 3, weights, keys_of_numbers(np.arange(n_trees), seed), n_tried, least)
+    return Forest.grown(X, y, 3, weights, keys_of_numbers(np.arange(n_trees), seed), n_tried, least, column_of)
 
 
 @settings(max_examples=40)
@@ -42,15 +48,16 @@ def grown(
     n_tried=st.integers(1, 5),
     least=st.sampled_from([1e-9, 1.0, 4.0]),
     missing=st.sampled_from([0.0, 0.2, 1.0]),
+    column_of=st.none() | st.lists(st.integers(0, 3), min_size=5, max_size=5).map(np.array),
 )
 def test_the_kernel_grows_the_trees_of_the_reference(
-    seed: int, n: int, n_tried: int, least: float, missing: float
+    seed: int, n: int, n_tried: int, least: float, missing: float, column_of: np.ndarray | None
 ) -> None:
     X, y = problem(seed, n, missing=missing)
     by_backend = []
     for module in (kernel, reference):
         with use_backend(module):
-            forest = grown(X, y, seed, n_tried=n_tried, least=least)
+            forest = grown(X, y, seed, n_tried=n_tried, least=least, column_of=column_of)
             by_backend.append((*forest.arrays, forest.scores_by_tree(X)))
     for found, expected in zip(*by_backend, strict=True):
         np.testing.assert_array_equal(found, expected)
@@ -92,6 +99,18 @@ def test_trees_follow_labels_that_a_feature_explains() -> None:
     y = (X[:, 2] > 0.4).astype(np.int64)
     forest = Forest.grown(X[:200], y[:200], 2, np.ones((50, 200)), keys_of_numbers(np.arange(50), 1), 3, 1e-9)
     assert (forest.scores_by_tree(X[200:]).mean(axis=0).argmax(axis=1) == y[200:]).mean() > 0.95
+
+
+def test_a_column_of_many_categories_is_tried_no_more_often_than_another() -> None:
+    random = np.random.RandomState(0)
+    X = np.column_stack([np.eye(12)[random.randint(12, size=300)], random.rand(300)])
+    y = random.randint(2, size=300)
+    seeds, weights = keys_of_numbers(np.arange(200), 0), np.ones((200, 300))
+    alone = Forest.grown(X, y, 2, weights, seeds, 1, 1e-9)
+    together = Forest.grown(X, y, 2, weights, seeds, 1, 1e-9, np.append(np.zeros(12, dtype=np.int64), 1))
+    first = [(forest.features[forest.roots] == 12).mean() for forest in (alone, together)]
+    assert first[0] == pytest.approx(1 / 13, abs=0.06)
+    assert first[1] == pytest.approx(1 / 2, abs=0.12)
 
 
 @pytest.mark.parametrize("module", [kernel, reference], ids=["kernel", "reference"])

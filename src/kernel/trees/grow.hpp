@@ -1,4 +1,5 @@
-// Grows one randomised decision tree: each node is split at a random threshold of the best of some random features.
+// Grows one randomised decision tree: each node is split at a random threshold of the best of some random columns, of
+// which several features may stand for one.
 //
 // All sums run over the samples in their order, so that the tree has the same bits everywhere.
 #pragma once
@@ -22,11 +23,14 @@ struct TreeData {
     const Index* classes;
     const double* weights;  // 0: the sample takes no part
     Index n_samples, n_features, n_classes;
+    const Index* starts;    // of each column in `features`, and their end
+    const Index* features;  // by column
+    Index n_columns;
 };
 
 struct TreeSettings {
     std::uint64_t seed;
-    Index n_tried;      // features per node, constant ones not counted
+    Index n_tried;      // columns per node, constant ones not counted
     double min_weight;  // of a leaf
 };
 
@@ -47,11 +51,11 @@ public:
         totals_.resize(n_classes);
         known_.resize(n_classes);
         left_.resize(n_classes);
-        features_.resize(static_cast<std::size_t>(data.n_features));
+        columns_.resize(static_cast<std::size_t>(data.n_columns));
         for (Index i = 0; i < data.n_samples; ++i)
             if (data.weights[i] > 0.0) rows_.push_back(i);
         spare_.resize(rows_.size());
-        for (Index f = 0; f < data.n_features; ++f) features_[static_cast<std::size_t>(f)] = f;
+        for (Index c = 0; c < data.n_columns; ++c) columns_[static_cast<std::size_t>(c)] = c;
     }
 
     // the number of nodes; fewer than the tree has where the interrupt demands it
@@ -103,23 +107,46 @@ private:
         return std::count_if(totals_.begin(), totals_.end(), [](double weight) { return weight > 0.0; }) < 2;
     }
 
-    // features are drawn without replacement until enough of them are not constant in the node
+    struct Range {
+        double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    };
+
+    Range range_of(const Part& part, Index feature) const {
+        const double* column = data_.columns + feature * data_.n_samples;
+        Range range;
+        for (Index place = part.start; place < part.end; ++place) {
+            const double value = column[rows_[place]];
+            if (value < range.lowest) range.lowest = value;
+            if (value > range.highest) range.highest = value;
+        }
+        return range;
+    }
+
+    // one feature of a column that is not constant in the node, at random; kLeaf if there is none
+    Index feature_of(const Part& part, Index column, Range& range) {
+        const Index start = data_.starts[column], size = data_.starts[column + 1] - start;
+        const Index first = size > 1 ? random_.below(size) : 0;
+        for (Index place = 0; place < size; ++place) {
+            const Index feature = data_.features[start + (first + place) % size];
+            range = range_of(part, feature);
+            if (range.lowest < range.highest) return feature;
+        }
+        return kLeaf;
+    }
+
+    // columns are drawn without replacement until enough of them are not constant in the node
     Split best_split(const Part& part) {
         Split best;
         double best_gain = -std::numeric_limits<double>::infinity();
         Index n_tried = 0;
-        for (Index drawn = 0; drawn < data_.n_features && n_tried < settings_.n_tried; ++drawn) {
-            std::swap(features_[drawn], features_[drawn + random_.below(data_.n_features - drawn)]);
-            const Index feature = features_[drawn];
-            const double* column = data_.columns + feature * data_.n_samples;
-            double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-            for (Index place = part.start; place < part.end; ++place) {
-                const double value = column[rows_[place]];
-                if (value < lowest) lowest = value;
-                if (value > highest) highest = value;
-            }
-            if (!(lowest < highest)) continue;
+        for (Index drawn = 0; drawn < data_.n_columns && n_tried < settings_.n_tried; ++drawn) {
+            std::swap(columns_[drawn], columns_[drawn + random_.below(data_.n_columns - drawn)]);
+            Range range;
+            const Index feature = feature_of(part, columns_[drawn], range);
+            if (feature == kLeaf) continue;
             ++n_tried;
+            const double* column = data_.columns + feature * data_.n_samples;
+            const double lowest = range.lowest, highest = range.highest;
             double threshold = lowest + random_.uniform() * (highest - lowest);
             if (threshold >= highest) threshold = lowest;
             std::fill(known_.begin(), known_.end(), 0.0);
@@ -185,7 +212,7 @@ private:
     const TreeSettings& settings_;
     const TreeArrays& out_;
     SplitMix random_;
-    std::vector<Index> rows_, spare_, features_;
+    std::vector<Index> rows_, spare_, columns_;
     std::vector<double> totals_, known_, left_;
     Index n_nodes_ = 0, n_leaves_ = 0;
 };

@@ -53,6 +53,7 @@ class Forest:
         seeds: KeyArray,
         n_tried: int,
         min_weight: float,
+        column_of: IntArray | None = None,
     ) -> Forest:
         """Grow trees.
 
@@ -66,10 +67,15 @@ class Forest:
             How much each sample counts for each tree; 0: it takes no part.
         seeds : array of uint64 of length n_trees
         n_tried : int
-            How many features are tried at each node, constant ones not counted.
+            How many columns are tried at each node, each by one of its features, constant ones not counted.
         min_weight : float
             What the samples of a leaf weigh at least.
+        column_of : array of int of length n_features, or None
+            The column that each feature stands for; None: each is its own.
         """
+        order = np.arange(samples.shape[1]) if column_of is None else np.argsort(column_of, kind="stable")
+        sizes = np.ones_like(order) if column_of is None else np.unique(column_of, return_counts=True)[1]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
         columns = np.ascontiguousarray(samples.T)
         most = max(int((weights > 0).sum(axis=1).max()), 1)
         features, left = np.empty(2 * most, dtype=np.int64), np.empty(2 * most, dtype=np.int64)
@@ -78,6 +84,8 @@ class Forest:
         for seed, own in zip(seeds.tolist(), weights, strict=True):
             n = backend().grow_tree(
                 columns,
+                starts,
+                order,
                 classes,
                 np.ascontiguousarray(own),
                 seed,

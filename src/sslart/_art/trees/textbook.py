@@ -5,6 +5,7 @@ All sums run over the samples in their order, one after another, so that both ha
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,8 @@ class SplitMix:
 
 def grow_tree(
     columns: FloatArray,
+    starts: IntArray,
+    members: IntArray,
     classes: IntArray,
     weights: FloatArray,
     seed: int,
@@ -55,18 +58,22 @@ def grow_tree(
     values: FloatArray,
     stop: Flags,
 ) -> int:
-    """Grow a tree: each node is split at a random threshold of the best of some random features.
+    """Grow a tree: each node is split at a random threshold of the best of some random columns.
 
     Parameters
     ----------
     columns : array of shape (n_features, n_samples)
         NaN where missing.
+    starts : array of int of length n_columns + 1
+        Where the features of each column of the user start in `members`.
+    members : array of int of length n_features
+        The features by column.
     classes : array of int of length n_samples
     weights : array of length n_samples
         0: the sample takes no part.
     seed : int
     n_tried : int
-        How many features are tried at each node, constant ones not counted.
+        How many columns are tried at each node, each by one of its features, constant ones not counted.
     min_weight : float
         What the samples of a leaf weigh at least.
     features, thresholds, left, shares, values : arrays
@@ -80,7 +87,7 @@ def grow_tree(
         The number of nodes.
     """
     n_classes = values.shape[1]
-    random, order = SplitMix(seed), list(range(len(columns)))
+    random, order = SplitMix(seed), [members[i:j].tolist() for i, j in itertools.pairwise(starts.tolist())]
     parts, n_nodes, n_leaves = [(0, np.flatnonzero(weights > 0))], 1, 0
     while parts and not stop[0]:
         node, rows = parts.pop()
@@ -111,23 +118,23 @@ def _best_split(
     weights: FloatArray,
     n_classes: int,
     random: SplitMix,
-    order: list[int],
+    order: list[list[int]],
     n_tried: int,
     min_weight: float,
 ) -> tuple[int, float, float] | None:
     """Return the feature, the threshold and the share that goes left of the split of the highest gain, or None."""
     best, best_gain, tried = None, -np.inf, 0
-    for drawn in range(len(columns)):
+    for drawn in range(len(order)):
         if tried == n_tried:
             break
-        other = drawn + random.below(len(columns) - drawn)
+        other = drawn + random.below(len(order) - drawn)
         order[drawn], order[other] = order[other], order[drawn]
-        column = columns[order[drawn]]
-        is_known = ~np.isnan(column)
-        column, own_classes, own_weights = column[is_known], classes[is_known], weights[is_known]
-        if not len(column) or column.min() == column.max():
+        feature = _varying_feature(columns, order[drawn], random)
+        if feature is None:
             continue
         tried += 1
+        column, is_known = columns[feature], ~np.isnan(columns[feature])
+        column, own_classes, own_weights = column[is_known], classes[is_known], weights[is_known]
         lowest, highest = float(column.min()), float(column.max())
         threshold = lowest + random.uniform() * (highest - lowest)
         threshold = lowest if threshold >= highest else threshold
@@ -141,8 +148,18 @@ def _best_split(
             continue
         gain = _sum(of_left**2) / on_left + _sum(of_right**2) / on_right - _sum(of_known**2) / known
         if gain > best_gain:
-            best, best_gain = (order[drawn], threshold, on_left / known), gain
+            best, best_gain = (feature, threshold, on_left / known), gain
     return best
+
+
+def _varying_feature(columns: FloatArray, features: list[int], random: SplitMix) -> int | None:
+    """Return one of the features that are not constant, at random; None if there is none."""
+    first = random.below(len(features)) if len(features) > 1 else 0
+    for feature in features[first:] + features[:first]:
+        known = columns[feature][~np.isnan(columns[feature])]
+        if len(known) and known.min() < known.max():
+            return feature
+    return None
 
 
 def _sum(values: NDArray[Any]) -> float:

@@ -71,6 +71,8 @@ class LabelledSet(CachesValues):
         Random keys of the samples, the same for copies; None: blocks are dealt out in the order of the labels.
     block_of : array of int of length n_labels, or None
         The block in which each label had part in a choice before, `NO_BLOCK` where it had none; None: no label had.
+    column_of : array of int of length n_features, or None
+        The column of the user that each feature stands for; None: each is its own.
     """
 
     samples: FloatArray
@@ -86,6 +88,7 @@ class LabelledSet(CachesValues):
     rows: IntArray | None = None
     keys: KeyArray | None = None
     block_of: IntArray | None = None
+    column_of: IntArray | None = None
 
     @cached_property
     def groups(self) -> LabelGroups:

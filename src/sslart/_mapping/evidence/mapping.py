@@ -230,6 +230,7 @@ class EvidenceMapping(CachesValues):
             self._class_weights(),
             keys=row_keys(self.network.encoder.varying(kept.table)),
             block_of=kept.blocks,
+            column_of=np.array([feature.column for feature in self.network.encoder.features], dtype=np.int64),
         )
 
     def _class_weights(self) -> FloatArray | str | None:

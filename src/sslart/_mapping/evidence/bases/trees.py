@@ -25,7 +25,7 @@ from sslart._utils.random_keys import keys_of_numbers
 N_TREES = 256
 LEFT_OUT = 0.25  # of the blocks, by each tree
 MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
-SHARE_TRIED = 0.5  # of the features, at each node
+SHARE_TRIED = 0.5  # of the columns, at each node
 MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
 
 
@@ -100,19 +100,21 @@ def _drawn(n_blocks: int, n_left_out: int, seed: int) -> BoolArray:
 def forest_of(spec: BasisSpec, design: DesignMatrices, takes_part: BoolArray) -> Forest:
     """Return a tree for each row of `takes_part`, which shows the labels it is grown from."""
     labelled, samples = design.labelled, design.samples_on(spec.rank_weight)
+    n_columns = samples.shape[1] if labelled.column_of is None else len(np.unique(labelled.column_of))
     return Forest.grown(
         samples,
         labelled.classes,
         labelled.n_classes,
         np.where(takes_part, labelled.row_weights, 0.0),
         keys_of_numbers(np.arange(len(takes_part)), labelled.seed),
-        max(round(spec.bandwidth * samples.shape[1]), 1),
+        max(round(spec.bandwidth * n_columns), 1),
         MIN_WEIGHT,
+        labelled.column_of,
     )
 
 
 class TreeFamily(Family):
-    """Randomised trees; in place of τ the spec has the share of the features that is tried at each node."""
+    """Randomised trees; in place of τ the spec has the share of the columns that is tried at each node."""
 
     kind: ClassVar[str] = "tree"
     name: ClassVar[str] = "trees"
