@@ -93,8 +93,8 @@ def check_predictions(model: Any, recorded: dict[str, Any], X: Any) -> None:
 def check_learnt(model: Any, entry: dict[str, Any]) -> None:
     """Let a model learn on, and check its predictions.
 
-    With evidence mapping, the probabilities of a model that had learnt nothing are those of this version: exactly what
-    a new model of the same parameters has.
+    With evidence mapping, a model that had learnt nothing predicts as this version does: exactly what a new model of
+    the same parameters predicts.
     """
     learnt, X, recorded = entry["learnt"], samples_of(entry), entry["learnt"]["answers"]
     is_new = entry["answers"] is None and getattr(model, "mapping", None) == "evidence"
@@ -103,7 +103,8 @@ def check_learnt(model: Any, entry: dict[str, Any]) -> None:
     if new is not None:
         new.partial_fit(samples_of(learnt), learnt["labels"])
         np.testing.assert_array_equal(model.predict_proba(X), new.predict_proba(X))
-        recorded = {name: value for name, value in recorded.items() if name != "predict_proba"}
+        np.testing.assert_array_equal(model.predict(X), new.predict(X))
+        recorded = {name: value for name, value in recorded.items() if name not in ("predict", "predict_proba")}
     check_predictions(model, recorded, X)
 
 

@@ -23,6 +23,7 @@ class Game:
         self.ranks: list[tuple[np.ndarray, np.ndarray]] = []
         self.boxes: list[tuple[Any, ...]] = []
         self.additive: list[tuple[float, Any]] = []
+        self.trees: list[tuple[Any, ...]] = []
 
     @classmethod
     def of(cls, readout: Any) -> Game:
@@ -52,6 +53,9 @@ class Game:
 
         self.additive.append((rank_weight, term))
 
+    def add_trees(self, *arguments: Any) -> None:
+        self.trees.append(arguments)
+
     def shapley_values(self, sample: np.ndarray, columns: np.ndarray, n: int) -> np.ndarray:
         """Return the Shapley values of the n columns of one coded sample, shape (n, n_classes)."""
         subsets = np.arange(2**n)
@@ -80,6 +84,10 @@ class Game:
             distances = known @ _added(distances, columns[features], known.shape[1])
             for level, of_level in enumerate(weights.astype(float)):
                 worth += np.exp(-float(np.float32(rate)) * 2.0**level * distances) @ of_level.T
+        for rank_weight, roots, *nodes in self.trees:
+            x = self._blended(sample, rank_weight)
+            for root in roots.tolist():
+                worth += _reached(root, np.ones(len(known)), x, columns, known, *nodes)
         return worth
 
     def _blended(self, sample: np.ndarray, rank_weight: float) -> np.ndarray:
@@ -89,6 +97,29 @@ class Game:
                 rank = np.interp(sample[feature], values, shares)
                 blended[feature] = (1.0 - rank_weight) * sample[feature] + rank_weight * rank
         return blended
+
+
+def _reached(
+    node: int,
+    weights: np.ndarray,
+    x: np.ndarray,
+    columns: np.ndarray,
+    known: np.ndarray,
+    features: np.ndarray,
+    thresholds: np.ndarray,
+    left: np.ndarray,
+    shares: np.ndarray,
+    values: np.ndarray,
+) -> np.ndarray:
+    """Return the values of the leaves below a node, by what share of each set of known columns reaches them."""
+    if features[node] < 0:
+        return weights[:, None] * values[left[node]]
+    value = x[features[node]]
+    is_known = known[:, columns[features[node]]] * (not np.isnan(value))
+    to_left = is_known * (value <= thresholds[node]) + (1.0 - is_known) * shares[node]
+    nodes = (features, thresholds, left, shares, values)
+    below = _reached(left[node], weights * to_left, x, columns, known, *nodes)
+    return below + _reached(left[node] + 1, weights * (1.0 - to_left), x, columns, known, *nodes)
 
 
 def _added(parts: np.ndarray, columns: np.ndarray, n_columns: int) -> np.ndarray:

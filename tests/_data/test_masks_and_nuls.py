@@ -91,7 +91,7 @@ def test_masks_are_kept_where_samples_are_put_together(samples: Any) -> None:
 
 
 def test_a_masked_cell_of_a_list_or_frame_is_missing() -> None:
-    frame = pd.DataFrame({"a": [1.0, 2.0, 2.0], "kind": pd.Series(["x", np.ma.masked, "y"], dtype=object)})
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "kind": pd.Series(["x", np.ma.masked, "y"], dtype=object)})
     model = FuzzyART(1.0).fit(frame)
     assert model.coded_feature_names_ == ["a", "kind=x", "kind=y"]
     assert np.isnan(model.lower_[1, 1])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import sslart
-from sslart.cli._app import command
+from sslart.cli._app import command, loaded
 from sslart.datasets import list_datasets
 from sslart.experiments import EXPERIMENTS
 
@@ -62,7 +62,7 @@ def check_command(words: list[str]) -> None:
     """Raise an AssertionError where the command line has no such command, option or experiment."""
     current = command()
     while words and words[0] in getattr(current, "commands", {}):
-        current = current.commands[words.pop(0)]
+        current = loaded(words.pop(0)) if current.name == "sslart" else current.commands[words.pop(0)]
     assert current.name != "sslart" or not words
     options = {name for parameter in current.params for name in parameter.opts}
     for word in words:

@@ -188,7 +188,8 @@ def _weighted(
     is made without each block of labels.
     """
     every = np.ones(1 + N_BLOCKS if by_block else 1, dtype=bool)
-    taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed)}
+    as_before = trial.labelled.as_before
+    taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed, as_before)}
     tried, fits, scores = _tried(trial, screened(trial, taking_part))
     shares = _group_shares(tried)
     weights, *others = (_chosen(tried, shares, own, able) for own in scores)
@@ -226,12 +227,12 @@ def _tried(trial: Trial, taking_part: TakingPart) -> Tried:
     return Tried(mixtures, [fits[one] for one in kept], np.array([scores[one] for one in kept]).T)
 
 
-def _ridges(specs: Specs, fixed: FixedSettings) -> tuple[float, ...]:
-    """Return the values of λ to try for a candidate."""
+def _ridges(specs: Specs, fixed: FixedSettings, as_before: bool) -> tuple[float, ...]:
+    """Return the values of λ to try for a candidate; `as_before`: those of models of older files."""
     family = family_of(specs[0])
     if not family.uses_ridge:
         return (0.0,)
-    return family.ridges(fixed) if len(specs) == 1 else fixed.ridges
+    return family.ridges(fixed) if len(specs) == 1 and not as_before else fixed.ridges
 
 
 def _head_start(specs: Specs) -> float:
