@@ -66,6 +66,6 @@ plt.show()
 
 # %%
 # What to see: the new digits are not known in their first batch. The model that continues learns them as their labels
-# come in, and the old ones are kept: its line on the left does not fall below that of the copy.
+# come in, and the old ones are kept: on the left the two lines stay within three points of each other at the end.
 for name, classes in predicted.items():
     print(f"{name}: {np.mean(classes[-200:] == y[-200:]):.0%} of the last 200 predictions are right")

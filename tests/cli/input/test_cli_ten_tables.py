@@ -22,7 +22,8 @@ from ten_tables import TABLES, read
 
 LABELLED = 0.3  # of the rows to learn from
 N_SPLITS = 5
-N_TABLES = 7  # on which the accuracy must be no lower than that of both rivals
+N_TABLES = 7  # on which the accuracy must be no lower than that of the random forest
+MEAN_LEAD = 0.02  # over all tables, ahead of either rival
 
 
 def with_few_labels(frame: pd.DataFrame, label: str, seed: int) -> pd.DataFrame:
@@ -108,8 +109,8 @@ def accuracies(name: str, folder: Path) -> dict[str, float]:
 
 
 @pytest.mark.slow
-def test_its_accuracy_is_no_lower_than_that_of_both_rivals_on_seven_tables(tmp_path: Path) -> None:
-    measured = {name: accuracies(name, tmp_path) for name in TABLES}
-    print(pd.DataFrame(measured).T.round(4).to_string())  # shown by pytest -s
-    ahead = [name for name, one in measured.items() if one["sslart"] >= max(one.values())]
-    assert len(ahead) >= N_TABLES
+def test_its_accuracy_is_above_that_of_either_rival_over_all_tables(tmp_path: Path) -> None:
+    measured = pd.DataFrame({name: accuracies(name, tmp_path) for name in TABLES}).T
+    print(measured.round(4).to_string())  # shown by pytest -s
+    assert measured["sslart"].mean() >= measured.mean().drop("sslart").max() + MEAN_LEAD
+    assert (measured["sslart"] >= measured["random forest"]).sum() >= N_TABLES

@@ -79,8 +79,8 @@ def counterfactuals_of(
     >>> found = counterfactuals_of(model, X.iloc[70], target=2, fixed=["sepal width (cm)"], n=2)
     >>> print(found)
     Prediction: 1 (confidence 0.96). Each of these changes alone leads to 2:
-      1. petal width (cm) 2.3 instead of 1.8: 2 (confidence 0.62)
-      2. sepal length (cm) 6.3 instead of 5.9 and petal length (cm) 5.2 instead of 4.8: 2 (confidence 0.51)
+      1. petal width (cm) 2.3 instead of 1.8: 2 (confidence 0.57)
+      2. sepal length (cm) 6.1 instead of 5.9 and petal length (cm) 5.6 instead of 4.8: 2 (confidence 0.52)
     >>> model.predict(found.to_frame()[found.feature_names]).tolist()
     [1, 2, 2]
     """
