@@ -61,7 +61,7 @@ def test_options_make_the_model_that_the_library_makes(options: str, tmp_path: P
 
 
 WORDS = {
-    "": ["one SSL-ART model", "leave-one-out chooses its settings", "with weights from a regression on the labels"],
+    "": ["one SSL-ART model", "leave-one-out chooses its settings", "weighted by a regression on the labels"],
     "--choice 0.1": ["one SSL-ART model", "one-to-many: a box may have labels of several classes"],
     "--mapping one-to-one": ["one SSL-ART model", "one-to-one: a box has labels of one class only"],
     "--members 3": ["WESSL-ART: weighted vote of 3 SSL-ART models", "which the members have learnt"],

@@ -58,7 +58,10 @@ last
 """
 
 
-def test_what_is_shown_becomes_what_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_shown_becomes_what_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where the last runs of the examples draw
     page, picture = tmp_path / "page.md", tmp_path / "images" / "page_dot.png"
     page.write_text(PAGE)
     picture.parent.mkdir()

@@ -19,7 +19,6 @@ from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import NO_LIMIT, LearningParams, Network
 from sslart._art.novelty import NoveltyTest
 from sslart._data.classes import ClassTable, Label
-from sslart._data.columns.notes import CONSTANT, ColumnNote
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import SampleReader, Table
@@ -292,13 +291,6 @@ class ModelView:
     def feature_names(self) -> list[str]:
         """Name of each column: as given, else x0, x1, ..."""
         return self.reader.feature_names
-
-    @property
-    def notes(self) -> tuple[ColumnNote, ...]:
-        """What to know about the columns: those that have shown one value only, and what `fit` has found."""
-        names, n_given = self.feature_names, self.reader.n_features_in_
-        columns = sorted(feature.column for feature in self.members[0].encoder.constant if feature.column < n_given)
-        return (*(ColumnNote(CONSTANT, names[column], "") for column in columns), *self.reader.plan.notes)
 
     @property
     def params(self) -> LearningParams:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart._data.classes import Label
-from sslart._data.columns.notes import ColumnNote, by_topic
+from sslart._data.columns.notes import CONSTANT, ColumnNote, by_topic
 from sslart._data.ranks.choice import scaling_of
 from sslart._data.ranks.tables import RANK
 from sslart._mapping.left_out import LeftOut
@@ -198,7 +198,7 @@ def summarise(view: ModelView) -> ModelSummary:
         together,
         by_labels,
         _by_rank(view),
-        view.notes,
+        _notes_of(view),
     )
 
 
@@ -239,3 +239,10 @@ def together_of(groups: IntArray, kind: str) -> Together | None:
 
 def _why_none(view: ModelView) -> str:
     return NO_LABEL if not view.class_table.seen else NOT_KEPT
+
+
+def _notes_of(view: ModelView) -> tuple[ColumnNote, ...]:
+    """Return what to know about the columns: those that have shown one value only, and what `fit` has found."""
+    names, n_given = view.feature_names, view.reader.n_features_in_
+    columns = sorted(feature.column for feature in view.members[0].encoder.constant if feature.column < n_given)
+    return (*(ColumnNote(CONSTANT, names[column], "") for column in columns), *view.reader.plan.notes)

@@ -37,7 +37,7 @@ class Scaling(StrEnum):
 LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
 
 HOW_CLASSES_FOLLOW = {
-    Mapping.evidence: "boxes, features and trees contribute to a prediction, with weights from a regression on the labels",
+    Mapping.evidence: "boxes, features and trees contribute to a prediction, weighted by a regression on the labels",
     Mapping.one_to_many: "a box may have labels of several classes and predicts the most frequent",
     Mapping.one_to_one: "a box has labels of one class only and predicts it",
 }
