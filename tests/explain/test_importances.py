@@ -187,3 +187,12 @@ def test_the_method_is_the_function(cancer: Any) -> None:
     X, model = cancer
     assert isinstance(importances_of(model), FeatureImportances)
     np.testing.assert_array_equal(importances_of(model, X[:9]).by_class, model.feature_importances(X[:9]).by_class)
+
+
+def test_where_trees_are_large_fewer_samples_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = SSLART(mapping="evidence", families="trees", random_state=0).fit(X, y)
+    assert model.feature_importances().n_samples == 500
+    monkeypatch.setattr("sslart.explain._score_contributions.MAX_VISITED", 1)
+    again = SSLART(mapping="evidence", families="trees", random_state=0).fit(X, y)
+    assert again.feature_importances().n_samples == 100

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sslart._data.classes import ClassTable
+from sslart._mapping.evidence.bases.trees import TreeTerm
 from sslart._mapping.evidence.readout import Readout, ScoreParts
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-MAX_BACKGROUND = 500  # samples
+MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # samples
+MAX_VISITED = 60_000_000  # values of leaves of trees, of all samples of the background together
 PANEL_POINTS, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(8)
 PANEL_CHANGE = 4.0  # by how much an exponent may change within a panel of the integral
 MAX_PANELS = 64
@@ -140,8 +142,16 @@ def background(member: MemberView) -> FloatArray:
 def background_boxes(member: MemberView) -> IntArray:
     """Return boxes that stand for all samples learnt, each as often as its share of them demands."""
     support = np.cumsum(member.support, dtype=np.float64)
-    evenly = (np.arange(MAX_BACKGROUND) + 0.5) / MAX_BACKGROUND
+    n = _n_background(member)
+    evenly = (np.arange(n) + 0.5) / n
     return np.asarray(np.searchsorted(support, evenly * support[-1]))
+
+
+def _n_background(member: MemberView) -> int:
+    """Return how many samples the background has: fewer where trees of many leaves make each of them costly."""
+    terms = () if member.readout is None else member.readout.terms
+    n_values = sum(term.forest.values.size for term in terms if isinstance(term, TreeTerm))
+    return int(np.clip(MAX_VISITED // max(n_values, 1), MIN_BACKGROUND, MAX_BACKGROUND))
 
 
 def _parts_of_probabilities(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
