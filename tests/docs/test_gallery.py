@@ -124,7 +124,7 @@ def fewer_predictions_are_better_predictions(names: dict[str, Any]) -> None:
 def old_classes_stay_and_new_ones_are_learnt(names: dict[str, Any]) -> None:
     y = names["y"][-200:]
     continues, stops = (classes[-200:] for classes in names["predicted"].values())
-    assert abs(np.mean((continues == y)[y < 8]) - np.mean((stops == y)[y < 8])) <= 0.03
+    assert np.mean((continues == y)[y < 8]) >= np.mean((stops == y)[y < 8]) - 0.02
     assert np.mean((continues == y)[y >= 8]) > 0.7
     assert not (stops >= 8).any()
 
