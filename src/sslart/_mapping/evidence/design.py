@@ -266,7 +266,7 @@ class DesignMatrices:
 
     def boxes_on(self, rank_weight: float, n_boxes: int) -> tuple[FloatArray, FloatArray]:
         """Return the corners of the first boxes on a scale, lower and upper; sides not reached stay as they are."""
-        key = rank_weight, n_boxes
+        key = rank_weight, min(n_boxes, len(self.boxes.lower))  # parts with fewer boxes share what is made
         if key not in self._boxes_on:
             lower, upper = self.boxes.lower[:n_boxes], self.boxes.upper[:n_boxes]
             reached = lower <= upper

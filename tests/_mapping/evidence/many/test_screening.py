@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from labelled_sets import labelled_set
 
-from sslart._mapping.evidence.design import BoxSet, LabelledSet
+import sslart
+from sslart import SSLART
+from sslart._mapping.evidence.design import BoxSet, DesignMatrices, LabelledSet
 from sslart._mapping.evidence.many.screening import MAX_UNSCREENED, screened
 from sslart._mapping.evidence.selection import MAX_TRIED, candidates, choose
 from sslart._mapping.evidence.settings import N_BLOCKS, RIDGES, BasisSpec, FixedSettings
@@ -107,3 +110,22 @@ def test_labels_are_drawn_in_whole_groups_without_regard_to_classes() -> None:
     np.testing.assert_array_equal(drawn.groups.of_label, labelled.groups.of_label[drawn.rows])
     np.testing.assert_array_equal(drawn.blocks, labelled.blocks[drawn.rows])
     assert labelled.drawn(120) is labelled
+
+
+def test_a_part_with_fewer_boxes_leaves_no_trace_in_what_is_shared() -> None:
+    labelled = labelled_set(0, n_labels=30, n_boxes=40)
+    design = DesignMatrices(labelled)
+    part = design.of_part(labelled.with_boxes(labelled.boxes.first(10)))
+    assert [len(side) for side in part.boxes_on(0.5, 25)] == [10, 10]
+    assert [len(side) for side in design.boxes_on(0.5, 25)] == [25, 25]
+
+
+def test_a_loaded_model_of_screened_candidates_predicts_the_same(tmp_path: Path) -> None:
+    random = np.random.RandomState(0)
+    X = random.rand(2000, 8)
+    y = (np.round(5 * X[:, 0]) + np.round(5 * X[:, 1])).astype(int) % 2  # regions that the graph of boxes shows
+    few = np.where(np.arange(2000) < 300, y, -1)
+    model = SSLART(0.96, mapping="evidence", families=["propagated", "box"], random_state=0).fit(X, few)
+    assert model.n_nodes_ > 1000  # more than take part in screening
+    sslart.save(model, tmp_path / "model.sslart")
+    np.testing.assert_array_equal(sslart.load(tmp_path / "model.sslart").predict_proba(X), model.predict_proba(X))
