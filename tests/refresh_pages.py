@@ -1,6 +1,6 @@
 """`make refresh-pages`: run the examples of pages and write what they print, and the pictures they draw, into them.
 
-The pages to refresh are given as arguments; without any, it is all pages with examples. A picture `NAME.png` that an
+The pages to refresh are given as arguments; without any, it is all pages that show what an example prints. A picture `NAME.png` that an
 example saves, or the top of a page `NAME.html` in Chromium, is the file `images/PAGE_NAME.png` of the page. Of an
 output that is shown with lines `...`, as many lines as before are shown. What does not work out, such as an example
 that fails, is named at the end, and the exit code is then 1.
@@ -123,7 +123,7 @@ def main() -> int:
     for page in pages:
         if page in PRINTED_BY_SCRIPTS:
             refresh_from_scripts(page, PRINTED_BY_SCRIPTS[page])
-        elif examples_of(page.read_text(encoding="utf-8")):
+        elif any(example.shown for example in examples_of(page.read_text(encoding="utf-8"))):
             by_hand += refresh(page)
     print("\n".join(by_hand))
     return 1 if by_hand else 0
