@@ -1,9 +1,9 @@
 """`make refresh-pages`: run the examples of pages and write what they print, and the pictures they draw, into them.
 
 The pages to refresh are given as arguments; without any, it is all pages that show what an example prints. A picture
-`NAME.png` that an example saves, or the top of a page `NAME.html` in Chromium, is the file `images/PAGE_NAME.png` of the
-page. Of an output that is shown with lines `...`, as many lines as before are shown. What does not work out, such as an
-example that fails, is named at the end, and the exit code is then 1.
+`NAME.png` that an example saves, or the top of a page `NAME.html` in Chromium, is the file `images/PAGE_NAME.png` of
+the page. Of an output that is shown with lines `...`, as many lines as before are shown. What does not work out, such
+as an example that fails, is named at the end, and the exit code is then 1.
 """
 
 from __future__ import annotations
