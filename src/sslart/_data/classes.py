@@ -14,6 +14,7 @@ from sslart._utils.arrays import IntArray
 from sslart._utils.deferred import CachesValues
 
 Label = int | bool | str
+FEW = 32  # labels: to sort so few costs more than to look up each
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,11 @@ class ClassTable(CachesValues):
 
     def learning(self, labels: Labels) -> ClassTable:
         """Return the table with the classes of further samples, in the order of the samples."""
-        values, first = np.unique(labels.values[labels.known], return_index=True)
-        new = tuple(label for label in values[np.argsort(first)].tolist() if label not in self.seen)
+        given = labels.values[labels.known]
+        if len(given) > FEW:
+            values, first = np.unique(given, return_index=True)
+            given = values[np.argsort(first)]
+        new = tuple(label for label in dict.fromkeys(given.tolist()) if label not in self._code_of)
         return self._checked(ClassTable(self.seen + new, self.declared)) if new else self
 
     def _checked(self, table: ClassTable) -> ClassTable:
@@ -58,15 +62,17 @@ class ClassTable(CachesValues):
 
     def has_minus_one(self) -> bool:
         """Return whether -1 is a class here, and so does not mean unlabelled."""
-        return UNLABELLED in self.seen or UNLABELLED in self.declared
+        return self._has_minus_one
 
     def codes(self, labels: Labels) -> IntArray:
         """Return the code of each sample's class, -1 where it is unlabelled or not in the table."""
-        codes = np.full(len(labels.known), UNLABELLED, dtype=np.int64)
-        if labels.known.any():
-            place = {label: code for code, label in enumerate(self.seen)}
-            values, inverse = np.unique(labels.values[labels.known], return_inverse=True)
-            codes[labels.known] = np.array([place.get(label, UNLABELLED) for label in values.tolist()])[inverse]
+        codes, code_of = np.full(len(labels.known), UNLABELLED, dtype=np.int64), self._code_of
+        given = labels.values[labels.known]
+        if len(given) > FEW:
+            values, inverse = np.unique(given, return_inverse=True)
+            codes[labels.known] = np.array([code_of.get(label, UNLABELLED) for label in values.tolist()])[inverse]
+        elif len(given):
+            codes[labels.known] = [code_of.get(label, UNLABELLED) for label in given.tolist()]
         return codes
 
     def indices(self, codes: IntArray) -> IntArray:
@@ -126,6 +132,14 @@ class ClassTable(CachesValues):
     def sorted_codes(self) -> IntArray:
         """Return for each code the place of its class in `classes`."""
         return self._class_of_code
+
+    @cached_property
+    def _has_minus_one(self) -> bool:
+        return UNLABELLED in self.seen or UNLABELLED in self.declared
+
+    @cached_property
+    def _code_of(self) -> dict[Label, int]:
+        return {label: code for code, label in enumerate(self.seen)}
 
     @cached_property
     def _class_of_code(self) -> IntArray:

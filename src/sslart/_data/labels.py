@@ -12,11 +12,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sslart._data.masks import without_mask
-from sslart._data.samples import Table, plain_value
+from sslart._data.samples import Table, is_all, plain_value
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 UNLABELLED = -1
 MAX_PRESENTATIONS = 100
+USUAL_KINDS = "iubfUO"  # of arrays that scikit-learn takes as they are
 NO_TRUTH = (
     "y has no labelled sample to score against: give the true classes of some samples. In cross-validation, "
     "cv=sslart.model_selection.StratifiedLabelledKFold() gives test folds of labelled samples."
@@ -45,6 +46,8 @@ class Labels:
     weights: FloatArray | None = None
 
     def __getitem__(self, rows: Any) -> Labels:
+        if is_all(rows):
+            return self
         return Labels(
             self.values[rows],
             self.known[rows],
@@ -82,8 +85,11 @@ def read_labels(y: Any, table: Table) -> Labels:
     """Return y as `Labels`: -1 among integers, None, NaN and pandas.NA mean unlabelled."""
     y = without_mask(y)
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else _array_of_list(y)
-    array = column_or_1d(array, warn=True, dtype=array.dtype)
-    check_consistent_length(table.values, array)
+    if array.ndim == 1 and array.dtype.kind in USUAL_KINDS and len(array) == len(table):
+        array = np.ascontiguousarray(array)  # nothing to check: streams bring labels one at a time
+    else:
+        array = column_or_1d(array, warn=True, dtype=array.dtype)
+        check_consistent_length(table.values, array)
     if array.dtype == object:
         array, known = _read_objects(array)
     elif array.dtype.kind == "f":

@@ -21,6 +21,7 @@ from sslart._utils.optional import heavy
 from sslart._utils.text import plural, printable_lines
 
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
+ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Table:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> Table:
+        if is_all(rows):
+            return self
         categories = {column: values[rows] for column, values in self.categories.items()}
         return Table(self.values[rows], categories, self.names, self.untyped, self.n_parts)
 
@@ -150,6 +153,11 @@ def read_samples(
         _check_may_be_dates(plan.names(_known_names(estimator))[position], values[:, position], is_date=True)
     empty = {position: np.full(len(values), None, dtype=object) for position in plan.left_out}
     return with_parts(_refuse_empty_rows(Table(values, empty, names=_names_of(estimator))), plan.dates, plan.monthly)
+
+
+def is_all(rows: Any) -> bool:
+    """Return whether rows are given by a slice of all."""
+    return type(rows) is slice and rows == ALL
 
 
 def known_columns(estimator: Any) -> dict[str, Any]:
