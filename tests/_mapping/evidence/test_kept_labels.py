@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from sslart._data.samples import Table
 from sslart._mapping.evidence.kept_labels import MAX_CHUNKS, LabelReservoir
+from sslart._utils.random_keys import keys_of_numbers
 
 
 def table_of(start: int, end: int) -> Table:
@@ -101,9 +103,64 @@ def test_a_stretch_without_a_value_in_a_categorical_column_may_come_at_any_time(
 
 def test_state_comes_back() -> None:
     reservoir = kept_of(70, [3, 20], 40)
-    again = LabelReservoir.from_state(reservoir.to_state(), 2, 4)
+    again = LabelReservoir.from_state(reservoir.to_state(), 2, 4, 3)
     assert contents(again) == contents(reservoir)
     assert contents(again.adding(table_of(70, 90), np.arange(70, 90) % 4, 40, 3)) == contents(kept_of(90, [], 40))
+
+
+def test_a_file_without_keys_has_those_of_the_numbers() -> None:
+    state = kept_of(30, [], 40).to_state()
+    without = {name: value for name, value in state.items() if name != "keys"}
+    numbers = np.arange(30)
+    assert LabelReservoir.from_state(without, 2, 4, 3).whole().keys.tolist() == keys_of_numbers(numbers, 3).tolist()
+
+
+def joined_of(sizes: list[int], max_labels: int, seed: int = 3) -> LabelReservoir:
+    """Reservoirs of one seed, whose samples follow on one another, joined."""
+    starts = np.cumsum([0, *sizes]).tolist()
+    reservoirs = [
+        LabelReservoir().adding(table_of(start, end), np.arange(start, end) % 4, max_labels, seed)
+        for start, end in pairwise(starts)
+    ]
+    return LabelReservoir.joined(reservoirs, [np.arange(4)] * len(sizes), max_labels)
+
+
+@settings(max_examples=40)
+@given(sizes=st.lists(st.integers(0, 30), min_size=1, max_size=5), max_labels=st.integers(1, 80), data=st.data())
+def test_joined_labels_do_not_depend_on_the_order_of_reservoirs(sizes: list[int], max_labels: int, data: Any) -> None:
+    starts = np.cumsum([0, *sizes]).tolist()
+    parts = [
+        LabelReservoir().adding(table_of(start, end), np.arange(start, end) % 4, max_labels, 7)
+        for start, end in pairwise(starts)
+    ]
+    same = [np.array([3, 2, 1, 0])] * len(parts)
+    joined = LabelReservoir.joined(parts, same, max_labels)
+    assert joined.n_seen == sum(sizes)
+    assert len(joined) == min(sum(sizes), max_labels)
+    if not len(joined):
+        return
+    whole = joined.whole()
+    assert (np.diff(whole.numbers) > 0).all()
+    assert 0 <= whole.numbers[0] <= whole.numbers[-1] < joined.n_seen
+    np.testing.assert_array_equal(whole.codes, 3 - whole.table.values[:, 0].astype(int) % 4)
+    assert contents(LabelReservoir.from_state(joined.to_state(), 2, 4, 0)) == contents(joined)
+    order = data.draw(st.permutations(range(len(parts))))
+    assert contents(LabelReservoir.joined([parts[one] for one in order], same, max_labels)) == contents(joined)
+
+
+def test_a_joined_sample_is_fair_although_seeds_are_equal_and_numbers_come_again() -> None:
+    sizes, max_labels = [60, 20, 120], 50
+    times_kept = np.zeros(200)
+    for seed in range(200):
+        times_kept[joined_of(sizes, max_labels, seed).whole().table.values[:, 0].astype(int)] += 1
+    assert np.abs(times_kept - 50).max() < 5 * 6.2
+    for start, end in ((0, 60), (60, 80), (80, 200)):
+        assert abs(times_kept[start:end].mean() - 50) < 5
+
+
+def test_labels_of_joined_reservoirs_alternate_as_if_the_streams_had_run_side_by_side() -> None:
+    numbers = joined_of([10, 20], 100).whole().table.values[:, 0]
+    assert (numbers[:15] < 10).sum() == (numbers[15:] < 10).sum() == 5
 
 
 HOSTILE: dict[str, dict[str, Any]] = {
@@ -122,6 +179,7 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "fractional codes": {"codes": np.zeros(3)},
     "numbers below zero": {"numbers": np.array([-1, 0, 1])},
     "numbers too many": {"numbers": np.arange(4)},
+    "keys too few": {"keys": np.arange(2)},
     "a number twice": {"numbers": np.array([0, 1, 1])},
     "numbers not yet drawn": {"n_seen": 2},
     "fractional count": {"n_seen": 3.0},
@@ -136,6 +194,6 @@ HOSTILE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("trick", HOSTILE)
 def test_hostile_state_is_refused(trick: str) -> None:
     state = kept_of(3, [], 9).to_state()
-    LabelReservoir.from_state(state, 2, 4)
+    LabelReservoir.from_state(state, 2, 4, 3)
     with pytest.raises(ValueError):
-        LabelReservoir.from_state({**state, **HOSTILE[trick]}, 2, 4)
+        LabelReservoir.from_state({**state, **HOSTILE[trick]}, 2, 4, 3)

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from sslart._art.row_keys import row_keys
 from sslart._data.groups import MAX_WEIGHT, MIN_WEIGHT
 from sslart._data.samples import Table, is_category
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.random_keys import KeyArray, keys_of_numbers, mixed
 
 MAX_CHUNKS = 32
+ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys")
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Labelled samples with their class codes, numbers in the stream, weights, keys of their groups, and blocks."""
+    """Labelled samples that a model keeps.
+
+    Attributes
+    ----------
+    table : Table
+    codes : array of int
+        Class codes.
+    numbers : array of int
+        Place of each label among all that there have been, ascending.
+    weights : array
+    groups : array of int
+        Keys of the groups; 0 for a label without one.
+    blocks : array of int
+        In which block a label had part in a choice of settings.
+    keys : array of uint64
+        Random keys: of too many labels, those with the lowest stay.
+    """
 
     table: Table
     codes: IntArray
@@ -27,16 +46,10 @@ class Chunk:
     weights: FloatArray
     groups: IntArray
     blocks: IntArray
+    keys: KeyArray
 
     def __getitem__(self, rows: IntArray) -> Chunk:
-        return Chunk(
-            self.table[rows],
-            self.codes[rows],
-            self.numbers[rows],
-            self.weights[rows],
-            self.groups[rows],
-            self.blocks[rows],
-        )
+        return Chunk(self.table[rows], *(getattr(self, name)[rows] for name in ARRAYS))
 
 
 @dataclass(frozen=True)
@@ -75,13 +88,45 @@ class LabelReservoir:
         numbers = self.n_seen + np.arange(len(codes))
         weights = np.ones(len(codes)) if weights is None else weights
         groups = np.zeros(len(codes), dtype=np.int64) if groups is None else groups
-        added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK))
+        keys = mixed(keys_of_numbers(numbers, seed) ^ row_keys(table))  # other ones in a model of other samples
+        added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK), keys)
         longer = LabelReservoir((*self.chunks, added), self.n_seen + len(codes))
         if len(longer) <= max_labels and len(longer.chunks) <= MAX_CHUNKS:
             return longer
         whole = longer.whole()
-        kept = np.sort(np.argsort(keys_of_numbers(whole.numbers, seed), kind="stable")[:max_labels])
+        kept = np.sort(np.argsort(whole.keys, kind="stable")[:max_labels])
         return LabelReservoir((whole[kept],), longer.n_seen)
+
+    @classmethod
+    def joined(cls, reservoirs: Sequence[LabelReservoir], codes: Sequence[IntArray], max_labels: int) -> LabelReservoir:
+        """Return the labels of several models as if they had come in turn, evenly; the order of models is irrelevant.
+
+        Of too many labels those stay whose random keys are lowest: a fair sample of all that there have been.
+
+        Parameters
+        ----------
+        reservoirs : sequence of LabelReservoir
+        codes : sequence of arrays
+            The new code of each class code of each model.
+        max_labels : int
+        """
+        known = [(one, new) for one, new in zip(reservoirs, codes, strict=True) if len(one)]
+        if not known:
+            return cls()
+        wholes = [one.whole() for one, _ in known]
+        recoded = tuple(replace(whole, codes=new[whole.codes]) for whole, (_, new) in zip(wholes, known, strict=True))
+        n_seen = sum(one.n_seen for one, _ in known)
+        places = np.concatenate([chunk.numbers / one.n_seen for chunk, (one, _) in zip(recoded, known, strict=True)])
+        both = cls(recoded, n_seen).whole()
+        both = replace(both, blocks=np.full(len(both.codes), NO_BLOCK))
+        contents = row_keys(both.table)
+        kept = np.lexsort((both.groups, both.weights, both.codes, contents, both.keys))[:max_labels]
+        kept = kept[np.argsort(places[kept], kind="stable")]
+        numbers = np.floor(places[kept] * n_seen).astype(np.int64)
+        rank = np.arange(len(kept))
+        numbers = np.maximum.accumulate(numbers - rank) + rank  # ascending: no two labels have one number
+        numbers = np.minimum(numbers, n_seen - len(kept) + rank)
+        return cls((replace(both[kept], numbers=numbers),), n_seen)
 
     def with_columns(self, n_columns: int) -> LabelReservoir:
         """Return the reservoir with so many further columns, in which the samples kept have no value."""
@@ -115,14 +160,8 @@ class LabelReservoir:
         columns = sorted({column for table in tables for column in table.categories})
         categories = {column: np.concatenate([_of_column(table, column) for table in tables]) for column in columns}
         values = np.concatenate([table.values for table in tables])
-        return Chunk(
-            Table(values, categories, tables[0].names),
-            np.concatenate([chunk.codes for chunk in self.chunks]),
-            np.concatenate([chunk.numbers for chunk in self.chunks]),
-            np.concatenate([chunk.weights for chunk in self.chunks]),
-            np.concatenate([chunk.groups for chunk in self.chunks]),
-            np.concatenate([chunk.blocks for chunk in self.chunks]),
-        )
+        arrays = (np.concatenate([getattr(chunk, name) for chunk in self.chunks]) for name in ARRAYS)
+        return Chunk(Table(values, categories, tables[0].names), *arrays)
 
     def with_blocks(self, blocks: IntArray) -> LabelReservoir:
         """Return the reservoir with the block of each label kept, in which it had part in a choice of settings."""
@@ -134,35 +173,37 @@ class LabelReservoir:
         return {
             "values": whole.table.values,
             "categories": {str(column): list(values) for column, values in whole.table.categories.items()},
-            "codes": whole.codes,
-            "numbers": whole.numbers,
-            "weights": whole.weights,
-            "groups": whole.groups,
-            "blocks": whole.blocks,
+            **{name: getattr(whole, name) for name in ARRAYS},
+            "keys": whole.keys.view(np.int64),
             "n_seen": self.n_seen,
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
-        """Return the reservoir of a saved state, after checking that it can be one."""
+    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int, seed: int) -> LabelReservoir:
+        """Return the reservoir of a saved state, after checking that it can be one.
+
+        `seed` gives the random keys of files that have none.
+        """
         values = saved_array(state, "values", np.float64, None, n_columns)
         n = len(values)
         categories = {int(column): np.array([*given], dtype=object) for column, given in state["categories"].items()}
         codes = saved_array(state, "codes", np.int64, n, low=0, high=n_classes - 1)
         numbers = saved_array(state, "numbers", np.int64, n, low=0, high=MAX_COUNT)
         n_seen = saved_whole(state, "n_seen", 1, MAX_COUNT)
-        # files of before weights, groups and blocks have none
+        # files of before weights, groups, blocks and keys have none
         weights = saved_array(state, "weights", np.float64, n, low=MIN_WEIGHT, high=MAX_WEIGHT, missing=np.ones(n))
         groups = saved_array(state, "groups", np.int64, n, missing=np.zeros(n, dtype=np.int64))
         blocks = saved_array(
             state, "blocks", np.int64, n, low=NO_BLOCK, high=N_BLOCKS - 1, missing=np.full(n, NO_BLOCK)
         )
+        by_number = keys_of_numbers(numbers, seed).view(np.int64)
+        keys = saved_array(state, "keys", np.int64, n, missing=by_number).view(np.uint64)
         require(n and not np.isinf(values).any(), "the labelled samples")
         require((np.diff(numbers) > 0).all() and numbers[-1] < n_seen, "the numbers of the labels")
         for column, given in categories.items():
             fits = given.shape == (n,) and 0 <= column < n_columns and np.isnan(values[:, column]).all()
             require(fits and all(is_category(one) for one in given), "the categories of labelled samples")
-        return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks),), n_seen)
+        return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks, keys),), n_seen)
 
 
 def _of_column(table: Table, column: int) -> Any:

@@ -14,6 +14,7 @@ from sslart._art.row_keys import row_keys
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
+from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._mapping.base import Segment
 from sslart._mapping.evidence.design import BOXES_IN_GRAPH, BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of
@@ -307,6 +308,13 @@ class EvidenceMapping(CachesValues):
         vars(other)["network"] = network
         return other
 
+    def anew(self, network: Network, class_table: ClassTable, reservoir: LabelReservoir, seed: int) -> EvidenceMapping:
+        """Return the mapping of other boxes and labels, for which settings are chosen anew."""
+        mixtures = (DEFAULT_MIXTURE,) if len(reservoir) else ()
+        settings = self.settings._replace(seed=seed)
+        mapping = EvidenceMapping(settings, network, class_table, reservoir, mixtures)
+        return mapping._with_choice(is_last=True) if len(class_table.seen) > 1 else mapping
+
     def with_columns(self, network: Network, n_columns: int) -> EvidenceMapping:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
         return replace(self, network=network, reservoir=self.reservoir.with_columns(n_columns), chosen=None)
@@ -335,15 +343,15 @@ class EvidenceMapping(CachesValues):
         cls, state: dict[str, Any], settings: EvidenceSettings, network: Network, class_table: ClassTable
     ) -> EvidenceMapping:
         """Return the mapping of a saved state, after checking that it can be one."""
-        n_classes, seed = len(class_table.seen), state["seed"]
+        n_classes, seed = len(class_table.seen), saved_whole(state, "seed", 0, MAX_SEED - 1)
         left_out = state.get("left_out", AS_BEFORE)
         n_columns = network.encoder.n_columns
         reservoir = LabelReservoir()
         if state["reservoir"] is not None:
-            reservoir = LabelReservoir.from_state(state["reservoir"], n_columns, n_classes)
+            reservoir = LabelReservoir.from_state(state["reservoir"], n_columns, n_classes, seed)
             network.encoder.check(reservoir.whole().table)
         mixtures = tuple(_mixture(one) for one in state["mixtures"])
-        fits = bool(len(reservoir)) == bool(mixtures) == bool(n_classes) and type(seed) is int and 0 <= seed < 2**32
+        fits = bool(len(reservoir)) == bool(mixtures) == bool(n_classes)
         by_labels = state.get("settings_by_labels", True)  # files of before many classes have none
         n_in_graph = state.get("n_in_graph", BOXES_IN_OLD_GRAPH)
         fits = fits and left_out in (AS_BEFORE, LEFT_OUT) and type(by_labels) is bool
