@@ -35,6 +35,8 @@ struct Batch {
     Index* winners;         // out: the node that learnt each sample
     Index* predicted;       // out, or null: the class predicted for each labelled sample before it is learnt
     Index search_depth;     // T of that prediction, 0 for no limit
+    const std::uint8_t* predict_wanted;  // for which labelled samples, or null for all of them
+    double* gaps;           // out, or null: how far each sample lay from the box that it resonated with
     Index n_samples;
     Journal journal;
     Fits fits;
@@ -86,15 +88,18 @@ inline void associate(ClassMap& map, Index node, Index target) {
 // The node that resonates with the sample, kNone if none does. One-to-one: while the winner belongs to another class,
 // it is left out and vigilance is raised just above its match (match tracking). Vigilance only rises, so the nodes that
 // can still win come later in the ranking.
-inline Index resonance(Search& search, const ClassMap& map, Index target, const LearningParams& params) {
+// `first` is the first node that passed vigilance, whatever its class.
+inline Index resonance(Search& search, const ClassMap& map, Index target, const LearningParams& params, Index& first) {
     const bool tracks = params.one_to_one && target != kNone;
     Query query;
     query.vigilance = params.vigilance;
     Candidate last{};
+    first = kNone;
     for (query.depth = 1;; query.depth = std::min<Index>(16, 4 * query.depth)) {
         const std::vector<Candidate>& found = search.find(query);
         for (const Candidate& candidate : found) {
             if (candidate.match < query.vigilance) continue;
+            if (first == kNone) first = candidate.node;
             const Index label = map.labels[candidate.node];
             if (!tracks || label == kNone || label == target) return candidate.node;
             query.vigilance = candidate.match + params.match_tracking;
@@ -129,6 +134,21 @@ inline void record_fit(Search& search, const Boxes& boxes, const Fits& fits, Ind
     fits.extents[sample] = extent;
 }
 
+// How far a sample lies from a box, by the mean of its features; a side that no sample has reached yet counts nothing.
+inline double gap(const Sample& sample, const double* w, Index n_features) {
+    const double* a = sample.code();
+    auto missing = sample.missing().begin();
+    double sum = 0.0;
+    for (Index i = 0; i < n_features; ++i) {
+        if (missing != sample.missing().end() && *missing == i) {
+            ++missing;
+        } else if (w[i] + w[i + n_features] <= 1.0) {
+            sum += std::max(0.0, w[i] - a[i]) + std::max(0.0, w[i + n_features] - a[i + n_features]);
+        }
+    }
+    return sum / static_cast<double>(n_features - static_cast<Index>(sample.missing().size()));
+}
+
 // Learns from sample `next` on; stops early when a new node does not fit in the arrays or when it is interrupted.
 // Returns the index of the first sample that was not learnt.
 inline Index learn(Boxes& boxes, ClassMap& map, SearchCache& cache, const LearningParams& params, const Batch& batch,
@@ -139,10 +159,14 @@ inline Index learn(Boxes& boxes, ClassMap& map, SearchCache& cache, const Learni
         if (!interrupt.may_continue(boxes.n_nodes * width)) break;
         search.set_sample(batch.samples + next * boxes.n_features);
         const Index target = batch.targets[next];
-        const Index winner = resonance(search, map, target, params);
+        Index first;
+        const Index winner = resonance(search, map, target, params, first);
         if (winner == kNone && boxes.n_nodes == boxes.capacity) break;
-        if (batch.predicted && target != kNone) batch.predicted[next] = predict_class(search, map, batch.search_depth);
+        if (batch.predicted && target != kNone && (!batch.predict_wanted || batch.predict_wanted[next]))
+            batch.predicted[next] = predict_class(search, map, batch.search_depth);
         if (batch.fits.wanted && batch.fits.wanted[next]) record_fit(search, boxes, batch.fits, next);
+        if (batch.gaps && first != kNone)
+            batch.gaps[next] = gap(search.sample(), boxes.weight(first), boxes.n_features);
 
         const Index node = winner == kNone ? create_node(boxes, map) : winner;
         if (batch.journal.weights) {
