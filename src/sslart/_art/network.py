@@ -131,13 +131,16 @@ class Network:
         """Return the coded samples, and whether they must be learnt in parts: the encoder widens, or one is empty."""
         self.encoder.check(table)
         coded, beyond = self._encode(table)
-        return coded, beyond or not self.encoder.knows_features(table) or bool(self.empty(coded).any())
+        return coded, beyond or not self.encoder.knows_features(table) or self._has_empty(coded)
 
     def empty(self, coded: FloatArray) -> BoolArray:
         """Return which samples have values only in features that do not count, having shown one value so far."""
         if not self.encoder.constant:
             return np.zeros(len(coded), dtype=bool)
         return np.asarray(np.isnan(coded).all(axis=1))
+
+    def _has_empty(self, coded: FloatArray) -> bool:
+        return bool(self.encoder.constant) and bool(self.empty(coded).any())
 
     def _learn(
         self,
@@ -169,7 +172,8 @@ class Network:
                 self.encoder = wider
             n_before = self.nodes.n_nodes
             own = self._encode(table[rows])[0] if widen else coded
-            for part, is_empty in runs(self.empty(own)):
+            whole = [(slice(0, len(own)), False)]
+            for part, is_empty in runs(self.empty(own)) if self.encoder.constant else whole:
                 at = slice(rows.start + part.start, rows.start + part.stop)
                 learnt = LearnResult(nodes[at], predicted[at], fits.of(at))
                 if is_empty:
@@ -284,14 +288,14 @@ class Network:
             n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
             stop=stop_flag(),
         )
-        for row in np.flatnonzero(self.empty(samples)):  # every node matches alike
+        for row in np.flatnonzero(self.empty(samples)) if self.encoder.constant else ():  # every node matches alike
             first = np.flatnonzero((own_labels[: own.n_nodes] != UNLABELLED) | (not labelled_only))[:depth]
             nodes[row], matches[row] = np.pad(first, (0, depth - len(first)), constant_values=-1), 1.0
         return nodes, matches
 
     def check_known_features(self, samples: FloatArray) -> None:
         """Raise a ValueError where a coded sample has values only in features that the network has never met."""
-        if (self.encoder.lower <= self.encoder.upper).all():
+        if self.encoder.knows_all_ranges:
             return
         empty = np.isnan(samples).all(axis=1)
         if empty.any():
@@ -307,7 +311,11 @@ class Network:
         A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
         together. Where all samples learnt have one value of a feature, another value counts as one range away.
         """
-        return self.less_beyond(table, self.rank(table, choice, n_jobs=n_jobs)[1][:, 0])
+        self.encoder.check(table)
+        samples, beyond = self._encode(table)
+        self.check_known_features(samples)
+        matches = self.rank_coded(samples, choice, n_jobs=n_jobs)[1][:, 0]
+        return self.less_beyond(table, matches) if beyond or self.encoder.constant else np.clip(matches, 0.0, 1.0)
 
     def less_beyond(self, table: Table, matches: FloatArray) -> FloatArray:
         """Return the familiarity of samples, given the match of their best node."""

@@ -171,7 +171,8 @@ class Nodes:
             if stop[0]:
                 raise StoppedError
             self.grow(len(samples) - int(progress[0]))
-        self.n_nodes_stage1 += learnt.n_made_unlabelled(targets, n_nodes_before)
+        if self.n_nodes > n_nodes_before:
+            self.n_nodes_stage1 += learnt.n_made_unlabelled(targets, n_nodes_before)
 
     def learn_empty(
         self, targets: IntArray, params: LearningParams, learnt: LearnResult, predict_depth: int | None

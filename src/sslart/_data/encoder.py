@@ -219,6 +219,8 @@ class Encoder(CachesValues):
 
     def check(self, table: Table) -> None:
         """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
+        if not self.categorical and not table.categories:
+            return
         for column in (self.categorical ^ frozenset(table.categories)) - self.undecided.keys():
             name = f"Column {(table.names[column] if table.names else column)!r}"
             was, now = ("categorical", "numeric") if column in self.categorical else ("numeric", "categorical")
@@ -304,6 +306,11 @@ class Encoder(CachesValues):
         lower, upper = self.on_scale(np.array([self.lower, self.upper]))
         return lower, upper
 
+    @cached_property
+    def knows_all_ranges(self) -> bool:
+        """Whether a value is known of every feature."""
+        return bool((self.lower <= self.upper).all())
+
     def origin_and_span(self) -> tuple[FloatArray, FloatArray]:
         """Return where each feature starts on its scale and how far it reaches; NaN where no value is known yet."""
         return origin_and_span_of(*self.ends)
@@ -325,6 +332,8 @@ class Encoder(CachesValues):
 
     def knows_features(self, table: Table) -> bool:
         """Return whether every category of a table is known, what each column with a value is, and each constant."""
+        if not (self.constant or self.undecided or table.categories):
+            return True
         known = self._with_constants
         return known._with_new_features(table) is known and not self.n_off_constants(table).any()
 

@@ -15,7 +15,7 @@ def check_number(
 ) -> float:
     """Return a parameter as a float, or raise a ValueError that names its range."""
     inside = (
-        isinstance(value, Real)
+        (type(value) is float or isinstance(value, Real))
         and not isinstance(value, bool | np.bool_)
         and -1e300 < value < 1e300  # type: ignore[operator]
         and (float(value) > low if open_low else float(value) >= low)

@@ -144,7 +144,9 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         results = []
         segments = mapping.segments(codes, len(class_table.seen))
         for rows, choose in segments:
-            n_seen = max(len(class_table.seen), int(codes[: rows.stop].max(initial=UNLABELLED)) + 1)
+            n_seen = len(class_table.seen)
+            if n_seen < len(after.seen):
+                n_seen = max(n_seen, int(codes[: rows.stop].max(initial=UNLABELLED)) + 1)
             known = after.first(n_seen)
             own = shown.of(rows)
             network, result = network.learned(

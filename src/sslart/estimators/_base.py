@@ -48,7 +48,8 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     def _read(self, X: Any) -> Table:
         """Return X as a table for a fitted estimator."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
         undecided = self._networks()[0].encoder.undecided
         return read_samples(self, X, reset=False, categorical=self._categorical_columns(), undecided=undecided)
 
