@@ -17,6 +17,7 @@ from sslart._data.columns.features import (
     Category,
     Feature,
     are_features_of,
+    check_kinds,
     constant_places,
     constants_in,
     is_range,
@@ -219,17 +220,8 @@ class Encoder(CachesValues):
 
     def check(self, table: Table) -> None:
         """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
-        if not self.categorical and not table.categories:
-            return
-        for column in (self.categorical ^ frozenset(table.categories)) - self.undecided.keys():
-            name = f"Column {(table.names[column] if table.names else column)!r}"
-            was, now = ("categorical", "numeric") if column in self.categorical else ("numeric", "categorical")
-            if now == "numeric" and np.isnan(table.values[:, column]).all():
-                continue
-            raise ValueError(
-                f"{name} was {was} in the data first learnt and is {now} now. Give it the same type as then: for a "
-                "categorical column, the pandas dtype 'category', or strings or booleans."
-            )
+        if self.categorical or table.categories:
+            check_kinds(table, self.categorical, self.undecided)
 
     @cached_property
     def is_plain(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -65,6 +65,19 @@ def without_columns(table: Table, columns: Collection[int]) -> Table:
     kept = [column for column in range(table.values.shape[1]) if column not in columns]
     categories = {new: table.categories[old] for new, old in enumerate(kept) if old in table.categories}
     return Table(table.values[:, kept], categories)
+
+
+def check_kinds(table: Table, categorical: frozenset[int], undecided: Container[int]) -> None:
+    """Raise a ValueError where a column is numeric that was categorical before, or the reverse, unless undecided."""
+    for column in categorical ^ frozenset(table.categories):
+        name = f"Column {(table.names[column] if table.names else column)!r}"
+        was, now = ("categorical", "numeric") if column in categorical else ("numeric", "categorical")
+        if column in undecided or (now == "numeric" and np.isnan(table.values[:, column]).all()):
+            continue
+        raise ValueError(
+            f"{name} was {was} in the data first learnt and is {now} now. Give it the same type as then: for a "
+            "categorical column, the pandas dtype 'category', or strings or booleans."
+        )
 
 
 def are_features_of(
