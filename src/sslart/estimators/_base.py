@@ -13,12 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import LearningParams, Network
+from sslart._data.classes import ClassTable
 from sslart._data.columns.plan import NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.encoder import Encoder
-from sslart._data.ranks.choice import scaled_by, scaling_of
+from sslart._data.ranks.choice import first_encoder, scaling_of
 from sslart._data.ranks.tables import SCALINGS
-from sslart._data.samples import SampleReader, Table, read_samples
+from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
+from sslart._mapping.counts import CountsMapping
+from sslart._mapping.parts import MemberParts, ModelParts
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.changes import Reader
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number, check_option
@@ -77,6 +80,14 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     @abstractmethod
     def _held_by(self, reader: Reader) -> dict[str, Any]:
         """Return the attributes that refer to networks, with networks that keep a reader."""
+
+    @abstractmethod
+    def __sslart_parts__(self) -> ModelParts:
+        """Return what a fitted estimator is made of, for `sslart.merge`."""
+
+    @abstractmethod
+    def __sslart_take__(self, parts: ModelParts) -> None:
+        """Become a fitted estimator that is made of these parts, which nobody else may change."""
 
     def __sslart_state__(self) -> dict[str, Any]:
         """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays."""
@@ -145,12 +156,8 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
 
     def _first_encoder(self, table: Table, shown: slice | IntArray = slice(None), *, stream: bool) -> Encoder:
         """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
-        bounds = check_bounds(self._name, self.bounds, table.values.shape[1] - table.n_parts)
-        if bounds is not None:
-            lower, upper = (np.pad(side, (0, table.n_parts), constant_values=np.nan) for side in bounds)
-            bounds = lower, upper
-        encoder = Encoder.first(table, bounds, stream=stream)
-        return scaled_by(self._checked_scaling(), encoder, table[shown], bounds)
+        scaling = self._checked_scaling()
+        return first_encoder(self._name, table, shown, bounds=self.bounds, scaling=scaling, stream=stream)
 
     @property
     @reads
@@ -240,6 +247,14 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
 
     def _categorical_columns(self) -> frozenset[int]:
         return self._network.encoder.categorical
+
+    def __sslart_parts__(self) -> ModelParts:
+        member = MemberParts(self._network, ClassTable(), CountsMapping(), self._calibration)
+        return ModelParts(known_columns(self), (member,), member.class_table, self._calibration)
+
+    def __sslart_take__(self, parts: ModelParts) -> None:
+        vars(self).update(parts.columns)
+        self._network, self._calibration = parts.members[0].network, parts.calibration
 
     def __sslart_state__(self) -> dict[str, Any]:
         return {**super().__sslart_state__(), "network": self._network.to_state(), **state_of(self._calibration)}

@@ -119,7 +119,7 @@ class FuzzyARTMAP(ARTClassifier):
         """
         with draft_of(self) as (draft, _):
             table, labels = read_training(draft, X, y, gaps=False)
-            _refuse_gaps(labels)
+            refuse_gaps(int((~labels.known).sum()))
             draft._learning_params()
             order: Any = slice(None)
             if draft.shuffle:
@@ -142,7 +142,7 @@ class FuzzyARTMAP(ARTClassifier):
         return super().partial_fit(X, y, classes)
 
     def _partial_fit_table(self, table: Any, labels: Labels, *args: Any, **kwargs: Any) -> Any:
-        _refuse_gaps(labels)
+        refuse_gaps(int((~labels.known).sum()))
         return super()._partial_fit_table(table, labels, *args, **kwargs)
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
@@ -150,8 +150,8 @@ class FuzzyARTMAP(ARTClassifier):
         self._mapping = self._new_mapping()
 
 
-def _refuse_gaps(labels: Labels) -> None:
-    n_unlabelled = int((~labels.known).sum())
+def refuse_gaps(n_unlabelled: int) -> None:
+    """Raise a ValueError where samples have no label."""
     if n_unlabelled:
         raise ValueError(
             f"y has {n_unlabelled} unlabelled sample(s) (-1, None or NaN). FuzzyARTMAP needs a label for every sample: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +11,37 @@ from sslart._data.columns.outliers import find_outliers
 from sslart._data.encoder import Encoder
 from sslart._data.ranks.tables import AUTO, CATEGORY, RANGE, RANK, RankScale, RankTable
 from sslart._data.samples import Table
-from sslart._utils.arrays import FloatArray
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.params import check_bounds
 
 CROWDED = 0.1
 N_LOOKED_AT = 2000
+
+
+def first_encoder(
+    owner: str, table: Table, shown: slice | IntArray, *, bounds: Any, scaling: str, stream: bool
+) -> Encoder:
+    """Return the encoder of an estimator that has learnt nothing yet.
+
+    Parameters
+    ----------
+    owner : str
+        Class of the estimator, for messages.
+    table : Table
+        The samples of the first call.
+    shown : slice or array
+        The rows of the table, each as often as boxes learn it.
+    bounds : (lower, upper) or None
+        As the user gave them.
+    scaling : {"range", "rank", "auto"}
+    stream : bool
+        Whether further samples are expected.
+    """
+    limits = check_bounds(owner, bounds, table.values.shape[1] - table.n_parts)
+    if limits is not None:
+        lower, upper = (np.pad(side, (0, table.n_parts), constant_values=np.nan) for side in limits)
+        limits = lower, upper
+    return scaled_by(scaling, Encoder.first(table, limits, stream=stream), table[shown], limits)
 
 
 def scaled_by(scaling: str, encoder: Encoder, table: Table, bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
