@@ -83,8 +83,11 @@ def grown(
     with use_backend(engine):
         for rows in (slice(0, cut), slice(cut, None)):
             if len(samples[rows]):
-                learnt = network.learn(Table(samples[rows]), targets[rows], 3, params, predict_depth=depth)
-                seen += [learnt.nodes, learnt.predicted]
+                some = samples[rows, 0] <= 0.5
+                learnt = network.learn(
+                    Table(samples[rows]), targets[rows], 3, params, predict_depth=depth, predict_rows=some
+                )
+                seen += [learnt.nodes, learnt.predicted, learnt.gaps]
         for top in (1, 2, 5):
             seen += network.rank(Table(samples), params.choice, depth=top)
         if (targets >= 0).any():
@@ -282,6 +285,8 @@ def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str
         ({"progress": np.array([0, 9])}, "progress"),
         ({"progress": np.array([3, 0])}, "progress"),
         ({"fit_wanted": np.ones(2, dtype=np.uint8)}, "fits"),
+        ({"gaps": np.ones(1)}, "unlike lengths"),
+        ({"predict_wanted": np.ones(1, dtype=np.uint8)}, "unlike lengths"),
     ],
 )
 def test_kernel_refuses_arrays_that_do_not_fit(change: dict[str, Any], message: str) -> None:

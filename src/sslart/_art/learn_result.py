@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -72,20 +72,36 @@ class Fits:
 
 
 NO_FITS = Fits.none(0)
+NOT_MEASURED = np.empty(0)
 
 
 @dataclass(frozen=True)
 class LearnResult:
-    """What happened to each sample: the node that learnt it, the class predicted before (-1 for none), its fit then."""
+    """What happened to each sample.
+
+    Attributes
+    ----------
+    nodes : array
+        The node that learnt it.
+    predicted : array
+        The class predicted before, -1 for none; empty where nothing was predicted.
+    fits : Fits
+        Its fit then.
+    gaps : array
+        How far it lay from the first box that vigilance admits, by the mean of its features in the unit cube; NaN where
+        there was no such box. Empty where that was not measured.
+    """
 
     nodes: IntArray
     predicted: IntArray
     fits: Fits
+    gaps: FloatArray = field(default_factory=lambda: NOT_MEASURED)
 
     def of(self, rows: slice | IntArray) -> LearnResult:
-        """Return what happened to some of the samples; `predicted` may be empty where nothing was predicted."""
+        """Return what happened to some of the samples."""
         predicted = self.predicted[rows] if len(self.predicted) else self.predicted
-        return LearnResult(self.nodes[rows], predicted, self.fits.of(rows))
+        gaps = self.gaps[rows] if len(self.gaps) else self.gaps
+        return LearnResult(self.nodes[rows], predicted, self.fits.of(rows), gaps)
 
     def n_made_unlabelled(self, targets: IntArray, n_nodes_before: int) -> int:
         """Count the nodes that an unlabelled sample made: those it won that no sample had won before."""
@@ -97,5 +113,7 @@ class LearnResult:
         """Return what happened to the samples of several parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
-        nodes, predicted = (np.concatenate([getattr(one, name) for one in parts]) for name in ("nodes", "predicted"))
-        return cls(nodes, predicted, Fits.joined([one.fits for one in parts]))
+        nodes, predicted, gaps = (
+            np.concatenate([getattr(one, name) for one in parts]) for name in ("nodes", "predicted", "gaps")
+        )
+        return cls(nodes, predicted, Fits.joined([one.fits for one in parts]), gaps)

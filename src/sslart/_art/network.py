@@ -68,6 +68,8 @@ class Network:
         params : LearningParams
         predict_depth : int or None
             Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
+        predict_rows : array of bool of length n_samples, or None
+            The samples of which the labelled ones are predicted; None: all.
         measured : array of bool of length n_samples, or None
             The samples whose fit is measured before they are learnt; None: of none.
         stop : array of one uint8, or None
@@ -153,6 +155,7 @@ class Network:
         winners: IntArray | None = None,
         journal: Journal | None = None,
         predict_depth: int | None = None,
+        predict_rows: BoolArray | None = None,
         measured: BoolArray | None = None,
         stop: Any = None,
     ) -> LearnResult:
@@ -161,6 +164,7 @@ class Network:
         nodes = np.full(len(table), -1) if winners is None else winners
         predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
         fits = NO_FITS if measured is None else Fits.none(len(table))
+        gaps = np.full(len(table), np.nan)
         self._made = {}
         self.nodes.add_classes(n_classes)
         for rows, wider in segments:
@@ -175,7 +179,7 @@ class Network:
             whole = [(slice(0, len(own)), False)]
             for part, is_empty in runs(self.empty(own)) if self.encoder.constant else whole:
                 at = slice(rows.start + part.start, rows.start + part.stop)
-                learnt = LearnResult(nodes[at], predicted[at], fits.of(at))
+                learnt = LearnResult(nodes[at], predicted[at], fits.of(at), gaps[at])
                 if is_empty:
                     self.nodes.learn_empty(targets[at], params, learnt, predict_depth)
                     continue
@@ -185,7 +189,8 @@ class Network:
                     params,
                     learnt,
                     predict_depth=predict_depth,
-                    measured=None if measured is None else np.ascontiguousarray(measured[at]).view(np.uint8),
+                    predict_rows=_as_flags(predict_rows, at),
+                    measured=_as_flags(measured, at),
                     journal=journal,
                     stop=stop_flag() if stop is None else stop,
                 )
@@ -194,7 +199,7 @@ class Network:
             if beyond_range is not None:
                 fits.boxes[rows.start], fits.familiarity[rows.start], fits.extents[rows.start] = beyond_range
         self._made = {}
-        return LearnResult(nodes, predicted, fits)
+        return LearnResult(nodes, predicted, fits, gaps)
 
     def _fit(self, sample: Table, choice: float) -> tuple[int, float, float]:
         """Return the box of highest choice for one sample, the familiarity, and the sum of the sides of the box."""
@@ -362,3 +367,8 @@ class Network:
         network = cls(encoder)
         network.nodes = nodes
         return network
+
+
+def _as_flags(wanted: BoolArray | None, rows: slice) -> Any:
+    """Return which of some samples are wanted, as the backend takes it; None: no choice was made."""
+    return None if wanted is None else np.ascontiguousarray(wanted[rows]).view(np.uint8)

@@ -133,6 +133,7 @@ class Nodes:
         learnt: LearnResult,
         *,
         predict_depth: int | None,
+        predict_rows: Any,
         measured: Any,
         journal: Journal | None,
         stop: Any,
@@ -159,6 +160,8 @@ class Nodes:
                 winners=learnt.nodes,
                 predicted=None if predict_depth is None else learnt.predicted,
                 search_depth=predict_depth or NO_LIMIT,
+                predict_wanted=predict_rows,
+                gaps=learnt.gaps,
                 journal_weights=None if journal is None else journal.weights,
                 journal_support=None if journal is None else journal.support,
                 journal_counts=None if journal is None else journal.counts,
@@ -179,6 +182,8 @@ class Nodes:
     ) -> None:
         """Learn samples without a value that counts: they match every node alike, so that the first one wins."""
         for row, target in enumerate(targets.tolist()):
+            if self.n_nodes:
+                learnt.gaps[row] = 0.0
             if predict_depth is not None:
                 labels = self.labels[: self.n_nodes][: predict_depth or None]
                 learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)

@@ -92,6 +92,14 @@ def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: f
     return np.where(present, np.where(reached, np.rint(blend * GRID) / GRID, A), W_J)
 
 
+def gap(A: FloatArray, present: BoolArray, W_J: FloatArray) -> float:
+    """Return how far a sample lies from a box, by the mean of its features; a side not reached yet counts nothing."""
+    D = len(A) // 2
+    reached = W_J[:D] + W_J[D:] <= 1.0
+    counts = present & np.concatenate([reached, reached])
+    return float(np.maximum(0.0, W_J[counts] - A[counts]).sum() / present[:D].sum())
+
+
 def extent(W_J: FloatArray) -> float:
     """Return the sum of the sides of a box; a side that no sample has reached yet counts nothing."""
     D = len(W_J) // 2
@@ -172,6 +180,8 @@ def learn(
     winners: IntArray,
     predicted: IntArray | None,
     search_depth: int,
+    predict_wanted: Flags | None = None,
+    gaps: FloatArray | None = None,
     journal_weights: FloatArray | None,
     journal_support: IntArray | None,
     journal_counts: IntArray | None,
@@ -205,6 +215,10 @@ def learn(
         Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
     search_depth : int
         T of that prediction, 0 for no limit.
+    predict_wanted : array of length n_samples, or None
+        Not zero for the labelled samples that are predicted; None: all of them.
+    gaps : array of length n_samples, or None
+        Filled with how far each sample lay from the first node that passed vigilance; left as it is where none did.
     journal_weights, journal_support, journal_counts : arrays with a row per sample, or None
         Filled with the winner's row as it was before the sample.
     fit_wanted : array of length n_samples, or None
@@ -222,7 +236,7 @@ def learn(
         J = resonating_node(choices, matches, labels, target, vigilance, match_tracking, one_to_one)
         if J == NO_NODE and n_nodes == len(weights):
             return
-        if predicted is not None and target != UNLABELLED:
+        if predicted is not None and target != UNLABELLED and (predict_wanted is None or predict_wanted[i]):
             node = predicting_node(choices, labels, search_depth)
             predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
         wanted = fit_wanted is not None and bool(fit_wanted[i]) and n_nodes > 0
@@ -230,6 +244,10 @@ def learn(
             best = winner_among(np.ones(n_nodes, dtype=bool), choices)
             fit_nodes[i], fit_matches[i], fit_extents[i] = best, matches[best], extent(weights[best])
 
+        if gaps is not None:
+            first = resonating_node(choices, matches, labels, UNLABELLED, vigilance, match_tracking, one_to_one)
+            if first != NO_NODE:
+                gaps[i] = gap(A, present, weights[first])
         if J == NO_NODE:
             J = n_nodes
             weights[J], support[J], counts[J], labels[J] = 1.0, 0, 0, UNLABELLED
