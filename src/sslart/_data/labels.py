@@ -94,6 +94,8 @@ def read_labels(y: Any, table: Table) -> Labels:
         array, known = _read_objects(array)
     elif array.dtype.kind == "f":
         array, known = _read_floats(array)
+    elif array.dtype.kind == "i":
+        return Labels(array, np.asarray(array != UNLABELLED))
     else:
         known = np.ones(len(array), dtype=bool)
     if array.dtype.kind == "u":

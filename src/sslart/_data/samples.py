@@ -22,6 +22,7 @@ from sslart._utils.text import plural, printable_lines
 
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
 ALL = slice(None)
+FEW_VALUES = 4096
 
 
 @dataclass(frozen=True)
@@ -237,8 +238,12 @@ def _needs_no_check(X: Any) -> bool:
     """Return, at little cost, whether X is as the kernel wants it: streams bring samples one at a time."""
     if not (type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous):
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))
+    if X.size > FEW_VALUES:  # no array of flags for a large table
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(X.sum()))
+    if np.isfinite(X).all():
+        return True
+    return not np.isinf(X).any() and not np.isnan(X).all(axis=1).any()
 
 
 def _is_as_before(estimator: Any, X: NDArray[Any]) -> bool:
