@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
@@ -152,9 +152,12 @@ class NoveltyCalibration:
             keys = reduce(np.intersect1d, [keys for keys, _ in found])
             return FitRecords.of(keys, [fits.of(np.searchsorted(own, keys)) for own, fits in found], 0)
 
-        n_learnt = members[0].n_learnt
-        earlier = Deferred(records)
-        return cls(earlier, (), n_learnt, 1, n_learnt, _end_after(n_learnt))
+        return cls.of_records(Deferred(records), members[0].n_learnt)
+
+    @classmethod
+    def of_records(cls, records: Deferred[FitRecords], n_learnt: int) -> NoveltyCalibration:
+        """Return the calibration of a model that has learnt so many samples, all fits being of the same block 0."""
+        return cls(records, (), n_learnt, 1, n_learnt, _end_after(n_learnt))
 
     @cached_property
     def records(self) -> FitRecords:
@@ -204,12 +207,18 @@ class NoveltyCalibration:
 
         A box that has grown since fits every sample worse, by as much as it has grown.
         """
+        return np.sort(self.up_to_date(networks).familiarity)
+
+    def up_to_date(self, networks: Sequence[Network]) -> FitRecords:
+        """Return the fits that count, as they are with the networks as they are now."""
         used = self.records.rows(self.records.blocks < self.block)
+        extents = np.stack([network.extents(used.boxes[:, one]) for one, network in enumerate(networks)], axis=1)
         grown = [
-            (network.extents(used.boxes[:, member]) - used.extents[:, member]) / network.nodes.n_features
+            (extents[:, member] - used.extents[:, member]) / network.nodes.n_features
             for member, network in enumerate(networks)
         ]
-        return np.sort(np.clip(used.familiarity - np.mean(grown, axis=0), 0.0, 1.0))
+        familiarity = np.clip(used.familiarity - np.mean(grown, axis=0), 0.0, 1.0)
+        return replace(used, familiarity=familiarity, extents=extents)
 
     def _parts_of_next(self, n_samples: int) -> list[tuple[slice, float]]:
         """Divide the next samples at the ends of blocks; return each part, and which share of it is measured."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,6 +55,27 @@ class ClassTable(CachesValues):
                 "all strings or all booleans: convert the new ones to the kind used before."
             )
         return table
+
+    @classmethod
+    def joined(cls, tables: Sequence[ClassTable]) -> ClassTable:
+        """Return the table of the classes of several models, sorted: the same in every order of them."""
+        seen, declared = (
+            {label for table in tables for label in getattr(table, name)} for name in ("seen", "declared")
+        )
+        both = cls()._checked(cls(tuple(seen), tuple(declared)))
+        if both.has_minus_one():
+            for table in tables:
+                if not table.has_minus_one() and {*table.seen, *table.declared} - {1}:
+                    raise ValueError(
+                        "-1 is a class in one part of the data and means unlabelled in another. Write None or NaN for "
+                        "unlabelled samples in all of them, or name the classes: partial_fit(X, y, classes=...)."
+                    )
+        return cls(tuple(sorted(seen)), tuple(sorted(declared)))
+
+    def codes_in(self, other: ClassTable) -> IntArray:
+        """Return for each code the code of its class in another table, which must have it."""
+        place = {label: code for code, label in enumerate(other.seen)}
+        return np.array([place[label] for label in self.seen], dtype=np.int64)
 
     def check_kind(self, labels: Labels) -> None:
         """Raise a ValueError where labels are of another kind than the classes, and so can never be among them."""

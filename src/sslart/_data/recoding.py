@@ -6,6 +6,7 @@ import numpy as np
 
 from sslart._data.columns.features import Feature
 from sslart._data.encoder import GRID, Encoder
+from sslart._data.ranks.tables import RankTable, same_scale
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -22,7 +23,8 @@ def recode_boxes(
     met : array of shape (n_nodes, n_constant)
         Whether each box has met a value of each constant feature of this encoder.
     wider : Encoder
-        An encoder made by widening this one. Constant features may have become features, or features constant.
+        An encoder made by widening this one, or joined from it and others. Constant features may have become features,
+        or features constant.
 
     Returns
     -------
@@ -36,6 +38,9 @@ def recode_boxes(
     new_upper = np.zeros_like(new_lower)
     new_lower[:, kept], new_upper[:, kept] = lower[:, old], upper[:, old]
     differ = (encoder.lower[old] != wider.lower[kept]) | (encoder.upper[old] != wider.upper[kept])
+    if encoder.ranks is not wider.ranks:
+        before_and_after = zip(old.tolist(), kept.tolist(), strict=True)
+        differ |= [not same_scale(_scale_of(encoder, one), _scale_of(wider, other)) for one, other in before_and_after]
     changed, before = kept[differ], old[differ]
     reached = lower[:, before] <= upper[:, before]
     for sides, new_sides, step in ((lower, new_lower, -1.0), (upper, new_upper, 1.0)):
@@ -62,6 +67,10 @@ def recode_boxes(
     for place, feature in enumerate(wider.constant):
         new_met[:, place] = has_met(feature)
     return new_lower, new_upper, new_met
+
+
+def _scale_of(encoder: Encoder, place: int) -> RankTable | None:
+    return None if encoder.ranks is None else encoder.ranks.tables.get(place)
 
 
 def _coded_outward(encoder: Encoder, units: FloatArray, features: IntArray, step: float) -> FloatArray:

@@ -65,6 +65,13 @@ class VotingRecord:
             np.pad(self.trials, (0, further)) + other.trials,
         )
 
+    def recoded(self, codes: IntArray, n_classes: int) -> VotingRecord:
+        """Return the record with other class codes: the new code of each code, and how many there are."""
+        successes = np.zeros((len(self.successes), n_classes), dtype=np.int64)
+        trials = np.zeros(n_classes, dtype=np.int64)
+        successes[:, codes], trials[codes] = self.successes, self.trials
+        return VotingRecord(successes, trials)
+
     def weights(self, table: ClassTable) -> FloatArray:
         """Return We_c^m = NCS_c^m / TNS_c, classes sorted; the share over all classes where a class had no sample."""
         overall = self.successes.sum(axis=1, keepdims=True) / max(int(self.trials.sum()), 1)

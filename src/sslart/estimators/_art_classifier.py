@@ -16,11 +16,12 @@ from sslart._art.network import NO_LIMIT, Network
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.presentations import Presentations
-from sslart._data.samples import Table
+from sslart._data.samples import Table, known_columns
 from sslart._data.training import check_has_label
 from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.model_view import MemberView, ModelView
+from sslart._mapping.parts import MemberParts, ModelParts
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.changes import Changes, Reader
 from sslart.estimators._base import ARTEstimator
@@ -250,6 +251,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     def _add_columns(self, is_category: Sequence[bool]) -> None:
         super()._add_columns(is_category)
         self._mapping = self._mapping.with_columns(self._network, len(is_category))
+
+    def __sslart_parts__(self) -> ModelParts:
+        own = MemberParts(self._network, self._class_table, self._mapping_to_update(), self._calibration)
+        return ModelParts(known_columns(self), (own,), self._class_table, self._calibration)
+
+    def __sslart_take__(self, parts: ModelParts) -> None:
+        super().__sslart_take__(parts)
+        self._class_table, self._mapping = parts.class_table, parts.members[0].mapping
 
     def __sslart_state__(self) -> dict[str, Any]:
         return {**super().__sslart_state__(), **self._class_table.to_state()}

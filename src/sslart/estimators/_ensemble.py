@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import Network
+from sslart._data.samples import known_columns
 from sslart._data.training import check_has_label
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord
 from sslart._mapping.model_view import MemberView, ModelView
+from sslart._mapping.parts import ModelParts
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.changes import Reader
 from sslart._utils.params import check_option, check_whole
@@ -224,6 +227,32 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
         """
         table = self._read(X)
         return self._view().score_samples(table)
+
+    def __sslart_parts__(self) -> ModelParts:
+        members = []
+        for member in self._drafts_of_members():
+            (own,) = member.__sslart_parts__().members
+            members.append(replace(own, seed=member.random_state))
+        return ModelParts(known_columns(self), tuple(members), self._class_table, self._calibration, self._record)
+
+    def __sslart_take__(self, parts: ModelParts) -> None:
+        assert parts.record is not None
+        members = []
+        for one in parts.members:
+            assert one.seed is not None
+            members.append(self._new_member(one.seed))
+            members[-1].__sslart_take__(ModelParts(parts.columns, (one,), one.class_table, one.calibration))
+        vars(self).update(parts.columns)
+        self._class_table, self._calibration, self._record = parts.class_table, parts.calibration, parts.record
+        self.estimators_ = members
+
+    def _drafts_of_members(self) -> list[SSLART]:
+        """Return drafts of the members, with the parameters that the ensemble has now."""
+        drafts = [shallow_copy(member) for member in self.estimators_]
+        for member in drafts:
+            for name in MEMBER_PARAMETERS:
+                setattr(member, name, getattr(self, name))
+        return drafts
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")

@@ -23,9 +23,9 @@ from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.changes import Changes
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
-from sslart.estimators._ensemble import MEMBER_PARAMETERS, VOTINGS, Ensemble
+from sslart.estimators._ensemble import VOTINGS, Ensemble
 from sslart.estimators._novelty import calibration_after, calibration_of, settled, state_of
-from sslart.estimators._published import draft_of, shallow_copy
+from sslart.estimators._published import draft_of
 from sslart.estimators._sslart import EVIDENCE, SSLART, stage_order
 
 
@@ -308,14 +308,6 @@ class WESSLART(Ensemble):
         """Return the class index that each member votes for, without a limit of the search."""
         members = self._view().members
         return np.array([member.label_of(member.first_labelled(member.encode(table))) for member in members])
-
-    def _drafts_of_members(self) -> list[SSLART]:
-        """Return drafts of the members, with the parameters that the ensemble has now."""
-        drafts = [shallow_copy(member) for member in self.estimators_]
-        for member in drafts:
-            for name in MEMBER_PARAMETERS:
-                setattr(member, name, getattr(self, name))
-        return drafts
 
     def _check_parameters(self) -> None:
         check_whole(self._name, "n_members", self.n_members)

@@ -60,11 +60,7 @@ class RankTable(CachesValues):
             return None
         middle = np.cumsum(counts) - counts / 2.0
         positions = (middle - middle[0]) / (middle[-1] - middle[0])
-        if len(distinct) > MAX_KNOTS:
-            evenly = np.searchsorted(positions, np.linspace(0.0, 1.0, MAX_KNOTS))
-            kept = np.unique(np.minimum(evenly, len(distinct) - 1))
-            distinct, positions = distinct[kept], positions[kept]
-        return cls(distinct, positions)
+        return thinned(distinct, positions)
 
     @cached_property
     def reach(self) -> tuple[float, float]:
@@ -136,6 +132,22 @@ class RankTable(CachesValues):
         positions = self.at(values)
         without = RankTable(values, (positions - positions[0]) / (positions[-1] - positions[0]))
         return abs(end - others) / without.reach[0 if is_low else 1]
+
+
+def same_scale(one: RankTable | None, other: RankTable | None) -> bool:
+    """Return whether a feature has the same scale by rank in two places, or none in both."""
+    if one is None or other is None:
+        return one is other
+    return one is other or (np.array_equal(one.values, other.values) and np.array_equal(one.positions, other.positions))
+
+
+def thinned(values: FloatArray, positions: FloatArray) -> RankTable:
+    """Return the table of some knots: of too many, some that lie at even distances on the scale."""
+    if len(values) > MAX_KNOTS:
+        evenly = np.searchsorted(positions, np.linspace(0.0, 1.0, MAX_KNOTS))
+        kept = np.unique(np.minimum(evenly, len(values) - 1))
+        values, positions = values[kept], positions[kept]
+    return RankTable(values, positions)
 
 
 def _on_stretches(values: FloatArray, stretches: FloatArray) -> FloatArray:

@@ -1,0 +1,1 @@
+"""What several models know of their data, joined: encoders, scales, columns. The order of models is irrelevant."""
