@@ -17,14 +17,15 @@ using namespace sslart;
 
 namespace {
 
-void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> norms, Array<Index, 1> support,
-                 Array<Index, 2> counts, Array<Index, 1> labels, Array<Index, 1> progress, double vigilance,
+template <class Count>
+void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> norms, Array<Count, 1> support,
+                 Array<Count, 2> counts, Array<Index, 1> labels, Array<Index, 1> progress, double vigilance,
                  double choice, double learning_rate, double match_tracking, bool one_to_one,
                  Array<const double, 2> samples, Array<const Index, 1> targets, Array<Index, 1> winners,
                  std::optional<Array<Index, 1>> predicted, Index search_depth,
                  std::optional<Array<const std::uint8_t, 1>> predict_wanted, std::optional<Array<double, 1>> gaps,
-                 std::optional<Array<double, 2>> journal_weights, std::optional<Array<Index, 1>> journal_support,
-                 std::optional<Array<Index, 2>> journal_counts, std::optional<Array<const std::uint8_t, 1>> fit_wanted,
+                 std::optional<Array<double, 2>> journal_weights, std::optional<Array<Count, 1>> journal_support,
+                 std::optional<Array<Count, 2>> journal_counts, std::optional<Array<const std::uint8_t, 1>> fit_wanted,
                  std::optional<Array<Index, 1>> fit_nodes, std::optional<Array<double, 1>> fit_matches,
                  std::optional<Array<double, 1>> fit_extents, StopFlag stop) {
     const Index capacity = static_cast<Index>(weights.shape(0));
@@ -55,9 +56,9 @@ void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> 
         require(targets.data()[i] >= kNone && targets.data()[i] < n_classes, "a target that is no class");
 
     Boxes boxes{weights.data(), norms.data(), *n_nodes, capacity, n_features};
-    ClassMap map{support.data(), counts.data(), labels.data(), n_classes};
+    ClassMap<Count> map{support.data(), counts.data(), labels.data(), n_classes};
     const LearningParams params{vigilance, choice, learning_rate, match_tracking, one_to_one};
-    const Batch batch{
+    const Batch<Count> batch{
         samples.data(),
         targets.data(),
         winners.data(),
@@ -126,6 +127,20 @@ void row_keys_batch(Array<const double, 2> matrix, Array<const std::uint64_t, 1>
              keys.data());
 }
 
+template <class Count>
+void bind_learn(nb::module_& module) {
+    module.def("learn", &learn_batch<Count>, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(),
+               "support"_a.noconvert(), "counts"_a.noconvert(), "labels"_a.noconvert(), "progress"_a.noconvert(),
+               nb::kw_only(), "vigilance"_a, "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a,
+               "samples"_a.noconvert(), "targets"_a.noconvert(), "winners"_a.noconvert(),
+               "predicted"_a.noconvert().none(), "search_depth"_a, "predict_wanted"_a.noconvert().none() = nb::none(),
+               "gaps"_a.noconvert().none() = nb::none(), "journal_weights"_a.noconvert().none(),
+               "journal_support"_a.noconvert().none(), "journal_counts"_a.noconvert().none(),
+               "fit_wanted"_a.noconvert().none() = nb::none(), "fit_nodes"_a.noconvert().none() = nb::none(),
+               "fit_matches"_a.noconvert().none() = nb::none(), "fit_extents"_a.noconvert().none() = nb::none(),
+               "stop"_a.noconvert());
+}
+
 }  // namespace
 
 NB_MODULE(_kernel, module) {
@@ -143,16 +158,8 @@ NB_MODULE(_kernel, module) {
     module.def("encode", &encode_batch, "matrix"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
                "coded"_a.noconvert());
     module.def("row_keys", &row_keys_batch, "matrix"_a.noconvert(), "factors"_a.noconvert(), "keys"_a.noconvert());
-    module.def("learn", &learn_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(),
-               "support"_a.noconvert(), "counts"_a.noconvert(), "labels"_a.noconvert(), "progress"_a.noconvert(),
-               nb::kw_only(), "vigilance"_a, "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a,
-               "samples"_a.noconvert(), "targets"_a.noconvert(), "winners"_a.noconvert(),
-               "predicted"_a.noconvert().none(), "search_depth"_a, "predict_wanted"_a.noconvert().none() = nb::none(),
-               "gaps"_a.noconvert().none() = nb::none(), "journal_weights"_a.noconvert().none(),
-               "journal_support"_a.noconvert().none(), "journal_counts"_a.noconvert().none(),
-               "fit_wanted"_a.noconvert().none() = nb::none(), "fit_nodes"_a.noconvert().none() = nb::none(),
-               "fit_matches"_a.noconvert().none() = nb::none(), "fit_extents"_a.noconvert().none() = nb::none(),
-               "stop"_a.noconvert());
+    bind_learn<Index>(module);
+    bind_learn<double>(module);
     module.def("rank", &rank_batch, "cache"_a, "weights"_a.noconvert(), "norms"_a.noconvert(), "labels"_a.noconvert(),
                "n_nodes"_a, nb::kw_only(), "choice"_a, "labelled_only"_a, "samples"_a.noconvert(),
                "nodes"_a.noconvert(), "matches"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());

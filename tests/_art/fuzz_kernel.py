@@ -42,6 +42,7 @@ def configuration(seed: int) -> dict:
             learning_rate=float(random.choice([1, 1, 0.9, 0.5, 0.1])),
             match_tracking=float(random.choice([1e-6, 0, 0.01])),
             one_to_one=bool(random.rand() < 0.5),
+            half_life=[None, None, 1.0, 10.0, 33.3][random.randint(5)],
         ),
         "cut": int(random.randint(0, n_samples + 1)),
         "predict_depth": [None, 0, 1, 3][random.randint(4)],

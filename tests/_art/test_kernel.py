@@ -33,6 +33,7 @@ rules = st.builds(
     learning_rate=st.sampled_from([1.0, 0.5, 0.3, 0.1]),
     match_tracking=st.sampled_from([1e-6, 0.0, 0.01]),
     one_to_one=st.booleans(),
+    half_life=st.sampled_from([None, 1.0, 7.5, 40.0]),  # supports and counts are floats where it is given
 )
 
 
@@ -285,6 +286,7 @@ def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str
         ({"progress": np.array([0, 9])}, "progress"),
         ({"progress": np.array([3, 0])}, "progress"),
         ({"fit_wanted": np.ones(2, dtype=np.uint8)}, "fits"),
+        ({"support": np.empty(4), "counts": np.empty((3, 1))}, "unlike lengths"),
         ({"gaps": np.ones(1)}, "unlike lengths"),
         ({"predict_wanted": np.ones(1, dtype=np.uint8)}, "unlike lengths"),
     ],

@@ -15,10 +15,11 @@
 namespace sslart {
 
 // A node as it was before a sample changed it: lets the caller undo an interrupted call.
+template <class Count>
 struct Journal {
     double* weights;  // samples × 2·features, or null to keep none
-    Index* support;
-    Index* counts;
+    Count* support;
+    Count* counts;
 };
 
 // How well samples fitted the nodes before they were learnt.
@@ -29,6 +30,7 @@ struct Fits {
     double* extents;             // out: the sum of the sides of its box
 };
 
+template <class Count>
 struct Batch {
     const double* samples;  // samples × features, coded to [0, 1]; NaN where missing
     const Index* targets;   // class codes, kNone where unlabelled
@@ -38,7 +40,7 @@ struct Batch {
     const std::uint8_t* predict_wanted;  // for which labelled samples, or null for all of them
     double* gaps;           // out, or null: how far each sample lay from the box that it resonated with
     Index n_samples;
-    Journal journal;
+    Journal<Count> journal;
     Fits fits;
 };
 
@@ -69,19 +71,21 @@ inline void adapt(const Sample& sample, double beta, double* w, Index n_features
     norm = sum;
 }
 
-inline Index create_node(Boxes& boxes, ClassMap& map) {
+template <class Count>
+Index create_node(Boxes& boxes, ClassMap<Count>& map) {
     const Index node = boxes.n_nodes++;
     std::fill_n(boxes.weight(node), 2 * boxes.n_features, 1.0);
     map.support[node] = 0;
-    std::fill_n(map.count(node), map.n_classes, Index{0});
+    std::fill_n(map.count(node), map.n_classes, Count{0});
     map.labels[node] = kNone;
     return node;
 }
 
-inline void associate(ClassMap& map, Index node, Index target) {
-    const Index count = ++map.count(node)[target];
+template <class Count>
+void associate(ClassMap<Count>& map, Index node, Index target) {
+    const Count count = ++map.count(node)[target];
     const Index label = map.labels[node];
-    const Index leading = label == kNone ? 0 : map.count(node)[label];
+    const Count leading = label == kNone ? Count{0} : map.count(node)[label];
     if (count > leading || (count == leading && target < label)) map.labels[node] = target;
 }
 
@@ -89,7 +93,7 @@ inline void associate(ClassMap& map, Index node, Index target) {
 // it is left out and vigilance is raised just above its match (match tracking). Vigilance only rises, so the nodes that
 // can still win come later in the ranking.
 // `first` is the first node that passed vigilance, whatever its class.
-inline Index resonance(Search& search, const ClassMap& map, Index target, const LearningParams& params, Index& first) {
+inline Index resonance(Search& search, const Index* labels, Index target, const LearningParams& params, Index& first) {
     const bool tracks = params.one_to_one && target != kNone;
     Query query;
     query.vigilance = params.vigilance;
@@ -100,7 +104,7 @@ inline Index resonance(Search& search, const ClassMap& map, Index target, const 
         for (const Candidate& candidate : found) {
             if (candidate.match < query.vigilance) continue;
             if (first == kNone) first = candidate.node;
-            const Index label = map.labels[candidate.node];
+            const Index label = labels[candidate.node];
             if (!tracks || label == kNone || label == target) return candidate.node;
             query.vigilance = candidate.match + params.match_tracking;
         }
@@ -111,14 +115,14 @@ inline Index resonance(Search& search, const ClassMap& map, Index target, const 
 }
 
 // The class predicted for the sample: that of the first labelled node among the `search_depth` best.
-inline Index predict_class(Search& search, const ClassMap& map, Index search_depth) {
+inline Index predict_class(Search& search, const Index* labels, Index search_depth) {
     Query query;
     if (search_depth > 0)
         query.depth = search_depth;
     else
-        query.labels = map.labels;
+        query.labels = labels;
     for (const Candidate& candidate : search.find(query))
-        if (map.labels[candidate.node] != kNone) return map.labels[candidate.node];
+        if (labels[candidate.node] != kNone) return labels[candidate.node];
     return kNone;
 }
 
@@ -151,8 +155,9 @@ inline double gap(const Sample& sample, const double* w, Index n_features) {
 
 // Learns from sample `next` on; stops early when a new node does not fit in the arrays or when it is interrupted.
 // Returns the index of the first sample that was not learnt.
-inline Index learn(Boxes& boxes, ClassMap& map, SearchCache& cache, const LearningParams& params, const Batch& batch,
-                   Index next, Interrupt& interrupt) {
+template <class Count>
+Index learn(Boxes& boxes, ClassMap<Count>& map, SearchCache& cache, const LearningParams& params,
+            const Batch<Count>& batch, Index next, Interrupt& interrupt) {
     Search search(Purpose::kLearn, params.choice, cache, boxes);
     const Index width = 2 * boxes.n_features;
     for (; next < batch.n_samples; ++next) {
@@ -160,10 +165,10 @@ inline Index learn(Boxes& boxes, ClassMap& map, SearchCache& cache, const Learni
         search.set_sample(batch.samples + next * boxes.n_features);
         const Index target = batch.targets[next];
         Index first;
-        const Index winner = resonance(search, map, target, params, first);
+        const Index winner = resonance(search, map.labels, target, params, first);
         if (winner == kNone && boxes.n_nodes == boxes.capacity) break;
         if (batch.predicted && target != kNone && (!batch.predict_wanted || batch.predict_wanted[next]))
-            batch.predicted[next] = predict_class(search, map, batch.search_depth);
+            batch.predicted[next] = predict_class(search, map.labels, batch.search_depth);
         if (batch.fits.wanted && batch.fits.wanted[next]) record_fit(search, boxes, batch.fits, next);
         if (batch.gaps && first != kNone)
             batch.gaps[next] = gap(search.sample(), boxes.weight(first), boxes.n_features);

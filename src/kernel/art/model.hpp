@@ -19,13 +19,15 @@ struct Boxes {
     double* weight(Index node) const { return weights + node * 2 * n_features; }
 };
 
+// Count: whole numbers, or double where samples count less as they age.
+template <class Count>
 struct ClassMap {
-    Index* support;  // number of samples learnt, per node
-    Index* counts;   // nodes × classes: F of the one-to-many mapping
+    Count* support;  // number of samples learnt, per node
+    Count* counts;   // nodes × classes: F of the one-to-many mapping
     Index* labels;   // argmax of the counts, kNone where there are none
     Index n_classes;
 
-    Index* count(Index node) const { return counts + node * n_classes; }
+    Count* count(Index node) const { return counts + node * n_classes; }
 };
 
 struct LearningParams {

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sslart._art.reduction.renaming import DROPPED, both, renamed
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
 
@@ -18,13 +19,14 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True)
 class LearningParams:
-    """How a network learns: ρ, α, β, δ, and whether a node serves one class only."""
+    """How a network learns: ρ, α, β, δ, whether a node serves one class only, and when a sample counts half."""
 
     vigilance: float
     choice: float
     learning_rate: float
     match_tracking: float = 0.0
     one_to_one: bool = False
+    half_life: float | None = None
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Fits:
     Attributes
     ----------
     boxes : array
-        The box of highest choice, -1 where the fit was not measured or there was no box.
+        The box of highest choice, -1 where the fit was not measured or there was no box, -2 where it was dropped since.
     familiarity : array
         The match of that box, less what the sample lay beyond the learnt range.
     extents : array
@@ -59,6 +61,10 @@ class Fits:
         """Return the fits of some samples; of none where none was measured."""
         return self if not len(self.boxes) else Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
 
+    def renamed(self, into: IntArray | None) -> Fits:
+        """Return the fits after boxes have been dropped or joined: see `renaming.renamed`."""
+        return self if into is None else Fits(renamed(self.boxes, into, DROPPED), self.familiarity, self.extents)
+
     def arguments(self, wanted: Any) -> dict[str, Any]:
         """Return what a backend needs to measure the fits of the samples that are wanted; None: of none."""
         if wanted is None:
@@ -82,7 +88,7 @@ class LearnResult:
     Attributes
     ----------
     nodes : array
-        The node that learnt it.
+        The node that learnt it, by its index now; -1 where it has been dropped since.
     predicted : array
         The class predicted before, -1 for none; empty where nothing was predicted.
     fits : Fits
@@ -90,18 +96,28 @@ class LearnResult:
     gaps : array
         How far it lay from the first box that vigilance admits, by the mean of its features in the unit cube; NaN where
         there was no such box. Empty where that was not measured.
+    into : array or None
+        The index now of each node that there was before, -1 where it was dropped; None where no index has changed.
     """
 
     nodes: IntArray
     predicted: IntArray
     fits: Fits
     gaps: FloatArray = field(default_factory=lambda: NOT_MEASURED)
+    into: IntArray | None = None
 
     def of(self, rows: slice | IntArray) -> LearnResult:
         """Return what happened to some of the samples."""
         predicted = self.predicted[rows] if len(self.predicted) else self.predicted
         gaps = self.gaps[rows] if len(self.gaps) else self.gaps
-        return LearnResult(self.nodes[rows], predicted, self.fits.of(rows), gaps)
+        return LearnResult(self.nodes[rows], predicted, self.fits.of(rows), gaps, self.into)
+
+    def renamed(self, into: IntArray | None) -> LearnResult:
+        """Return the same after nodes have been dropped or joined: see `renaming.renamed`."""
+        if into is None:
+            return self
+        nodes, fits, both_into = renamed(self.nodes, into), self.fits.renamed(into), both(self.into, into)
+        return LearnResult(nodes, self.predicted, fits, self.gaps, both_into)
 
     def n_made_unlabelled(self, targets: IntArray, n_nodes_before: int) -> int:
         """Count the nodes that an unlabelled sample made: those it won that no sample had won before."""
@@ -113,7 +129,12 @@ class LearnResult:
         """Return what happened to the samples of several parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
+        into, renamed_parts = None, []
+        for part in reversed(parts):
+            renamed_parts.append(part.renamed(into))
+            into = both(part.into, into)
+        parts = renamed_parts[::-1]
         nodes, predicted, gaps = (
             np.concatenate([getattr(one, name) for one in parts]) for name in ("nodes", "predicted", "gaps")
         )
-        return cls(nodes, predicted, Fits.joined([one.fits for one in parts]), gaps)
+        return cls(nodes, predicted, Fits.joined([one.fits for one in parts]), gaps, into)

@@ -10,6 +10,7 @@ import numpy as np
 from sslart._art.backend import backend, encode
 from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, StoppedError
 from sslart._art.nodes import NO_LIMIT, Journal, Nodes, runs
+from sslart._art.reduction.fading import Fading, pieces
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
@@ -103,6 +104,7 @@ class Network:
             return self, self.learn(table, targets, n_classes, params, **how)
         samples = self._to_learn(table)
         n_nodes, reshapes = self.nodes.n_nodes, samples[1] or n_classes > self.nodes.n_classes
+        reshapes = reshapes or self._fades(len(table), params)
         is_quick = len(table) <= MAX_IN_PLACE and len(table) < n_nodes and not reshapes
         if changes is None or not is_quick or not changes.begin(self.readers):
             copy = self.copy()
@@ -134,6 +136,13 @@ class Network:
         self.encoder.check(table)
         coded, beyond = self._encode(table)
         return coded, beyond or not self.encoder.knows_features(table) or self._has_empty(coded)
+
+    def _fades(self, n_samples: int, params: LearningParams) -> bool:
+        """Return whether supports and counts fade, or start to, while so many samples are learnt."""
+        if params.half_life is None:
+            return False
+        n_learnt = self.nodes.n_learnt
+        return n_learnt is None or Fading(params.half_life).is_due(n_learnt, n_samples)
 
     def empty(self, coded: FloatArray) -> BoolArray:
         """Return which samples have values only in features that do not count, having shown one value so far."""
@@ -167,6 +176,10 @@ class Network:
         gaps = np.full(len(table), np.nan)
         self._made = {}
         self.nodes.add_classes(n_classes)
+        fading = None if params.half_life is None else Fading(params.half_life)
+        if fading is not None:
+            self.nodes.start_to_fade()
+        parts: list[LearnResult] = []
         for rows, wider in segments:
             beyond_range = None
             if wider is not self.encoder:
@@ -174,32 +187,34 @@ class Network:
                     beyond_range = self._fit(table[rows.start : rows.start + 1], params.choice)
                 self.nodes.recode(self.encoder, wider)
                 self.encoder = wider
-            n_before = self.nodes.n_nodes
             own = self._encode(table[rows])[0] if widen else coded
             whole = [(slice(0, len(own)), False)]
             for part, is_empty in runs(self.empty(own)) if self.encoder.constant else whole:
-                at = slice(rows.start + part.start, rows.start + part.stop)
-                learnt = LearnResult(nodes[at], predicted[at], fits.of(at), gaps[at])
-                if is_empty:
-                    self.nodes.learn_empty(targets[at], params, learnt, predict_depth)
-                    continue
-                self.nodes.learn(
-                    own[part],
-                    targets[at],
-                    params,
-                    learnt,
-                    predict_depth=predict_depth,
-                    predict_rows=_as_flags(predict_rows, at),
-                    measured=_as_flags(measured, at),
-                    journal=journal,
-                    stop=stop_flag() if stop is None else stop,
-                )
-            if self.encoder.constant:
-                self.nodes.meet(nodes[rows], self.encoder.has_constants(table[rows]), n_before, journal)
-            if beyond_range is not None:
-                fits.boxes[rows.start], fits.familiarity[rows.start], fits.extents[rows.start] = beyond_range
+                for piece, fades in pieces(part, fading, self.nodes.n_learnt):
+                    at, n_before = slice(rows.start + piece.start, rows.start + piece.stop), self.nodes.n_nodes
+                    learnt = LearnResult(nodes[at], predicted[at], fits.of(at), gaps[at])
+                    if is_empty:
+                        self.nodes.learn_empty(targets[at], params, learnt, predict_depth)
+                    else:
+                        self.nodes.learn(
+                            own[piece],
+                            targets[at],
+                            params,
+                            learnt,
+                            predict_depth=predict_depth,
+                            predict_rows=_as_flags(predict_rows, at),
+                            measured=_as_flags(measured, at),
+                            journal=journal,
+                            stop=stop_flag() if stop is None else stop,
+                        )
+                    if self.encoder.constant:
+                        self.nodes.meet(nodes[at], self.encoder.has_constants(table[at]), n_before, journal)
+                    if beyond_range is not None and at.start == rows.start:
+                        fits.boxes[at.start], fits.familiarity[at.start], fits.extents[at.start] = beyond_range
+                    into = self.nodes.fade(fading.factor) if fades and fading is not None else None
+                    parts.append(learnt.renamed(into))
         self._made = {}
-        return LearnResult(nodes, predicted, fits, gaps)
+        return LearnResult.joined(parts)
 
     def _fit(self, sample: Table, choice: float) -> tuple[int, float, float]:
         """Return the box of highest choice for one sample, the familiarity, and the sum of the sides of the box."""

@@ -10,13 +10,16 @@ import numpy as np
 
 from sslart._art.backend import backend
 from sslart._art.learn_result import LearningParams, LearnResult, StoppedError
+from sslart._art.reduction.fading import LEAST_SUPPORT
+from sslart._art.reduction.renaming import NO_BOX
 from sslart._data.encoder import GRID, Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.recoding import recode_boxes
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 
 NO_LIMIT = 0
+ROUNDING = 1e-6  # the most by which the counts of a node that fades may exceed its support
 ROWS = ("weights", "norms", "support", "counts", "met", "labels")
 
 
@@ -40,7 +43,9 @@ class Nodes:
     n_nodes : int
         How many rows are in use.
     n_nodes_stage1 : int
-        How many nodes were made by unlabelled samples.
+        How many nodes were made by unlabelled samples, those included that have been dropped since.
+    n_learnt : int or None
+        How many samples have been learnt, where supports and counts fade; they are floats then. None: they do not.
     """
 
     def __init__(self, n_features: int, n_classes: int = 0, n_constant: int = 0) -> None:
@@ -48,12 +53,13 @@ class Nodes:
         self._cache: tuple[Any, Any] = (None, None)
         self.n_nodes = 0
         self.n_nodes_stage1 = 0
+        self.n_learnt: int | None = None
 
     def _allocate(self, capacity: int, n_features: int, n_classes: int, n_constant: int) -> None:
         self.weights: FloatArray = np.empty((capacity, 2 * n_features))
         self.norms: FloatArray = np.empty(capacity)
-        self.support: IntArray = np.empty(capacity, dtype=np.int64)
-        self.counts: IntArray = np.empty((capacity, n_classes), dtype=np.int64)
+        self.support: CountArray = np.empty(capacity, dtype=np.int64)
+        self.counts: CountArray = np.empty((capacity, n_classes), dtype=np.int64)
         self.met: BoolArray = np.empty((capacity, n_constant), dtype=bool)
         self.labels: IntArray = np.empty(capacity, dtype=np.int64)
 
@@ -88,10 +94,11 @@ class Nodes:
     def copy(self) -> Nodes:
         """Return a copy with as much room."""
         other = Nodes(self.n_features, self.n_classes)
-        other._allocate(self.capacity, self.n_features, self.n_classes, self.met.shape[1])
-        other.n_nodes, other.n_nodes_stage1 = self.n_nodes, self.n_nodes_stage1
+        other.n_nodes, other.n_nodes_stage1, other.n_learnt = self.n_nodes, self.n_nodes_stage1, self.n_learnt
         for name in ROWS:
-            getattr(other, name)[: self.n_nodes] = getattr(self, name)[: self.n_nodes]
+            rows = np.empty_like(getattr(self, name))
+            rows[: self.n_nodes] = getattr(self, name)[: self.n_nodes]
+            setattr(other, name, rows)
         backend, cache = self._cache
         other._cache = backend, copy.copy(cache)
         return other
@@ -105,7 +112,7 @@ class Nodes:
     def add_classes(self, n_classes: int) -> None:
         """Make room for the counts of further classes."""
         if n_classes > self.n_classes:
-            counts = np.zeros((self.capacity, n_classes), dtype=np.int64)
+            counts = np.zeros((self.capacity, n_classes), dtype=self.counts.dtype)
             counts[: self.n_nodes, : self.n_classes] = self.counts[: self.n_nodes]
             self.counts = counts
 
@@ -176,6 +183,7 @@ class Nodes:
             self.grow(len(samples) - int(progress[0]))
         if self.n_nodes > n_nodes_before:
             self.n_nodes_stage1 += learnt.n_made_unlabelled(targets, n_nodes_before)
+        self._count(len(samples))
 
     def learn_empty(
         self, targets: IntArray, params: LearningParams, learnt: LearnResult, predict_depth: int | None
@@ -188,6 +196,11 @@ class Nodes:
                 labels = self.labels[: self.n_nodes][: predict_depth or None]
                 learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
             learnt.nodes[row] = self._learn_first(target, one_to_one=params.one_to_one)
+        self._count(len(targets))
+
+    def _count(self, n_samples: int) -> None:
+        if self.n_learnt is not None:
+            self.n_learnt += n_samples
 
     def _learn_first(self, target: int, *, one_to_one: bool) -> int:
         """Let the first node learn a sample that matches all alike, or a new one where its class differs; return it.
@@ -228,6 +241,38 @@ class Nodes:
         samples, features = np.nonzero(values)
         self.met[winners[samples], features] = True
 
+    def start_to_fade(self) -> None:
+        """Count samples from now on, and keep supports and counts as floats, so that they can fade."""
+        if self.n_learnt is None:
+            self.n_learnt = int(self.support[: self.n_nodes].sum())
+            self.support, self.counts = self.support.astype(np.float64), self.counts.astype(np.float64)
+
+    def fade(self, factor: float) -> IntArray | None:
+        """Multiply supports and counts, and drop the nodes of too little support.
+
+        Returns
+        -------
+        array of length n_nodes, or None
+            The index now of each node that there was, -1 where it was dropped; None where none was.
+        """
+        used = slice(0, self.n_nodes)
+        self.support[used] *= factor
+        self.counts[used] *= factor
+        kept = self.support[used] >= LEAST_SUPPORT
+        into = None if kept.all() else self._keep(kept)
+        self._derive_labels(np.arange(self.n_nodes))  # rounding may have made counts equal
+        return into
+
+    def _keep(self, kept: BoolArray) -> IntArray:
+        """Drop all nodes but some, and return the index now of each node that there was, -1 where it was dropped."""
+        into = np.where(kept, np.cumsum(kept) - 1, NO_BOX)
+        for name in ROWS:
+            rows = getattr(self, name)
+            rows[: kept.sum()] = rows[: self.n_nodes][kept]
+        self.n_nodes = int(kept.sum())
+        self._cache = None, None
+        return into
+
     def cache_of(self, backend: Any) -> Any:
         """Return what a backend keeps of these nodes between calls; dropped when the nodes are changed otherwise."""
         if self._cache[0] is not backend:
@@ -238,6 +283,9 @@ class Nodes:
         """Compute afresh what follows from the weights and the counts."""
         self._cache = None, None
         self.norms[nodes] = self.weights[nodes].sum(axis=1)
+        self._derive_labels(nodes)
+
+    def _derive_labels(self, nodes: IntArray) -> None:
         if self.n_classes:
             counts = self.counts[nodes]
             self.labels[nodes] = np.where(counts.any(axis=1), counts.argmax(axis=1), UNLABELLED)
@@ -252,6 +300,7 @@ class Nodes:
             "support": self.support[used],
             "counts": self.counts[used],
             "n_nodes_stage1": self.n_nodes_stage1,
+            **({} if self.n_learnt is None else {"n_learnt": self.n_learnt}),
             **({"met": self.met[used].view(np.uint8)} if self.met.shape[1] else {}),
         }
 
@@ -259,19 +308,24 @@ class Nodes:
     def from_state(cls, state: dict[str, Any]) -> Nodes:
         """Return the nodes of a saved state, after checking that it can be one."""
         weights = saved_array(state, "weights", np.float64, None, None, low=0, high=1)
-        support = saved_array(state, "support", np.int64, len(weights), low=1, high=MAX_COUNT)
-        counts = saved_array(state, "counts", np.int64, len(weights), None, low=0, high=MAX_COUNT)
-        stage1 = saved_whole(state, "n_nodes_stage1", 0, len(weights))
+        n_learnt = saved_whole(state, "n_learnt", 1, MAX_COUNT) if "n_learnt" in state else None
+        fades = n_learnt is not None
+        kind, least = (np.float64, LEAST_SUPPORT) if fades else (np.int64, 1)
+        support: CountArray = saved_array(state, "support", kind, len(weights), low=least, high=MAX_COUNT)
+        counts: CountArray = saved_array(state, "counts", kind, len(weights), None, low=0, high=MAX_COUNT)
+        stage1 = saved_whole(state, "n_nodes_stage1", 0, MAX_COUNT if fades else len(weights))
         require(weights.shape[1] and weights.shape[1] % 2 == 0 and (weights * GRID % 1 == 0).all(), "the weights")
         lower, rest = np.hsplit(weights, 2)
         require(((lower + rest <= 1) | ((lower == 1) & (rest == 1))).all(), "the weights")
         require(support.sum(dtype=np.float64) <= MAX_COUNT, "the supports")
-        require((counts.sum(axis=1, dtype=np.float64) <= support).all(), "the counts")
+        most = support * (1 + ROUNDING) if fades else support
+        require((counts.sum(axis=1, dtype=np.float64) <= most).all(), "the counts")
         unmet = np.empty((len(weights), 0), dtype=np.uint8)
         met = saved_array(state, "met", np.uint8, len(weights), None, low=0, high=1, missing=unmet)
         nodes = cls(weights.shape[1] // 2, counts.shape[1])
         nodes._allocate(len(weights), weights.shape[1] // 2, counts.shape[1], met.shape[1])
-        nodes.n_nodes, nodes.n_nodes_stage1 = len(weights), stage1
+        nodes.n_nodes, nodes.n_nodes_stage1, nodes.n_learnt = len(weights), stage1, n_learnt
+        nodes.support, nodes.counts = np.empty_like(support), np.empty_like(counts)
         nodes.weights[:], nodes.support[:], nodes.counts[:], nodes.met[:] = weights, support, counts, met
         nodes._derive(np.arange(len(weights)))
         return nodes
@@ -297,17 +351,17 @@ class Journal:
 
     def __init__(self, nodes: Nodes, winners: IntArray) -> None:
         self._owner, self._winners = nodes, winners
-        self._n_nodes, self._n_nodes_stage1 = nodes.n_nodes, nodes.n_nodes_stage1
+        self._n_nodes, self._n_nodes_stage1, self._n_learnt = nodes.n_nodes, nodes.n_nodes_stage1, nodes.n_learnt
         n_samples = len(winners)
         self.weights = np.empty((n_samples, nodes.weights.shape[1]))
-        self.support = np.empty(n_samples, dtype=np.int64)
-        self.counts = np.empty((n_samples, nodes.n_classes), dtype=np.int64)
+        self.support = np.empty(n_samples, dtype=nodes.support.dtype)
+        self.counts = np.empty((n_samples, nodes.n_classes), dtype=nodes.counts.dtype)
         self.met: BoolArray | None = None
 
     def restore(self) -> None:
         """Put every node back as it was."""
         owner, winners = self._owner, self._winners
-        owner.n_nodes, owner.n_nodes_stage1 = self._n_nodes, self._n_nodes_stage1
+        owner.n_nodes, owner.n_nodes_stage1, owner.n_learnt = self._n_nodes, self._n_nodes_stage1, self._n_learnt
         changed = np.flatnonzero((winners >= 0) & (winners < self._n_nodes))[::-1]
         nodes = winners[changed]  # of several rows for one node the last assigned stays: the earliest
         owner.weights[nodes] = self.weights[changed]

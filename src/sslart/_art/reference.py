@@ -17,7 +17,7 @@ from sslart._art.reference_terms import Flags, measure, nearest_centres
 from sslart._art.trees.textbook import grow_tree, tree_scores
 from sslart._data.encoder import GRID
 from sslart._data.labels import UNLABELLED
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, mixed
 
 __all__ = [
@@ -165,8 +165,8 @@ def learn(
     cache: None,
     weights: FloatArray,
     norms: FloatArray,
-    support: IntArray,
-    counts: IntArray,
+    support: CountArray,
+    counts: CountArray,
     labels: IntArray,
     progress: IntArray,
     *,
@@ -183,8 +183,8 @@ def learn(
     predict_wanted: Flags | None = None,
     gaps: FloatArray | None = None,
     journal_weights: FloatArray | None,
-    journal_support: IntArray | None,
-    journal_counts: IntArray | None,
+    journal_support: CountArray | None,
+    journal_counts: CountArray | None,
     fit_wanted: Flags | None = None,
     fit_nodes: IntArray | None = None,
     fit_matches: FloatArray | None = None,
@@ -198,7 +198,8 @@ def learn(
     cache : None
         What `new_cache` returned.
     weights, norms, support, counts, labels : arrays
-        The nodes, changed in place. Stops before a sample whose new node would not fit.
+        The nodes, changed in place; supports and counts both int64 or both float64. Stops before a sample whose new
+        node would not fit.
     progress : array of length 2
         The next sample to learn and the number of nodes; kept up to date.
     vigilance, choice, learning_rate, match_tracking : float
