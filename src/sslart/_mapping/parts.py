@@ -10,8 +10,25 @@ from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan
+from sslart._data.encoder import Encoder
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What the parts of a table have in common when each of them is learnt by itself.
+
+    Attributes
+    ----------
+    encoder : Encoder
+        Holds every value of all parts.
+    class_table : ClassTable
+        The classes of all parts.
+    """
+
+    encoder: Encoder
+    class_table: ClassTable
 
 
 @dataclass(frozen=True, eq=False)

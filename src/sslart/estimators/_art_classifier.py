@@ -18,13 +18,14 @@ from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.presentations import Presentations
 from sslart._data.samples import Table, known_columns
 from sslart._data.training import check_has_label
+from sslart._drift.monitor import NO_DRIFT, Learnt
 from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.model_view import MemberView, ModelView
-from sslart._mapping.parts import MemberParts, ModelParts
+from sslart._mapping.parts import MemberParts, ModelParts, Shared
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.changes import Changes, Reader
-from sslart.estimators._base import ARTEstimator
+from sslart.estimators._base import ARTEstimator, random_of_part
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
 from sslart.estimators._published import READER, draft_of, reads, reads_attribute
@@ -92,13 +93,20 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             )
 
     def _fit_table(
-        self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None
+        self, table: Table, labels: Labels, order: slice | IntArray, stop: Any = None, shared: Shared | None = None
     ) -> Measured | LeftOut | None:
-        """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones."""
+        """Learn a table afresh, in an order that has the unlabelled samples before the labelled ones.
+
+        Of a part of a table, `shared` is what all parts have in common; no settings are chosen then.
+        """
         self._check_prediction_params()
         params, mapping = self._learning_params(), self._new_mapping()
-        network = Network(self._first_encoder(table, Presentations(labels.presentations).rows, stream=False))
-        class_table = ClassTable().learning(labels[order])
+        if shared is None:
+            encoder = self._first_encoder(table, Presentations(labels.presentations).rows, stream=False)
+            shared, choose = Shared(encoder, ClassTable().learning(labels[order])), True
+        else:
+            choose = False
+        network, class_table = Network(shared.encoder), shared.class_table
         cost_matrix(self._name, self.decision_costs, class_table.classes)
         self._check_max_error(class_table.classes)
         mapping.check_classes(self._name, class_table)
@@ -108,9 +116,9 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         learnt = network.learn(in_order, codes[order][shown.rows], len(class_table.seen), params, stop=stop)
         network.nodes.trim()
         measured = FitMeter(in_order, None, afresh=True, groups=groups).measured(network, learnt, params)
-        mapping = mapping.learned(network, class_table, table, codes, labels, choose=True, is_last=True)
+        mapping = mapping.learned(network, class_table, table, codes, labels, choose=choose, is_last=True)
         self._network, self._class_table, self._mapping = network, class_table, mapping
-        self._calibration = calibration_after(None, [measured])
+        self._calibration, self._drift = calibration_after(None, [measured]), NO_DRIFT
         return measured
 
     def _partial_fit_table(
@@ -121,10 +129,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         changes: Changes,
         order: slice | IntArray = slice(None),
         *,
-        predict_first: bool = False,
+        is_member: bool = False,
         stop: Any = None,
     ) -> tuple[LearnResult, Measured | LeftOut | None]:
-        """Go on learning a table in the given order; on request each sample is predicted before it is learnt."""
+        """Go on learning a table in the given order.
+
+        A member of an ensemble predicts every labelled sample before it learns it; others predict some, and watch for
+        drift.
+        """
         self._check_prediction_params()
         first = not self.__sklearn_is_fitted__()
         params, mapping = self._learning_params(), self._new_mapping() if first else self._mapping_to_update()
@@ -141,6 +153,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         shown = Presentations(labels.presentations)
         shown_table, shown_codes = table[shown.rows], codes[shown.rows]
         groups = labels[shown.rows].groups
+        predicted = None if is_member else self._drift.to_predict(labels.known)
+        predicts = predicted is None or bool(predicted.any())
         meter = FitMeter(shown_table, calibration, afresh=first and self.bounds is None, groups=groups)
         results = []
         segments = mapping.segments(codes, len(class_table.seen))
@@ -157,7 +171,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
                 params,
                 None if choose else changes,
                 is_published=network is published,
-                predict_depth=NO_LIMIT if predict_first else None,
+                predict_depth=NO_LIMIT if predicts else None,
+                predict_rows=None if predicted is None else predicted[shown.rows][own],
                 measured=meter.wanted(own),
                 stop=stop,
             )
@@ -170,7 +185,10 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         learnt = LearnResult.joined(results)
         measured = meter.measured(network, learnt, params)
         self._calibration = calibration_after(calibration, [measured])
-        return learnt.of(shown.first), measured
+        learnt = learnt.of(shown.first)
+        if not is_member:
+            self._watch_for_drift(table, Learnt.of(learnt, params.vigilance, codes), after.seen)
+        return learnt, measured
 
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
@@ -251,6 +269,16 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     def _add_columns(self, is_category: Sequence[bool]) -> None:
         super()._add_columns(is_category)
         self._mapping = self._mapping.with_columns(self._network, len(is_category))
+
+    def __sslart_check__(self) -> None:
+        super().__sslart_check__()
+        self._check_prediction_params()
+
+    def __sslart_part__(self, table: Table, labels: Labels, shared: Shared, number: int) -> ModelParts:
+        self._check_weights(labels)
+        order = self._order(labels, random_of_part(self.random_state, number))
+        self._fit_table(table, labels, order, shared=shared)
+        return self.__sslart_parts__()
 
     def __sslart_parts__(self) -> ModelParts:
         own = MemberParts(self._network, self._class_table, self._mapping_to_update(), self._calibration)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
@@ -16,12 +17,15 @@ from sslart._art.network import LearningParams, Network
 from sslart._data.classes import ClassTable
 from sslart._data.columns.plan import NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.encoder import Encoder
+from sslart._data.labels import Labels
 from sslart._data.ranks.choice import first_encoder, scaling_of
 from sslart._data.ranks.tables import SCALINGS
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
+from sslart._drift.events import DriftEvent
+from sslart._drift.monitor import NO_DRIFT, Context, DriftMonitor, Learnt
 from sslart._mapping.counts import CountsMapping
-from sslart._mapping.parts import MemberParts, ModelParts
+from sslart._mapping.parts import MemberParts, ModelParts, Shared
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.changes import Reader
 from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number, check_option
@@ -33,6 +37,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     """Base of all estimators: takes raw samples, missing values included, and keeps what their columns were."""
 
     n_features_in_: int
+    _drift: DriftMonitor = NO_DRIFT
 
     @property
     def _name(self) -> str:
@@ -61,6 +66,23 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         names = getattr(self, "feature_names_in_", None)
         return SampleReader(self._name, self.n_features_in_, names, self._categorical_columns(), plan_of(self))
 
+    @property
+    @reads
+    def drift_(self) -> list[DriftEvent]:
+        """The drifts that `partial_fit` has found since the last `fit`, the first one first; at most a thousand."""
+        check_is_fitted(self)
+        return list(self._drift.events)
+
+    @reads
+    def __sslart_drift__(self) -> DriftMonitor:
+        """Return what was measured of the samples of a stream before they were learnt."""
+        check_is_fitted(self)
+        return self._drift
+
+    def _watch_for_drift(self, table: Table, learnt: Learnt, classes: Sequence[Any] = ()) -> None:
+        """Take account of samples that have been learnt, given the classes by code."""
+        self._drift = self._drift.after(learnt, table, Context(lambda: self._reader().feature_names, classes))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags.allow_nan = True
@@ -86,6 +108,24 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         """Return what a fitted estimator is made of, for `sslart.merge`."""
 
     @abstractmethod
+    def __sslart_check__(self) -> None:
+        """Raise a ValueError where a parameter has a value that it cannot have, whatever the samples are."""
+
+    @abstractmethod
+    def __sslart_part__(self, table: Table, labels: Labels, shared: Shared, number: int) -> ModelParts:
+        """Learn one part of a table, and return what a model of it is made of; evidence chooses no settings.
+
+        Parameters
+        ----------
+        table : Table
+        labels : Labels
+        shared : Shared
+            What all parts have in common.
+        number : int
+            Of the part; it has part in random choices, with a `random_state` that must be a number.
+        """
+
+    @abstractmethod
     def __sslart_take__(self, parts: ModelParts) -> None:
         """Become a fitted estimator that is made of these parts, which nobody else may change."""
 
@@ -97,6 +137,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else list(names),
             **({} if plan is NO_PLAN else {"column_plan": plan.to_state()}),
+            **({} if self._drift is NO_DRIFT else {"drift": self._drift.to_state()}),
         }
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
@@ -109,6 +150,13 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(names, dtype=object)
         if "column_plan" in state:
             keep_plan(self, ColumnPlan.from_state(state["column_plan"], n_features))
+        if "drift" in state:
+            self._drift = DriftMonitor.from_state(state["drift"], plan_of(self).n_columns(n_features))
+
+
+def random_of_part(seed: int, number: int) -> np.random.RandomState:
+    """Return the random choices of one part of a table: other ones for each part, the same whenever it is learnt."""
+    return np.random.RandomState([seed, number])
 
 
 class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
@@ -121,6 +169,7 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
     scaling: str
     _scalings: tuple[str, ...] = SCALINGS
     shuffle: bool
+    random_state: Any
     n_jobs: int | None
     _network: Network
     _calibration: NoveltyCalibration | None
@@ -153,6 +202,10 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
 
     def _checked_scaling(self) -> str:
         return check_option(self._name, "scaling", self.scaling, self._scalings)
+
+    def _order(self, labels: Labels, random_state: Any) -> slice | IntArray:
+        """Return the order in which `fit` learns samples."""
+        return check_random_state(random_state).permutation(len(labels.known)) if self.shuffle else slice(None)
 
     def _first_encoder(self, table: Table, shown: slice | IntArray = slice(None), *, stream: bool) -> Encoder:
         """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
@@ -247,6 +300,9 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
 
     def _categorical_columns(self) -> frozenset[int]:
         return self._network.encoder.categorical
+
+    def __sslart_check__(self) -> None:
+        self._learning_params()
 
     def __sslart_parts__(self) -> ModelParts:
         member = MemberParts(self._network, ClassTable(), CountsMapping(), self._calibration)

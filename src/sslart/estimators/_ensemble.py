@@ -8,20 +8,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.calibration import NoveltyCalibration
+from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._art.network import Network
-from sslart._data.samples import known_columns
+from sslart._data.labels import Labels
+from sslart._data.presentations import Presentations
+from sslart._data.samples import Table, known_columns
 from sslart._data.training import check_has_label
-from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord
+from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
 from sslart._mapping.model_view import MemberView, ModelView
-from sslart._mapping.parts import ModelParts
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._mapping.parts import ModelParts, Shared
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.changes import Reader
+from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_option, check_whole
+from sslart.estimators._base import random_of_part
 from sslart.estimators._guaranteed import GuaranteedClassifier
-from sslart.estimators._novelty import NoveltyMixin
+from sslart.estimators._novelty import NoveltyMixin, calibration_after
 from sslart.estimators._published import READER, reads, reads_attribute, shallow_copy
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
@@ -41,6 +46,7 @@ MEMBER_PARAMETERS = (
     "scaling",
     "shuffle",
 )
+LABELLED = "labelled"
 VOTINGS = ("weighted", "majority")
 
 
@@ -126,6 +132,8 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
     n_members: int
     voting: str
     quorum: int
+    validation: str | float
+    random_state: Any
     mapping: str
     n_jobs: int | None
     _record: VotingRecord
@@ -227,6 +235,61 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
         """
         table = self._read(X)
         return self._view().score_samples(table)
+
+    def _votes(self, table: Table) -> IntArray:
+        """Return the class index that each member votes for, without a limit of the search."""
+        members = self._view().members
+        return np.array([member.label_of(member.first_labelled(member.encode(table))) for member in members])
+
+    def _new_members(self, random: np.random.RandomState) -> list[SSLART]:
+        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_members)
+        return [self._new_member(int(seed)) for seed in seeds]
+
+    def _take_members(self, members: list[SSLART]) -> None:
+        for member in members:
+            vars(member).update(known_columns(self))
+        self.estimators_ = members
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise a ValueError where a parameter has a value that it cannot have."""
+
+    def __sslart_check__(self) -> None:
+        self._check_parameters()
+        self._new_member(0)._learning_params()
+
+    def __sslart_part__(self, table: Table, labels: Labels, shared: Shared, number: int) -> ModelParts:
+        members = self._new_members(check_random_state(self.random_state))
+        members[0]._check_weights(labels)
+        apart = self._apart_in_part(table, labels)
+        training, training_labels = table[~apart], labels[~apart]
+
+        def learn(member: SSLART, stop: Any) -> Measured | LeftOut | None:
+            order = member._order(training_labels, random_of_part(member.random_state, number))
+            return member._fit_table(training, training_labels, order, stop, shared)
+
+        self._class_table = shared.class_table
+        self._calibration = calibration_after(None, run_parallel(learn, members, self.n_jobs))
+        self._take_members(members)
+        self._record = VotingRecord.none(len(members), shared.class_table)
+        tried = apart if self.validation != LABELLED else labels.known
+        if tried.any() and not self._uses_evidence():
+            own = labels[tried]
+            shown = Presentations(own.presentations).rows
+            votes = self._votes(table[tried][shown])
+            self._record = VotingRecord.of_votes(votes, shared.class_table, own[shown])
+        return self.__sslart_parts__()
+
+    def _apart_in_part(self, table: Table, labels: Labels) -> BoolArray:
+        """Return which samples of a part are held out to measure class weights; none where it has too few labels."""
+        none = np.zeros(len(table), dtype=bool)
+        if self.validation == LABELLED or not labels.known.any():
+            return none
+        try:
+            apart = held_out(labels, float(self.validation), table, self.random_state)
+        except ValueError:
+            return none
+        return none if apart.all() else apart
 
     def __sslart_parts__(self) -> ModelParts:
         members = []

@@ -6,19 +6,21 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.columns.outliers import warn_of_outliers
-from sslart._data.labels import UNLABELLED
-from sslart._data.samples import read_samples
+from sslart._data.encoder import Encoder
+from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.samples import Table, read_samples
+from sslart._drift.monitor import NO_DRIFT, Learnt
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.model_view import MemberView, ModelView
+from sslart._mapping.parts import ModelParts, Shared
 from sslart._utils.arrays import IntArray
-from sslart.estimators._base import ARTEstimator
+from sslart.estimators._base import ARTEstimator, random_of_part
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
 from sslart.estimators._published import READER, draft_of, reads
 
@@ -118,18 +120,25 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         with draft_of(self) as (draft, _):
             table = read_samples(draft, X, reset=True, leave_out=True)
             warn_of_outliers(table, table, draft.scaling)
-            order: Any = slice(None)
-            if draft.shuffle:
-                order = check_random_state(draft.random_state).permutation(len(table))
-            network = Network(draft._first_encoder(table, stream=False))
-            params, meter = draft._learning_params(), FitMeter(table[order], None, afresh=True)
-            learnt = network.learn(table[order], np.full(len(table), UNLABELLED), 0, params)
-            draft.labels_ = np.empty(len(table), dtype=np.int64)
-            draft.labels_[order] = learnt.nodes
-            draft._calibration = calibration_after(None, [meter.measured(network, learnt, params)])
-            network.nodes.trim()
-            draft._network = network
+            draft._drift = NO_DRIFT
+            order = draft._order(Labels.none(len(table)), draft.random_state)
+            draft._fit_table(table, order, draft._first_encoder(table, stream=False))
         return self
+
+    def _fit_table(self, table: Table, order: slice | IntArray, encoder: Encoder) -> None:
+        """Learn a table afresh."""
+        network = Network(encoder)
+        params, meter = self._learning_params(), FitMeter(table[order], None, afresh=True)
+        learnt = network.learn(table[order], np.full(len(table), UNLABELLED), 0, params)
+        self.labels_ = np.empty(len(table), dtype=np.int64)
+        self.labels_[order] = learnt.nodes
+        self._calibration = calibration_after(None, [meter.measured(network, learnt, params)])
+        network.nodes.trim()
+        self._network = network
+
+    def __sslart_part__(self, table: Table, labels: Labels, shared: Shared, number: int) -> ModelParts:
+        self._fit_table(table, self._order(labels, random_of_part(self.random_state, number)), shared.encoder)
+        return self.__sslart_parts__()
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on learning: the samples in the given order, one or many.
@@ -157,6 +166,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
                 network, learnt = draft._network.learned(table, targets, 0, params, changes, measured=meter.wanted())
             draft.labels_, draft._network = learnt.nodes, network
             draft._calibration = calibration_after(calibration, [meter.measured(network, learnt, params)])
+            draft._watch_for_drift(table, Learnt.of(learnt, params.vigilance))
         return self
 
     @reads

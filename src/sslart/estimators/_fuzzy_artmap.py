@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn.utils import check_random_state
-
 from sslart._art.network import LearningParams
 from sslart._data.labels import Labels
 from sslart._data.training import read_training
@@ -121,10 +119,7 @@ class FuzzyARTMAP(ARTClassifier):
             table, labels = read_training(draft, X, y, gaps=False)
             refuse_gaps(int((~labels.known).sum()))
             draft._learning_params()
-            order: Any = slice(None)
-            if draft.shuffle:
-                order = check_random_state(draft.random_state).permutation(len(table))
-            draft._fit_table(table, labels, order)
+            draft._fit_table(table, labels, draft._order(labels, draft.random_state))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]

@@ -27,15 +27,6 @@ EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
 
 
-def stage_order(labels: Labels, shuffle: bool, random_state: Any) -> IntArray:
-    """Return the order of learning: unlabelled samples, then labelled ones, each shuffled or as given."""
-    stages = [np.flatnonzero(~labels.known), np.flatnonzero(labels.known)]
-    if shuffle:
-        random = check_random_state(random_state)
-        stages = [random.permutation(stage) for stage in stages]
-    return np.concatenate(stages)
-
-
 class SSLART(GuaranteedClassifier, ARTClassifier):
     """SSL-ART: a semi-supervised classifier that learns boxes in one pass and names the box behind each prediction.
 
@@ -236,8 +227,16 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             draft._learning_params()
             table, labels = read_training(draft, X, y, groups=groups, sample_weight=sample_weight)
             draft._check_weights(labels)
-            draft._fit_table(table, labels, stage_order(labels, draft.shuffle, draft.random_state))
+            draft._fit_table(table, labels, draft._order(labels, draft.random_state))
         return self
+
+    def _order(self, labels: Labels, random_state: Any) -> IntArray:
+        """Return the order of learning: unlabelled samples, then labelled ones, each shuffled or as given."""
+        stages = [np.flatnonzero(~labels.known), np.flatnonzero(labels.known)]
+        if self.shuffle:
+            random = check_random_state(random_state)
+            stages = [random.permutation(stage) for stage in stages]
+        return np.concatenate(stages)
 
     @property
     @reads_attribute

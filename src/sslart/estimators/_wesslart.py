@@ -14,19 +14,20 @@ from sslart._data.classes import ClassTable
 from sslart._data.columns.plan import plan_of
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.presentations import Presentations
-from sslart._data.samples import Table, known_columns, read_samples
+from sslart._data.samples import Table, read_samples
 from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._data.training import as_known, read_training
+from sslart._drift.monitor import NO_DRIFT, Learnt
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import VotingRecord, held_out
-from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.changes import Changes
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
 from sslart.estimators._ensemble import VOTINGS, Ensemble
 from sslart.estimators._novelty import calibration_after, calibration_of, settled, state_of
 from sslart.estimators._published import draft_of
-from sslart.estimators._sslart import EVIDENCE, SSLART, stage_order
+from sslart.estimators._sslart import EVIDENCE, SSLART
 
 
 class WESSLART(Ensemble):
@@ -222,14 +223,14 @@ class WESSLART(Ensemble):
                 lambda member, stop: member._fit_table(
                     training,
                     training_labels,
-                    stage_order(training_labels, draft.shuffle, member.random_state),
+                    member._order(training_labels, member.random_state),
                     stop,
                 ),
                 members,
                 draft.n_jobs,
             )
             draft._take_members(members)
-            draft._calibration = calibration_after(None, measured)
+            draft._calibration, draft._drift = calibration_after(None, measured), NO_DRIFT
             if draft._uses_evidence():
                 draft._record = VotingRecord.none(len(members), draft._class_table)
             else:
@@ -271,8 +272,11 @@ class WESSLART(Ensemble):
             known = ClassTable() if first else draft._class_table
             draft._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
             before = NoveltyCalibration.of_stream(len(members)) if first else settled(draft._calibration)
-            right, measured = draft._learn_together(members, table, labels, declared, orders, changes)
+            right, measured, novelty = draft._learn_together(members, table, labels, declared, orders, changes)
             draft._calibration = calibration_after(before, measured)
+            wrong = np.where(labels.known, 1.0 - right.mean(axis=0), np.nan)
+            learnt = Learnt(novelty, draft._class_table.codes(labels), wrong)
+            draft._watch_for_drift(table, learnt, draft._class_table.seen)
             record = VotingRecord.none(len(members), draft._class_table)
             if not draft._uses_evidence():
                 record = VotingRecord.of_right(right, draft._class_table, labels)
@@ -288,26 +292,26 @@ class WESSLART(Ensemble):
         declared: Labels | None,
         orders: dict[int, IntArray],
         changes: Changes,
-    ) -> tuple[BoolArray, list[Measured | LeftOut | None]]:
-        """Let all members learn samples of a stream; return which each had predicted rightly before, and their fits."""
+    ) -> tuple[BoolArray, list[Measured | LeftOut | None], FloatArray]:
+        """Let all members learn samples of a stream.
 
-        def learn(member: SSLART, stop: Any) -> tuple[BoolArray, Measured | LeftOut | None]:
+        Returns which samples each had predicted rightly before, their fits, and how novel samples were on average.
+        """
+
+        def learn(member: SSLART, stop: Any) -> tuple[BoolArray, Measured | LeftOut | None, FloatArray]:
             order = orders[id(member)]
             learnt, measured = member._partial_fit_table(
-                table, labels, declared, changes, order, predict_first=True, stop=stop
+                table, labels, declared, changes, order, is_member=True, stop=stop
             )
             codes = member._class_table.codes(labels[order])
             right = np.empty(len(order), dtype=bool)
             right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
-            return right, measured
+            novelty = np.empty(len(order))
+            novelty[order] = Learnt.of(learnt, member.vigilance).novelty
+            return right, measured, novelty
 
-        right, measured = zip(*run_parallel(learn, members, self.n_jobs), strict=True)
-        return np.array(right), list(measured)
-
-    def _votes(self, table: Table) -> IntArray:
-        """Return the class index that each member votes for, without a limit of the search."""
-        members = self._view().members
-        return np.array([member.label_of(member.first_labelled(member.encode(table))) for member in members])
+        right, measured, novelty = zip(*run_parallel(learn, members, self.n_jobs), strict=True)
+        return np.array(right), list(measured), np.mean(novelty, axis=0)
 
     def _check_parameters(self) -> None:
         check_whole(self._name, "n_members", self.n_members)
@@ -325,15 +329,6 @@ class WESSLART(Ensemble):
                 )
         elif check_number(self._name, "validation", self.validation, 0, 1, open_low=True) == 1:
             raise ValueError("validation of WESSLART must leave samples to learn from: a share below 1, got 1.")
-
-    def _new_members(self, random: np.random.RandomState) -> list[SSLART]:
-        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_members)
-        return [self._new_member(int(seed)) for seed in seeds]
-
-    def _take_members(self, members: list[SSLART]) -> None:
-        for member in members:
-            vars(member).update(known_columns(self))
-        self.estimators_ = members
 
     def _held_out(self, table: Table, labels: Labels, random: np.random.RandomState, validation_set: Any) -> BoolArray:
         if validation_set is not None or isinstance(self.validation, str):
