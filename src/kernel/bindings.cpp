@@ -166,6 +166,7 @@ NB_MODULE(_kernel, module) {
     bind_evidence(module);
     bind_algebra(module);
     bind_trees(module);
+    bind_joining(module);
     module.def("instruction_set", [] { return chosen_instructions().load()->name; });
     module.def("instruction_sets", [] {
         nb::list names;

@@ -47,5 +47,6 @@ Index check_forest(const Array<const Index, 1>& roots, const Array<const Index, 
 void bind_evidence(nanobind::module_& module);
 void bind_algebra(nanobind::module_& module);
 void bind_trees(nanobind::module_& module);
+void bind_joining(nanobind::module_& module);
 
 }  // namespace sslart

@@ -36,6 +36,17 @@ def learn(
     journal_counts: IntArray | None,
     stop: Flags,
 ) -> None: ...
+def join(
+    weights: FloatArray,
+    keys: IntArray,
+    into: IntArray,
+    joined: FloatArray,
+    vigilance: FloatArray,
+    *,
+    max_boxes: int,
+    cell_size: int,
+    stop: Flags,
+) -> int: ...
 def rank(
     cache: SearchCache,
     weights: FloatArray,

@@ -44,6 +44,19 @@ SSLART_INLINE double overlap_of(const double* a, const double* w, Index length) 
     return sum_of_lanes(lanes);
 }
 
+constexpr Index kBoxesAtOnce = 16;
+
+// |a ∧ w| of some boxes whose weights lie in columns: those of one side next to each other
+SSLART_INLINE void overlaps_of(const double* a, const double* columns, Index stride, Index length, double* overlaps) {
+    double lanes[kBoxesAtOnce] = {};
+    for (Index i = 0; i < length; ++i)
+        for (Index k = 0; k < kBoxesAtOnce; ++k) {
+            const double w = columns[i * stride + k];
+            lanes[k] += a[i] < w ? a[i] : w;
+        }
+    for (Index k = 0; k < kBoxesAtOnce; ++k) overlaps[k] = lanes[k];
+}
+
 // w ← a ∧ w; returns |w|
 SSLART_INLINE double shrink_to(const double* a, double* w, Index length) {
     double lanes[kLanes] = {};
@@ -87,6 +100,7 @@ SSLART_INLINE void outward_of(const double* code, Index n_features, std::uint8_t
 // One instruction set's arithmetic.
 struct VectorOps {
     double (*overlap)(const double* a, const double* w, Index length);
+    void (*overlaps)(const double* a, const double* columns, Index stride, Index length, double* overlaps);
     double (*shrink)(const double* a, double* w, Index length);
     bool (*complement)(const double* x, Index n_features, double* code);
     void (*outward)(const double* code, Index n_features, std::uint8_t* lower, std::uint8_t* upper);
@@ -94,12 +108,16 @@ struct VectorOps {
 
 #define SSLART_VECTOR_OPS(name, target)                                                                                \
     target inline double overlap_##name(const double* a, const double* w, Index n) { return overlap_of(a, w, n); }     \
+    target inline void overlaps_##name(const double* a, const double* columns, Index stride, Index n, double* found) {  \
+        overlaps_of(a, columns, stride, n, found);                                                                     \
+    }                                                                                                                  \
     target inline double shrink_##name(const double* a, double* w, Index n) { return shrink_to(a, w, n); }             \
     target inline bool complement_##name(const double* x, Index n, double* code) { return complement_of(x, n, code); } \
     target inline void outward_##name(const double* code, Index n, std::uint8_t* lower, std::uint8_t* upper) {         \
         outward_of(code, n, lower, upper);                                                                             \
     }                                                                                                                  \
-    inline constexpr VectorOps kVectorOps_##name = {overlap_##name, shrink_##name, complement_##name, outward_##name};
+    inline constexpr VectorOps kVectorOps_##name = {overlap_##name, overlaps_##name, shrink_##name,                   \
+                                                    complement_##name, outward_##name};
 
 SSLART_VECTOR_OPS(portable, )
 #ifdef SSLART_X86

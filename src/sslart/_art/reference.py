@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sslart._art.algebra.textbook import factorise, gram, inverse_diagonals, invert, multiply, solve
+from sslart._art.joining.textbook import join
 from sslart._art.reference_scorer import Scorer
 from sslart._art.reference_terms import Flags, measure, nearest_centres
 from sslart._art.trees.textbook import grow_tree, tree_scores
@@ -28,6 +29,7 @@ __all__ = [
     "grow_tree",
     "inverse_diagonals",
     "invert",
+    "join",
     "learn",
     "measure",
     "multiply",
