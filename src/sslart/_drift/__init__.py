@@ -1,0 +1,1 @@
+"""Drift of a stream: adaptive windows over what is measured of samples before they are learnt, and events."""

@@ -1,0 +1,131 @@
+"""What is reported of a drift: when, which measure, from which level to which, and the features that moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sslart._data.saved import MAX_COUNT, require, saved_whole
+from sslart._utils.text import category_text, number_text, printable
+
+NOVELTY, ERROR, CLASSES = KINDS = ("novelty", "error", "classes")
+
+
+@dataclass(frozen=True)
+class FeatureShift:
+    """A feature whose mean differs before and after a drift.
+
+    Attributes
+    ----------
+    name : str
+        The feature; feature=category for a category, of which `before` and `after` are the shares.
+    before, after : float
+        The mean in the user's units.
+    shift : float
+        The difference, in standard deviations of the feature before the drift.
+    """
+
+    name: str
+    before: float
+    after: float
+    shift: float
+
+    def __str__(self) -> str:
+        distance = f"{abs(self.shift):.1f} standard deviations"
+        return f"{printable(self.name)} from {number_text(self.before, 3)} to {number_text(self.after, 3)} ({distance})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shift as plain values."""
+        return {"name": self.name, "before": self.before, "after": self.after, "shift": self.shift}
+
+
+@dataclass(frozen=True)
+class DriftEvent:
+    """A drift that `partial_fit` has found in a stream; `str` describes it in words.
+
+    Attributes
+    ----------
+    kind : {"novelty", "error", "classes"}
+        What has changed: samples fit the model worse, more of them are predicted wrongly before they are learnt, or the
+        share of a class among the labels is another.
+    sample : int
+        The sample after which the drift was found, counted from 1 since the last `fit`.
+    since : int
+        The first sample after the change, as far as it can be located.
+    before, after : float
+        The mean of the measure on either side of the change.
+    label : int, str, bool or None
+        The class whose share has changed; None for other kinds.
+    features : tuple of FeatureShift
+        The features that moved at the same time, the one that moved most first; at most five.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sslart import FuzzyART
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> X[1000:, 0] += 6
+    >>> event, = FuzzyART().partial_fit(X).drift_
+    >>> event.kind, event.since, [feature.name for feature in event.features]
+    ('novelty', 993, ['x0'])
+    """
+
+    kind: str
+    sample: int
+    since: int
+    before: float
+    after: float
+    label: Any = None
+    features: tuple[FeatureShift, ...] = ()
+
+    def __str__(self) -> str:
+        levels = f"from {number_text(self.before, 2)} to {number_text(self.after, 2)}"
+        direction = "rose" if self.after > self.before else "fell"
+        what = {
+            NOVELTY: f"samples fit the model worse: their mean novelty rose {levels}",
+            ERROR: f"more samples are predicted wrongly: the share of errors rose {levels}",
+            CLASSES: f"the share of class {category_text(self.label)} among the labels {direction} {levels}",
+        }[self.kind]
+        moved = f" Features that moved: {'; '.join(map(str, self.features))}." if self.features else ""
+        return f"Since sample {self.since} {what}; found at sample {self.sample}.{moved}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the event as plain values, such as JSON holds."""
+        return {
+            "kind": self.kind,
+            "sample": self.sample,
+            "since": self.since,
+            "before": self.before,
+            "after": self.after,
+            **({} if self.label is None else {"label": self.label}),
+            "features": [feature.to_dict() for feature in self.features],
+            "description": str(self),
+        }
+
+
+def events_to_state(events: tuple[DriftEvent, ...]) -> list[dict[str, Any]]:
+    """Return events as what can be saved."""
+    return [{**vars(event), "features": [vars(one) for one in event.features]} for event in events]
+
+
+def events_from_state(state: Any) -> tuple[DriftEvent, ...]:
+    """Return the events of a saved state, after checking that they can be such."""
+    events = []
+    for one in state:
+        require(one["kind"] in KINDS and isinstance(one["label"], int | str | bool | None), "the drifts")
+        sample, since = (saved_whole(one, name, 0, MAX_COUNT) for name in ("sample", "since"))
+        features = tuple(FeatureShift(_text(shift["name"]), *_numbers(shift, "shift")) for shift in one["features"])
+        before, after = _numbers(one)
+        events.append(DriftEvent(one["kind"], sample, since, before, after, one["label"], features))
+    return tuple(events)
+
+
+def _text(value: Any) -> str:
+    require(isinstance(value, str), "the drifts")
+    return str(value)
+
+
+def _numbers(state: Any, *more: str) -> list[float]:
+    values = [state[name] for name in ("before", "after", *more)]
+    require(all(type(value) is float for value in values), "the drifts")
+    return values

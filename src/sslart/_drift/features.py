@@ -1,0 +1,194 @@
+"""Means and variances of the features over the parts of a stream, and which of them differ between two parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._data.samples import Table
+from sslart._data.saved import require, saved_array
+from sslart._drift.buckets import COUNT, END, Buckets
+from sslart._drift.events import FeatureShift
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
+from sslart._utils.text import DateName, printable
+
+MAX_VALUE = 1e140  # its square, summed over any stream, is finite
+MAX_CATEGORIES = 50  # of a column, that are counted
+MAX_NAMED = 5
+MIN_SHIFT = 0.25  # standard deviations
+MIN_CERTAINTY = 5.0  # standard errors
+MISSING, NOT_COUNTED = -1, -2  # places of categories
+
+Category = tuple[int, str | bool | float]  # column and value
+
+
+class Values(NamedTuple):
+    """The values of some samples: a number in each column, and in each categorical column the place of the category."""
+
+    numbers: FloatArray
+    places: IntArray
+
+    def wider(self, n_columns: int) -> Values:
+        """Return the values with further columns, which are missing."""
+        new, new_places = (n_columns - part.shape[1] for part in self)
+        return Values(
+            np.pad(self.numbers, ((0, 0), (0, new)), constant_values=np.nan),
+            np.pad(self.places, ((0, 0), (0, new_places)), constant_values=MISSING),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureHistory(CachesValues):
+    """Sums of features over blocks of a stream, which join as they grow older. Immutable.
+
+    Attributes
+    ----------
+    first : array of length n_columns
+        The first number of each column, from which the others are measured; NaN where there was none.
+    categories : tuple of (column, category)
+        The categories that are counted, in the order in which they came.
+    buckets : Buckets
+        Rows of (last sample, samples, values of each column, their sums, the sums of their squares, samples of each
+        category).
+    """
+
+    first: FloatArray = field(default_factory=lambda: np.empty(0))
+    categories: tuple[Category, ...] = ()
+    buckets: Buckets = field(default_factory=Buckets)
+
+    @cached_property
+    def _place_of(self) -> dict[Category, int]:
+        return {category: place for place, category in enumerate(self.categories)}
+
+    def reading(self, table: Table) -> tuple[FeatureHistory, Values]:
+        """Return the history after it has met the columns and categories of samples, and what it keeps of these."""
+        values, n_columns = table.values, table.values.shape[1]
+        first, categories = self.first, self.categories
+        if len(first) < n_columns or np.isnan(first).any():
+            known = ~np.isnan(values)
+            found = np.where(known.any(axis=0), values[known.argmax(axis=0), np.arange(n_columns)], np.nan)
+            first = np.concatenate([np.where(np.isnan(first), found[: len(first)], first), found[len(first) :]])
+        if not table.categories:
+            return self._with(first, categories), Values(values.copy(), np.empty((len(values), 0), dtype=np.int64))
+        n_counted = Counter(column for column, _ in categories)
+        for column, given in table.categories.items():
+            new = [(column, one) for one in dict.fromkeys(given) if one is not None]
+            new = [one for one in new if one not in self._place_of]
+            categories += tuple(new[: MAX_CATEGORIES - n_counted[column]])
+        history = self._with(first, categories)
+        places = np.full(values.shape, MISSING)
+        for column, given in table.categories.items():
+            of = history._place_of
+            places[:, column] = [MISSING if one is None else of.get((column, one), NOT_COUNTED) for one in given]
+        return history, Values(values.copy(), places)
+
+    def _with(self, first: FloatArray, categories: tuple[Category, ...]) -> FeatureHistory:
+        if first is self.first and categories is self.categories:
+            return self
+        buckets, now, after = self.buckets, len(self.first), len(first)
+        if buckets.levels and (now < after or len(self.categories) < len(categories)):
+            parts = [2 + part * after + np.arange(now) for part in range(3)]
+            rest = 2 + 3 * after + np.arange(len(self.categories))
+            buckets = buckets.widened(np.concatenate([[END, COUNT], *parts, rest]), 2 + 3 * after + len(categories))
+        return FeatureHistory(first, categories, buckets)
+
+    def adding(self, values: Values, ends: IntArray) -> FeatureHistory:
+        """Return the history after blocks of samples, given the number of the last sample of each."""
+        n_blocks, n_columns = len(ends), len(self.first)
+        numbers, places = values.wider(n_columns) if values.numbers.shape[1] < n_columns else values
+        missing = np.isnan(numbers)
+        with np.errstate(over="ignore"):
+            own = np.clip(numbers - np.where(np.isnan(self.first), 0.0, self.first), -MAX_VALUE, MAX_VALUE)
+        own[missing] = 0.0
+        own = own.reshape(n_blocks, -1, n_columns)
+        rows = np.zeros((n_blocks, 2 + 3 * n_columns + len(self.categories)))
+        counts, sums, squares = (rows[:, 2 + part * n_columns :][:, :n_columns] for part in range(3))
+        rows[:, END], rows[:, COUNT] = ends, own.shape[1]
+        counts[:] = (~missing).reshape(own.shape).sum(axis=1)
+        sums[:] = own.sum(axis=1)
+        squares[:] = (own * own).sum(axis=1)
+        if places.shape[1]:
+            counts += (places != MISSING).reshape(own.shape).sum(axis=1)
+            block, _, _ = np.unravel_index(np.arange(places.size), own.shape)
+            counted = places.ravel() >= 0
+            np.add.at(rows, (block[counted], 2 + 3 * n_columns + places.ravel()[counted]), 1.0)
+        return FeatureHistory(self.first, self.categories, self.buckets.adding(rows))
+
+    def shifts(self, start: int, change: int, names: Sequence[str]) -> tuple[FeatureShift, ...]:
+        """Return the features whose mean after a change differs from that before it, the largest shift first.
+
+        Parameters
+        ----------
+        start, change : int
+            The last sample before the part that counts, and the last one before the change.
+        names : sequence of str
+            Of the columns. Those that hold dates are left out: time moves without a drift.
+        """
+        rows = self.buckets.rows
+        begins = np.concatenate([[0.0], rows[:-1, END]])
+        after = begins >= change
+        earlier = (rows[:, END] <= change) & (begins >= start)
+        if not (earlier.any() and after.any()):
+            return ()
+        (n_before, mean_before, var_before), (n_after, mean_after, var_after) = (
+            self._moments(rows[part].sum(axis=0)) for part in (earlier, after)
+        )
+        difference = mean_after - mean_before
+        error = np.sqrt(var_before / np.maximum(n_before, 1) + var_after / np.maximum(n_after, 1))
+        both = np.sqrt((var_before + var_after) / 2 + difference**2 / 4)
+        deviation = np.where(var_before > 0, np.sqrt(var_before), both)
+        shift = np.divide(difference, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+        columns = [*range(len(self.first)), *(column for column, _ in self.categories)]
+        is_date = np.array([isinstance(names[column], DateName) for column in columns])
+        moved = (n_before > 1) & (n_after > 1) & ~is_date
+        moved &= (np.abs(shift) >= MIN_SHIFT) & (np.abs(difference) > MIN_CERTAINTY * error)
+        found = np.flatnonzero(moved)
+        found = found[np.argsort(-np.abs(shift[found]), kind="stable")][:MAX_NAMED]
+        return tuple(
+            FeatureShift(self._name(place, names), mean_before.item(place), mean_after.item(place), shift.item(place))
+            for place in found.tolist()
+        )
+
+    def _moments(self, sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return number, mean and variance of each column and each category."""
+        n_columns, columns = len(self.first), np.array([column for column, _ in self.categories], dtype=np.int64)
+        counts, totals, squares = (sums[2 + part * n_columns :][:n_columns] for part in range(3))
+        counts = np.concatenate([counts, counts[columns]])
+        totals, squares = (np.concatenate([part, sums[2 + 3 * n_columns :]]) for part in (totals, squares))
+        n = np.maximum(counts, 1)
+        variance = np.maximum(0.0, squares / n - (totals / n) ** 2)
+        variance[variance < 1e-12 * squares / n] = 0.0  # a rounding
+        return counts, totals / n + np.nan_to_num(np.pad(self.first, (0, len(columns)))), variance
+
+    def _name(self, place: int, names: Sequence[str]) -> str:
+        if place < len(self.first):
+            return str(names[place])
+        column, category = self.categories[place - len(self.first)]
+        return f"{names[column]}={printable(category)}"
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what must be saved: plain values and arrays."""
+        return {
+            "first": self.first,
+            "categories": [list(category) for category in self.categories],
+            "rows": self.buckets.to_state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: Any, n_columns: int) -> FeatureHistory:
+        """Return the history of a saved state, after checking that it can be one."""
+        first = saved_array(state, "first", np.float64, None)
+        require(len(first) <= n_columns and not np.isinf(first).any(), "the features")
+        categories = tuple((column, value) for column, value in state["categories"])
+        for column, value in categories:
+            require(type(column) is int and 0 <= column < n_columns, "the features")
+            require(isinstance(value, str | bool | int | float), "the features")
+        require(len(set(categories)) == len(categories), "the features")
+        buckets = Buckets.from_state(state["rows"], 2 + 3 * len(first) + len(categories), low=-np.inf)
+        return cls(first, categories, buckets)
