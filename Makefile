@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced active trust reproduce \
+.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced active trust streams stream-speed reproduce \
 	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages docs docs-links lint clean
 
 help:
@@ -27,6 +27,8 @@ help:
 	@echo "  TABPFN=1            with TabPFN v1 too, in a folder of its own; TORCH=torch==2.13.0+cpu for a torch without CUDA"
 	@echo "make trust            what models promise against what is found; writes docs/trust.md (under 20 minutes; resumes)"
 	@echo "make active           which samples to label: against margin sampling on 42 data sets; writes docs/active.md (an hour; resumes)"
+	@echo "make streams          learning from streams, test then train, against river and CapyMOA; writes docs/streams.md (hours; resumes)"
+	@echo "make stream-speed     one sample at a time, 10 million of them: steps per second and memory (hours)"
 	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
 	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
@@ -106,6 +108,17 @@ active: $(VENV)/accuracy $(VENV)/bench
 trust: $(VENV)/accuracy $(VENV)/bench
 	cd benchmarks && ../$(BIN)/python -W ignore -m trust.run --jobs 2
 
+# streams against river and, where Java is, CapyMOA in a folder of its own; results are kept in reproduction/streams
+streams: $(VENV)/streams
+	if command -v java > /dev/null; then cd benchmarks && ../$(BIN)/python -m streams.capymoa_ssl --torch '$(TORCH)'; fi
+	cd benchmarks && ../$(BIN)/python -W ignore -m streams.speed
+	cd benchmarks && ../$(BIN)/python -W ignore -m streams.run --jobs 2
+
+# shown on the page that `make streams` writes
+stream-speed: $(VENV)/streams
+	cd benchmarks && ../$(BIN)/python -W ignore -m streams.endless --kind uniform --samples 1000000
+	cd benchmarks && ../$(BIN)/python -W ignore -m streams.endless --kind moving
+
 # explanations against their definition, shap, and other rule learners; writes docs/explain_benchmarks.md
 explain-bench: $(VENV)/accuracy $(VENV)/bench
 	cd benchmarks && ../$(BIN)/python -W ignore -m explain.run
@@ -180,6 +193,10 @@ $(VENV)/experiments: $(VENV)/package
 
 $(VENV)/bench: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+$(VENV)/streams: $(VENV)/experiments $(VENV)/bench
+	$(BIN)/python -m pip install --quiet --editable '.[river]'
 	touch $@
 
 # with what the optional pages of the reference need

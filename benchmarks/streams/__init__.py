@@ -1,0 +1,1 @@
+"""Learning from streams, measured: test, then train, with few labels and with all."""

@@ -1,0 +1,66 @@
+"""Samples per second of ours beside river's adaptive random forest: `python -m streams.speed`, part of `make streams`.
+
+The contenders take turns within one process: a thousand samples of the stream for the one, then for the other. What
+counts is the processor time of predicting and learning.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+import pieces
+from streams.data import CHECKING, N_SAMPLES, Stream, labelled, stream
+from streams.findings import SHARES, percent
+from streams.ours import ONE_AT_A_TIME, OURS, variants
+from streams.protocol import Run
+from streams.rivals import ARF, RIVALS
+
+TURN = 1_000
+
+
+def in_turns(made: dict[str, Callable[[int, int], Any]], data: Stream, share: float) -> dict[str, float]:
+    """Return the samples per second of each contender."""
+    shown = labelled(len(data.y), share, 1)
+    runs = {name: Run(make(data.n_classes, 1), data, shown) for name, make in made.items()}
+    for _ in range(0, len(data.y), TURN):
+        for run in runs.values():
+            run.advance(TURN)
+    return {name: len(data.y) / run.seconds for name, run in runs.items()}
+
+
+def rows(names: list[str], n: int) -> Iterator[dict[str, Any]]:
+    made = {ARF: RIVALS[ARF], **{name: variants([])[name] for name in names}}
+    for share in SHARES:
+        for name in CHECKING:
+            found = in_turns(made, stream(name, n), share)
+            print(
+                f"{name}, {percent(share)}: " + ", ".join(f"{who} {rate:.0f}/s" for who, rate in found.items()),
+                flush=True,
+            )
+            yield {"stream": name, "share": share, "rates": found}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--samples", type=int, default=N_SAMPLES, help="the first so many of each stream")
+    parser.add_argument("--methods", nargs="+", choices=list(variants([])), default=[OURS, ONE_AT_A_TIME])
+    parser.add_argument("--label", help="version of ours; a digest of the sources")
+    parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "streams" / "speed.json")
+    arguments = parser.parse_args()
+    with threadpool_limits(1):
+        measured = list(rows(arguments.methods, arguments.samples))
+    label = arguments.label or pieces.version_of_ours()
+    found = {"label": label, "n": arguments.samples, "methods": arguments.methods, "rows": measured}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(found))
+    print(f"wrote {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()
