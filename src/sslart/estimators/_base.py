@@ -137,7 +137,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else list(names),
             **({} if plan is NO_PLAN else {"column_plan": plan.to_state()}),
-            **({} if self._drift is NO_DRIFT else {"drift": self._drift.to_state()}),
+            **({"drift": self._drift.to_state()} if self._drift.n_samples else {}),
         }
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
