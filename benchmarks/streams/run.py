@@ -72,13 +72,15 @@ def missing(store: Store, wanted: Iterable[Work]) -> Iterator[Work]:
 
 
 def wanted(arguments: argparse.Namespace, streams: Sequence[str], methods: Sequence[str]) -> Iterator[Work]:
-    """Yield all work, method by method."""
+    """Yield all work: all methods with the first draw of labels, then with the next."""
     settings = {f"{OURS}, half_life={half_life!r}": half_life for half_life in arguments.half_life}
-    for method in methods:
-        for share in arguments.shares:
-            for name in streams:
-                for seed in draws_of(share, method, arguments.draws):
-                    yield Work(name, arguments.samples, share, seed, method, settings.get(method))
+    for seed in range(1, arguments.draws + 1):
+        for method in methods:
+            for share in arguments.shares:
+                if seed in draws_of(share, method, arguments.draws):
+                    yield from (
+                        Work(name, arguments.samples, share, seed, method, settings.get(method)) for name in streams
+                    )
 
 
 def line_of(result: pieces.Result) -> str:
