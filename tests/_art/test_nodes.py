@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sslart._art.nodes import Journal, Nodes
+from sslart._art.learning.journal import Journal
+from sslart._art.nodes import Nodes
 
 
 def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> Nodes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sslart._art.reduction.renaming import DROPPED, both, renamed
 from sslart._data.labels import UNLABELLED
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 
 class StoppedError(Exception):
@@ -19,7 +19,7 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True)
 class LearningParams:
-    """How a network learns: ρ, α, β, δ, whether a node serves one class only, and when a sample counts half."""
+    """How a network learns: ρ, α, β, δ, one class a node or many, when a sample counts half, how many nodes at most."""
 
     vigilance: float
     choice: float
@@ -27,6 +27,7 @@ class LearningParams:
     match_tracking: float = 0.0
     one_to_one: bool = False
     half_life: float | None = None
+    max_nodes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,11 @@ class LearnResult:
         nodes, fits, both_into = renamed(self.nodes, into), self.fits.renamed(into), both(self.into, into)
         return LearnResult(nodes, self.predicted, fits, self.gaps, both_into)
 
+    def rename(self, into: IntArray) -> None:
+        """Change the indices in place, after nodes have been joined while samples are being learnt."""
+        self.nodes[:] = renamed(self.nodes, into)
+        self.fits.boxes[:] = renamed(self.fits.boxes, into)
+
     def n_made_unlabelled(self, targets: IntArray, n_nodes_before: int) -> int:
         """Count the nodes that an unlabelled sample made: those it won that no sample had won before."""
         known_before = np.maximum.accumulate(np.concatenate([[n_nodes_before - 1], self.nodes]))[:-1]
@@ -138,3 +144,8 @@ class LearnResult:
             np.concatenate([getattr(one, name) for one in parts]) for name in ("nodes", "predicted", "gaps")
         )
         return cls(nodes, predicted, Fits.joined([one.fits for one in parts]), gaps, into)
+
+
+def as_flags(wanted: BoolArray | None, rows: slice) -> Any:
+    """Return which of some samples are wanted, as the backend takes it; None: no choice was made."""
+    return None if wanted is None else np.ascontiguousarray(wanted[rows]).view(np.uint8)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from sslart._art.backend import backend, encode
-from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, StoppedError
-from sslart._art.nodes import NO_LIMIT, Journal, Nodes, runs
+from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, StoppedError, as_flags
+from sslart._art.learning.empty import learn_empty
+from sslart._art.learning.journal import Journal
+from sslart._art.nodes import NO_LIMIT, Nodes, runs
 from sslart._art.reduction.fading import Fading, pieces
+from sslart._art.reduction.limit import NoRoomError
+from sslart._art.reduction.renaming import renamed
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
@@ -104,20 +109,25 @@ class Network:
             return self, self.learn(table, targets, n_classes, params, **how)
         samples = self._to_learn(table)
         n_nodes, reshapes = self.nodes.n_nodes, samples[1] or n_classes > self.nodes.n_classes
-        reshapes = reshapes or self._fades(len(table), params)
+        too_many = params.max_nodes is not None and n_nodes > params.max_nodes
+        reshapes = reshapes or too_many or self._fades(len(table), params)
         is_quick = len(table) <= MAX_IN_PLACE and len(table) < n_nodes and not reshapes
-        if changes is None or not is_quick or not changes.begin(self.readers):
-            copy = self.copy()
-            return copy, copy._learn(table, samples, targets, n_classes, params, **how)
-        winners = np.full(len(table), -1)
-        journal = Journal(self.nodes, winners)
+        if changes is not None and is_quick and changes.begin(self.readers):
+            winners = np.full(len(table), -1)
+            journal = Journal(self.nodes, winners)
 
-        def undo() -> None:
-            journal.restore()
-            self._made = {}
+            def undo() -> None:
+                journal.restore()
+                self._made = {}
 
-        changes.on_failure(undo)
-        return self, self._learn(table, samples, targets, n_classes, params, winners=winners, journal=journal, **how)
+            changes.on_failure(undo)
+            how_in_place = {"winners": winners, "journal": journal, **how}
+            try:
+                return self, self._learn(table, samples, targets, n_classes, params, **how_in_place)
+            except NoRoomError:
+                undo()
+        copy = self.copy()
+        return copy, copy._learn(table, samples, targets, n_classes, params, **how)
 
     def held_by(self, reader: Reader) -> Network:
         """Return the same network as another object: while that lives, and the reader with it, nothing changes."""
@@ -179,6 +189,7 @@ class Network:
         fading = None if params.half_life is None else Fading(params.half_life)
         if fading is not None:
             self.nodes.start_to_fade()
+        stop = stop_flag() if stop is None else stop
         parts: list[LearnResult] = []
         for rows, wider in segments:
             beyond_range = None
@@ -191,28 +202,32 @@ class Network:
             whole = [(slice(0, len(own)), False)]
             for part, is_empty in runs(self.empty(own)) if self.encoder.constant else whole:
                 for piece, fades in pieces(part, fading, self.nodes.n_learnt):
-                    at, n_before = slice(rows.start + piece.start, rows.start + piece.stop), self.nodes.n_nodes
+                    at = slice(rows.start + piece.start, rows.start + piece.stop)
                     learnt = LearnResult(nodes[at], predicted[at], fits.of(at), gaps[at])
                     if is_empty:
-                        self.nodes.learn_empty(targets[at], params, learnt, predict_depth)
+                        into = learn_empty(
+                            self.nodes, targets[at], params, learnt, predict_depth=predict_depth, stop=stop
+                        )
                     else:
-                        self.nodes.learn(
+                        into = self.nodes.learn(
                             own[piece],
                             targets[at],
                             params,
                             learnt,
                             predict_depth=predict_depth,
-                            predict_rows=_as_flags(predict_rows, at),
-                            measured=_as_flags(measured, at),
+                            predict_rows=as_flags(predict_rows, at),
+                            measured=as_flags(measured, at),
                             journal=journal,
-                            stop=stop_flag() if stop is None else stop,
+                            stop=stop,
                         )
                     if self.encoder.constant:
-                        self.nodes.meet(nodes[at], self.encoder.has_constants(table[at]), n_before, journal)
+                        self.nodes.meet(nodes[at], self.encoder.has_constants(table[at]), journal)
                     if beyond_range is not None and at.start == rows.start:
-                        fits.boxes[at.start], fits.familiarity[at.start], fits.extents[at.start] = beyond_range
-                    into = self.nodes.fade(fading.factor) if fades and fading is not None else None
-                    parts.append(learnt.renamed(into))
+                        box, fits.familiarity[at.start], fits.extents[at.start] = beyond_range
+                        fits.boxes[at.start] = renamed(np.array([box]), into)[0]
+                    learnt = replace(learnt, into=into)
+                    faded = self.nodes.fade(fading.factor) if fades and fading is not None else None
+                    parts.append(learnt.renamed(faded))
         self._made = {}
         return LearnResult.joined(parts)
 
@@ -382,8 +397,3 @@ class Network:
         network = cls(encoder)
         network.nodes = nodes
         return network
-
-
-def _as_flags(wanted: BoolArray | None, rows: slice) -> Any:
-    """Return which of some samples are wanted, as the backend takes it; None: no choice was made."""
-    return None if wanted is None else np.ascontiguousarray(wanted[rows]).view(np.uint8)

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from sslart._art.backend import backend
+from sslart._art.joining import Joined
 from sslart._art.learn_result import LearningParams, LearnResult, StoppedError
+from sslart._art.learning.journal import Journal
 from sslart._art.reduction.fading import LEAST_SUPPORT
-from sslart._art.reduction.renaming import NO_BOX
+from sslart._art.reduction.limit import NoRoomError, with_room
+from sslart._art.reduction.renaming import NO_BOX, both
 from sslart._data.encoder import GRID, Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.recoding import recode_boxes
@@ -21,6 +24,7 @@ from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 NO_LIMIT = 0
 ROUNDING = 1e-6  # the most by which the counts of a node that fades may exceed its support
 ROWS = ("weights", "norms", "support", "counts", "met", "labels")
+NUMBERS = ("n_nodes", "n_nodes_stage1", "n_learnt", "vigilance")
 
 
 class Nodes:
@@ -43,9 +47,13 @@ class Nodes:
     n_nodes : int
         How many rows are in use.
     n_nodes_stage1 : int
-        How many nodes were made by unlabelled samples, those included that have been dropped since.
+        How many nodes were made by unlabelled samples, those included that have been dropped since; where nodes have
+        been joined, how many hold the first of these.
     n_learnt : int or None
         How many samples have been learnt, where supports and counts fade; they are floats then. None: they do not.
+    vigilance : float
+        The highest vigilance that all unions of joined nodes reach: nothing is learnt with a higher one. 1 where no
+        nodes have been joined.
     """
 
     def __init__(self, n_features: int, n_classes: int = 0, n_constant: int = 0) -> None:
@@ -54,6 +62,7 @@ class Nodes:
         self.n_nodes = 0
         self.n_nodes_stage1 = 0
         self.n_learnt: int | None = None
+        self.vigilance = 1.0
 
     def _allocate(self, capacity: int, n_features: int, n_classes: int, n_constant: int) -> None:
         self.weights: FloatArray = np.empty((capacity, 2 * n_features))
@@ -94,7 +103,8 @@ class Nodes:
     def copy(self) -> Nodes:
         """Return a copy with as much room."""
         other = Nodes(self.n_features, self.n_classes)
-        other.n_nodes, other.n_nodes_stage1, other.n_learnt = self.n_nodes, self.n_nodes_stage1, self.n_learnt
+        for name in NUMBERS:
+            setattr(other, name, getattr(self, name))
         for name in ROWS:
             rows = np.empty_like(getattr(self, name))
             rows[: self.n_nodes] = getattr(self, name)[: self.n_nodes]
@@ -130,7 +140,7 @@ class Nodes:
         weights[: self.n_nodes, : lower.shape[1]] = lower
         weights[: self.n_nodes, lower.shape[1] :] = 1.0 - upper
         self.weights = weights
-        self._derive(np.arange(self.n_nodes))
+        self.derive(np.arange(self.n_nodes))
 
     def learn(
         self,
@@ -144,84 +154,100 @@ class Nodes:
         measured: Any,
         journal: Journal | None,
         stop: Any,
-    ) -> None:
-        """Learn coded samples in their order; see `Network.learn`. `learnt` gets what happens to each."""
-        n_nodes_before = self.n_nodes
-        progress = np.array([0, n_nodes_before])
+    ) -> IntArray | None:
+        """Learn coded samples in their order; see `Network.learn`. `learnt` gets what happens to each.
+
+        Returns
+        -------
+        array of length n_nodes, or None
+            The index now of each node that there was; None where no nodes were joined.
+        """
+        into, n_learnt, limit = None, 0, params.max_nodes
+        progress = np.array([0, self.n_nodes])
         while True:
-            backend().learn(
-                self.cache_of(backend()),
-                self.weights,
-                self.norms,
-                self.support,
-                self.counts,
-                self.labels,
-                progress,
-                vigilance=params.vigilance,
-                choice=params.choice,
-                learning_rate=params.learning_rate,
-                match_tracking=params.match_tracking,
-                one_to_one=params.one_to_one,
-                samples=samples,
-                targets=targets,
-                winners=learnt.nodes,
-                predicted=None if predict_depth is None else learnt.predicted,
-                search_depth=predict_depth or NO_LIMIT,
-                predict_wanted=predict_rows,
-                gaps=learnt.gaps,
-                journal_weights=None if journal is None else journal.weights,
-                journal_support=None if journal is None else journal.support,
-                journal_counts=None if journal is None else journal.counts,
-                **learnt.fits.arguments(measured),
-                stop=stop,
-            )
+            n_before, room = self.n_nodes, slice(0, limit)
+            if limit is None or n_before <= limit:
+                backend().learn(
+                    self.cache_of(backend()),
+                    self.weights[room],
+                    self.norms[room],
+                    self.support[room],
+                    self.counts[room],
+                    self.labels[room],
+                    progress,
+                    vigilance=min(params.vigilance, self.vigilance),
+                    choice=params.choice,
+                    learning_rate=params.learning_rate,
+                    match_tracking=params.match_tracking,
+                    one_to_one=params.one_to_one,
+                    samples=samples,
+                    targets=targets,
+                    winners=learnt.nodes,
+                    predicted=None if predict_depth is None else learnt.predicted,
+                    search_depth=predict_depth or NO_LIMIT,
+                    predict_wanted=predict_rows,
+                    gaps=learnt.gaps,
+                    journal_weights=None if journal is None else journal.weights,
+                    journal_support=None if journal is None else journal.support,
+                    journal_counts=None if journal is None else journal.counts,
+                    **learnt.fits.arguments(measured),
+                    stop=stop,
+                )
+            rows, n_learnt = slice(n_learnt, int(progress[0])), int(progress[0])
             self.n_nodes = int(progress[1])
-            if progress[0] == len(samples):
+            if self.n_nodes > n_before:
+                self.met[n_before : self.n_nodes] = False
+                self.n_nodes_stage1 += learnt.of(rows).n_made_unlabelled(targets[rows], n_before)
+            if n_learnt == len(samples):
                 break
             if stop[0]:
                 raise StoppedError
-            self.grow(len(samples) - int(progress[0]))
-        if self.n_nodes > n_nodes_before:
-            self.n_nodes_stage1 += learnt.n_made_unlabelled(targets, n_nodes_before)
-        self._count(len(samples))
+            if limit is None or self.n_nodes < limit:
+                self.grow(len(samples) - n_learnt)
+                continue
+            if journal is not None:
+                raise NoRoomError
+            into = both(into, self.make_room(params, learnt, stop))
+            progress[1] = self.n_nodes
+        self.count(len(samples))
+        return into
 
-    def learn_empty(
-        self, targets: IntArray, params: LearningParams, learnt: LearnResult, predict_depth: int | None
-    ) -> None:
-        """Learn samples without a value that counts: they match every node alike, so that the first one wins."""
-        for row, target in enumerate(targets.tolist()):
-            if self.n_nodes:
-                learnt.gaps[row] = 0.0
-            if predict_depth is not None:
-                labels = self.labels[: self.n_nodes][: predict_depth or None]
-                learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
-            learnt.nodes[row] = self._learn_first(target, one_to_one=params.one_to_one)
-        self._count(len(targets))
+    def make_room(self, params: LearningParams, learnt: LearnResult, stop: Any) -> IntArray:
+        """Join nodes until there is room for new ones, and return the index now of each node that there was."""
+        used, vigilance = slice(0, self.n_nodes), min(params.vigilance, self.vigilance)
+        joined = with_room(self.weights[used], self.labels[used], params, vigilance, stop)
+        self.join(joined)
+        learnt.rename(joined.into)
+        return joined.into
 
-    def _count(self, n_samples: int) -> None:
+    def join(self, joined: Joined) -> None:
+        """Let boxes that have been joined take the place of their parts: supports and counts add."""
+        used, n_joined = slice(0, self.n_nodes), len(joined.weights)
+        order = np.argsort(joined.into, kind="stable")
+        starts = np.flatnonzero(np.diff(joined.into[order], prepend=-1))
+        self.weights[:n_joined] = joined.weights
+        for rows, add in ((self.support, np.add), (self.counts, np.add), (self.met, np.logical_or)):
+            rows[:n_joined] = add.reduceat(rows[used][order], starts)
+        self.n_nodes = n_joined
+        self.n_nodes_stage1 = int(joined.into[: self.n_nodes_stage1].max(initial=-1)) + 1
+        self.vigilance = min(self.vigilance, joined.vigilance)
+        self.derive(np.arange(n_joined))
+
+    def count(self, n_samples: int) -> None:
+        """Take note that so many samples have been learnt."""
         if self.n_learnt is not None:
             self.n_learnt += n_samples
 
-    def _learn_first(self, target: int, *, one_to_one: bool) -> int:
-        """Let the first node learn a sample that matches all alike, or a new one where its class differs; return it.
-
-        With one-to-one mapping a node serves one class only. A label of -1 is none.
-        """
-        node = 0
-        if not self.n_nodes or (one_to_one and UNLABELLED not in (target, self.labels[0]) and self.labels[0] != target):
-            if self.n_nodes == self.capacity:
-                self.grow(1)
-            node = self.n_nodes
-            self.weights[node], self.support[node], self.counts[node], self.met[node] = 1.0, 0, 0, False
-            self.n_nodes += 1
-            self.n_nodes_stage1 += target == UNLABELLED
-        self.support[node] += 1
-        if target != UNLABELLED:
-            self.counts[node, target] += 1
-        self._derive(np.array([node]))
+    def add_empty(self) -> int:
+        """Add a node that has learnt nothing yet, and return it; the caller counts a sample for it."""
+        if self.n_nodes == self.capacity:
+            self.grow(1)
+        node = self.n_nodes
+        self.weights[node], self.support[node], self.counts[node], self.met[node] = 1.0, 0, 0, False
+        self.n_nodes += 1
         return node
 
-    def meet(self, winners: IntArray, values: BoolArray, n_before: int, journal: Journal | None = None) -> None:
+    def meet(self, winners: IntArray, values: BoolArray, journal: Journal | None = None) -> None:
         """Take down which constant features have a value in the samples that nodes have learnt.
 
         Parameters
@@ -230,14 +256,11 @@ class Nodes:
             The node that has learnt each sample.
         values : array of shape (n_samples, n_constant)
             Whether the sample has a value.
-        n_before : int
-            How many nodes there were before these samples.
         journal : Journal or None
             Gets what is changed.
         """
         if journal is not None:
             journal.met = self.met[winners]
-        self.met[n_before : self.n_nodes] = False
         samples, features = np.nonzero(values)
         self.met[winners[samples], features] = True
 
@@ -279,7 +302,7 @@ class Nodes:
             self._cache = backend, backend.new_cache()
         return self._cache[1]
 
-    def _derive(self, nodes: IntArray) -> None:
+    def derive(self, nodes: IntArray) -> None:
         """Compute afresh what follows from the weights and the counts."""
         self._cache = None, None
         self.norms[nodes] = self.weights[nodes].sum(axis=1)
@@ -301,6 +324,7 @@ class Nodes:
             "counts": self.counts[used],
             "n_nodes_stage1": self.n_nodes_stage1,
             **({} if self.n_learnt is None else {"n_learnt": self.n_learnt}),
+            **({} if self.vigilance == 1 else {"vigilance": np.array([self.vigilance])}),
             **({"met": self.met[used].view(np.uint8)} if self.met.shape[1] else {}),
         }
 
@@ -325,9 +349,10 @@ class Nodes:
         nodes = cls(weights.shape[1] // 2, counts.shape[1])
         nodes._allocate(len(weights), weights.shape[1] // 2, counts.shape[1], met.shape[1])
         nodes.n_nodes, nodes.n_nodes_stage1, nodes.n_learnt = len(weights), stage1, n_learnt
+        nodes.vigilance = saved_array(state, "vigilance", np.float64, 1, low=0, high=1, missing=np.ones(1)).item()
         nodes.support, nodes.counts = np.empty_like(support), np.empty_like(counts)
         nodes.weights[:], nodes.support[:], nodes.counts[:], nodes.met[:] = weights, support, counts, met
-        nodes._derive(np.arange(len(weights)))
+        nodes.derive(np.arange(len(weights)))
         return nodes
 
     def __getstate__(self) -> dict[str, Any]:
@@ -335,41 +360,6 @@ class Nodes:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(self.from_state(state).__dict__)
-
-
-class Journal:
-    """The former row of the one node that each sample of a call changes, so that a call that fails can be undone.
-
-    Its cost does not grow with the model.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    winners : array of length n_samples
-        Gets the node that each sample changes; -1 for samples not begun.
-    """
-
-    def __init__(self, nodes: Nodes, winners: IntArray) -> None:
-        self._owner, self._winners = nodes, winners
-        self._n_nodes, self._n_nodes_stage1, self._n_learnt = nodes.n_nodes, nodes.n_nodes_stage1, nodes.n_learnt
-        n_samples = len(winners)
-        self.weights = np.empty((n_samples, nodes.weights.shape[1]))
-        self.support = np.empty(n_samples, dtype=nodes.support.dtype)
-        self.counts = np.empty((n_samples, nodes.n_classes), dtype=nodes.counts.dtype)
-        self.met: BoolArray | None = None
-
-    def restore(self) -> None:
-        """Put every node back as it was."""
-        owner, winners = self._owner, self._winners
-        owner.n_nodes, owner.n_nodes_stage1, owner.n_learnt = self._n_nodes, self._n_nodes_stage1, self._n_learnt
-        changed = np.flatnonzero((winners >= 0) & (winners < self._n_nodes))[::-1]
-        nodes = winners[changed]  # of several rows for one node the last assigned stays: the earliest
-        owner.weights[nodes] = self.weights[changed]
-        owner.support[nodes] = self.support[changed]
-        owner.counts[nodes] = self.counts[changed]
-        if self.met is not None:
-            owner.met[nodes] = self.met[changed]
-        owner._derive(nodes)
 
 
 def runs(flags: BoolArray) -> Iterator[tuple[slice, bool]]:

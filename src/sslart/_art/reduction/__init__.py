@@ -1,1 +1,1 @@
-"""Fewer boxes: those that have faded are dropped, and what refers to boxes follows."""
+"""Fewer boxes: faded ones are dropped, close ones joined where there is no room, and what refers to boxes follows."""

@@ -1,0 +1,63 @@
+"""Samples without a value that counts: they match every node alike, so that the first one wins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sslart._art.learn_result import LearningParams, LearnResult
+from sslart._art.nodes import Nodes
+from sslart._art.reduction.renaming import both
+from sslart._data.labels import UNLABELLED
+from sslart._utils.arrays import IntArray
+
+
+def learn_empty(
+    nodes: Nodes,
+    targets: IntArray,
+    params: LearningParams,
+    learnt: LearnResult,
+    *,
+    predict_depth: int | None,
+    stop: Any,
+) -> IntArray | None:
+    """Learn such samples; see `Network.learn`.
+
+    Returns
+    -------
+    array of length n_nodes, or None
+        The index now of each node that there was; None where no nodes were joined.
+    """
+    into, limit = None, params.max_nodes
+    for row, target in enumerate(targets.tolist()):
+        if nodes.n_nodes:
+            learnt.gaps[row] = 0.0
+        if predict_depth is not None:
+            labels = nodes.labels[: nodes.n_nodes][: predict_depth or None]
+            learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
+        needs_node = _needs_node(nodes, target, one_to_one=params.one_to_one)
+        if limit is not None and nodes.n_nodes + needs_node > limit:
+            into = both(into, nodes.make_room(params, learnt, stop))
+        learnt.nodes[row] = _learn(nodes, target, needs_node=needs_node)
+    nodes.count(len(targets))
+    return into
+
+
+def _needs_node(nodes: Nodes, target: int, *, one_to_one: bool) -> bool:
+    """Return whether a sample needs a new node: where there is none, or the first serves another class alone."""
+    if not nodes.n_nodes:
+        return True
+    first = int(nodes.labels[0])
+    return one_to_one and UNLABELLED not in (target, first) and first != target
+
+
+def _learn(nodes: Nodes, target: int, *, needs_node: bool) -> int:
+    """Let the first node learn a sample, or a new one, and return it."""
+    node = nodes.add_empty() if needs_node else 0
+    nodes.n_nodes_stage1 += needs_node and target == UNLABELLED
+    nodes.support[node] += 1
+    if target != UNLABELLED:
+        nodes.counts[node, target] += 1
+    nodes.derive(np.array([node]))
+    return node
