@@ -13,6 +13,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from sslart._data.columns.dates import days_of, holds_dates, stand_for_months, with_parts
+from sslart._data.columns.frames import (
+    columns_of,
+    dtype_name,
+    has_columns,
+    is_frame,
+    is_numeric,
+    is_untyped,
+    numbers_of,
+)
 from sslart._data.columns.kinds import texts_to_leave_out
 from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.masks import without_mask
@@ -111,9 +120,14 @@ def read_samples(
             _remember_width(estimator, X.shape[1])
             keep_plan(estimator, NO_PLAN)
         return Table(X)
+    if plan is NO_PLAN and not reset:
+        names = _names_of(estimator)
+        numbers = numbers_of(X, names)
+        if _needs_no_check(numbers):
+            return Table(numbers, names=names)
     X = without_mask(X)
-    given = _columns_of(X) if _is_frame(X) else []
-    if any(not _is_numeric(column) for _, column in given):
+    given = columns_of(X) if is_frame(X) else []
+    if any(not is_numeric(column) for _, column in given):
         columns, dates = [], []
         for position, (name, column) in enumerate(given):
             before = None if categorical is None or position in undecided else position in categorical
@@ -131,7 +145,7 @@ def read_samples(
                 columns.append(_read_column(name, column, before, first_decides or position in undecided))
                 _check_may_be_dates(name, columns[-1], position in plan.dates)
         untyped = frozenset(
-            position for position, (_, column) in enumerate(given) if _is_untyped(column) and position not in dates
+            position for position, (_, column) in enumerate(given) if is_untyped(column) and position not in dates
         )
         notes = texts_to_leave_out(given, columns) if leave_out else {}
         for position in notes:
@@ -168,7 +182,7 @@ def known_columns(estimator: Any) -> dict[str, Any]:
 
 def concatenated(parts: Sequence[Any]) -> Any:
     """Return the rows of several parts as one array or frame, of pandas or polars."""
-    if not _is_frame(parts[0]):
+    if not is_frame(parts[0]):
         return np.concatenate([without_mask(part) for part in parts])
     return heavy(type(parts[0]).__module__.partition(".")[0]).concat(parts)
 
@@ -299,38 +313,15 @@ def _refuse_empty_rows(table: Table) -> Table:
     return table
 
 
-def _is_frame(X: Any) -> bool:
-    # of the class first: pandas computes the types when an instance is looked at
-    return hasattr(X, "columns") and (hasattr(type(X), "dtypes") or hasattr(X, "dtypes"))
-
-
-def _columns_of(frame: Any) -> list[tuple[str, Any]]:
-    """Return the names and the columns of a pandas frame, where a name may come twice, or of a polars frame."""
-    pairs = frame.items() if hasattr(frame, "items") else ((name, frame[name]) for name in frame.columns)
-    return [(str(name), column) for name, column in pairs]
-
-
-def _dtype_name(column: Any) -> str:
-    return str(getattr(column, "dtype", "")).lower()
-
-
-def _is_numeric(column: Any) -> bool:
-    return _dtype_name(column).startswith(("int", "uint", "float", "double"))
-
-
-def _is_untyped(column: Any) -> bool:
-    return _dtype_name(column).startswith(("object", "null"))
-
-
 def _read_column(name: str, column: Any, categorical: bool | None, first_decides: bool) -> NDArray[Any]:
     """Return a column as floats (NaN where missing) or, if it is categorical, as objects (None where missing).
 
     What the column was before decides which of the two it is; else its type, or its values if it has no type.
     """
     values = np.asarray(column)
-    decided = categorical is not None or not _is_untyped(column)
+    decided = categorical is not None or not is_untyped(column)
     if categorical is None:
-        categorical = _dtype_name(column).startswith(("categor", "enum", "str", "utf8", "bool"))
+        categorical = dtype_name(column).startswith(("categor", "enum", "str", "utf8", "bool"))
     if values.dtype.kind in "iuf" and not categorical:
         return values.astype(np.float64)
     if values.dtype.kind == "m":
@@ -380,7 +371,8 @@ def is_category(value: Any) -> bool:
 def _read_mixed_frame(
     estimator: Any, X: Any, columns: list[NDArray[Any]], untyped: frozenset[int], reset: bool
 ) -> Table:
-    _validated(estimator, X, reset=reset, skip_check_array=True)
+    if reset or not has_columns(X, _names_of(estimator), estimator.n_features_in_):
+        _validated(estimator, X, reset=reset, skip_check_array=True)
     if len(columns[0]) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     values = np.full((len(columns[0]), len(columns)), np.nan)
@@ -391,5 +383,5 @@ def _read_mixed_frame(
         else:
             values[:, position] = column
     if np.isinf(values).any():
-        raise ValueError(_about_infinity(values, [name for name, _ in _columns_of(X)]))
+        raise ValueError(_about_infinity(values, [name for name, _ in columns_of(X)]))
     return _refuse_empty_rows(Table(values, categories, _names_of(estimator), untyped))

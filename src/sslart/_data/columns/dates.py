@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.columns.frames import dtype_name
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import DateName, DatePart
 
@@ -42,7 +43,7 @@ SLACK = 1e-9  # of a day: what a double loses of a time of day
 
 def holds_dates(column: Any) -> bool:
     """Return whether a column of a frame holds dates or times."""
-    name = str(getattr(column, "dtype", "")).lower()
+    name = dtype_name(column)
     if name.startswith(("datetime", "date", "time")) and not name.startswith("timedelta"):
         return True
     if not name.startswith("object"):

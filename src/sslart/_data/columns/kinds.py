@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.columns.frames import dtype_name
 from sslart._data.columns.notes import LEFT_OUT, ColumnNote
 from sslart._utils.arrays import FloatArray
 
@@ -76,7 +77,7 @@ def texts_to_leave_out(given: list[tuple[str, Any]], columns: Sequence[NDArray[A
     """Return notes on the columns of text that no model can learn from, by position; warn of them."""
     found = {}
     for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
-        if values.dtype == object and str(getattr(column, "dtype", "")).lower().startswith(("object", "str", "utf8")):
+        if values.dtype == object and dtype_name(column).startswith(("object", "str", "utf8")):
             kind = kind_of_text(values.tolist())
             if kind is not None:
                 found[position] = ColumnNote(LEFT_OUT, name, kind)

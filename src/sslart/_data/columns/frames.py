@@ -1,0 +1,62 @@
+"""Data frames as they come, of pandas, polars or others: their columns, and what the types of these are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether X has columns with types of their own."""
+    # of the class first: pandas computes the types when an instance is looked at
+    return hasattr(X, "columns") and (hasattr(type(X), "dtypes") or hasattr(X, "dtypes"))
+
+
+def columns_of(frame: Any) -> list[tuple[str, Any]]:
+    """Return the names and the columns of a pandas frame, where a name may come twice, or of a polars frame."""
+    pairs = frame.items() if hasattr(frame, "items") else ((name, frame[name]) for name in frame.columns)
+    return [(str(name), column) for name, column in pairs]
+
+
+def has_columns(frame: Any, names: Sequence[str] | None, n_columns: int) -> bool:
+    """Return whether a frame has these columns in this order; where there are no names, so many without one."""
+    columns = frame.columns
+    if names is None:
+        return type(columns) is range and len(columns) == n_columns
+    return (columns.tolist() if hasattr(columns, "tolist") else list(columns)) == names
+
+
+def numbers_of(X: Any, names: Sequence[str] | None) -> NDArray[Any] | None:
+    """Return the values of a pandas frame with columns of these names, all of them numbers of NumPy; else None."""
+    pandas = sys.modules.get("pandas")  # no frame can be made without it, and loading it takes time
+    if pandas is None or names is None or type(X) is not pandas.DataFrame or not has_columns(X, names, len(names)):
+        return None
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes.tolist()):
+        return None
+    return np.ascontiguousarray(X.to_numpy(), dtype=np.float64)
+
+
+def dtype_name(column: Any) -> str:
+    """Return the name of the type of a column in lower case; empty where it has none."""
+    dtype = getattr(column, "dtype", "")
+    return _numpy_name(dtype) if isinstance(dtype, np.dtype) else str(dtype).lower()
+
+
+@cache
+def _numpy_name(dtype: np.dtype[Any]) -> str:
+    return str(dtype).lower()
+
+
+def is_numeric(column: Any) -> bool:
+    """Return whether the type of a column is one of numbers."""
+    return dtype_name(column).startswith(("int", "uint", "float", "double"))
+
+
+def is_untyped(column: Any) -> bool:
+    """Return whether the type of a column does not show what its values are."""
+    return dtype_name(column).startswith(("object", "null"))
