@@ -12,12 +12,12 @@ SCAN, SCAN_JOIN, LEARN, MERGE = "sslart-scan", "sslart-scan-join", "sslart-learn
 
 @dataclass(frozen=True)
 class Costs:
-    """T(n, w) = (scan + learn) · n / w + merges + rest.
+    """T(n, w) = (read + scan + learn) · n / w + merges + rest.
 
     Attributes
     ----------
-    scan, learn : float
-        Seconds of a worker for each row: the first pass (ranges, categories, classes) and the second (boxes).
+    read, scan, learn : float
+        Seconds of a worker for each row: reading it twice, ranges and classes in the first pass, boxes in the second.
     merge : float
         Seconds of a worker to join the boxes of some partitions.
     fan_in : int
@@ -26,6 +26,7 @@ class Costs:
         Seconds in which no worker has anything to do: results are gathered, and the client computes evidence.
     """
 
+    read: float
     scan: float
     learn: float
     merge: float
@@ -38,13 +39,21 @@ class Costs:
         tasks, n_rows, n_workers = found["tasks"], found["rows"], found["workers"]
         seconds = {name: one["seconds"] for name, one in tasks.items()}
         n_merges = tasks.get(MERGE, {"tasks": 0})["tasks"]
+        scanning = seconds.get(SCAN, 0.0) + seconds.get(SCAN_JOIN, 0.0)
+        known = scanning + seconds.get(LEARN, 0.0) + seconds.get(MERGE, 0.0)
         return cls(
-            (seconds.get(SCAN, 0.0) + seconds.get(SCAN_JOIN, 0.0)) / n_rows,
+            (sum(seconds.values()) - known) / n_rows,
+            scanning / n_rows,
             seconds.get(LEARN, 0.0) / n_rows,
             seconds.get(MERGE, 0.0) / max(n_merges, 1),
             fan_in,
             max(0.0, found["seconds"] - sum(seconds.values()) / n_workers),
         )
+
+    @property
+    def per_row(self) -> float:
+        """Seconds of a worker for each row, in both passes."""
+        return self.read + self.scan + self.learn
 
     def merges(self, n_parts: int) -> list[int]:
         """Return how many merges each level of the tree has."""
@@ -61,7 +70,7 @@ class Costs:
     def seconds(self, n_rows: int, n_parts: int, n_workers: int) -> float:
         """Return the seconds that a fit takes."""
         per_worker = math.ceil(n_parts / n_workers) / n_parts  # the share of the rows that the busiest worker has
-        return (self.scan + self.learn) * n_rows * per_worker + self.merging(n_parts, n_workers) + self.rest
+        return self.per_row * n_rows * per_worker + self.merging(n_parts, n_workers) + self.rest
 
     def serial(self, n_parts: int) -> float:
         """Return the seconds that no number of workers saves: one merge per level, and the rest."""
@@ -69,4 +78,4 @@ class Costs:
 
     def workers_at_half(self, n_rows: int, n_parts: int) -> int:
         """Return the number of workers past which more than half of the time is the serial part."""
-        return math.floor((self.scan + self.learn) * n_rows / self.serial(n_parts))
+        return math.floor(self.per_row * n_rows / self.serial(n_parts))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -91,17 +92,18 @@ class Table:
 
     def best_accuracy(self) -> float:
         """Return the accuracy on the rows held out of a model that knows all centres and widths."""
-        X, y = self.held_out()
+        rows, y = self.held_out()
+        X = rows.to_numpy()
         centres, widths = self.clusters()
         squares = (X**2).sum(axis=1)[:, None] - 2 * X @ centres.T + (centres**2).sum(axis=1)
         densities = np.exp(-squares / (2 * widths**2)) / widths**N_FEATURES
         of_class = densities.reshape(len(X), -1, N_CLASSES).sum(axis=1)
         return float(np.mean(names_of(of_class.argmax(axis=1)) == y))
 
-    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
+    def held_out(self) -> tuple[pd.DataFrame, np.ndarray]:
         """Return the rows that no model learns, and their classes."""
         found = pq.read_table(self.folder / "held_out.parquet").to_pandas()
-        return found[FEATURES].to_numpy(), found[LABEL].to_numpy(object)
+        return found[FEATURES], found[LABEL].to_numpy(object)
 
 
 def names_of(classes: np.ndarray) -> np.ndarray:
