@@ -13,8 +13,13 @@ from sslart._drift.buckets import COUNT, END
 from sslart._drift.features import Values
 from sslart._utils.arrays import FloatArray, IntArray
 
-BLOCK = 32  # samples that are summed before windows are looked at
+BLOCK = 32  # samples that are summed
+BLOCKS_TOGETHER = 4  # blocks after which windows are checked
+ALONE_BEFORE = 1024  # samples of a stream: each block alone
 MAX_CLASSES = 100  # whose shares are watched; further ones count as one
+
+TINY = 1e-300
+GRID = 2.0**20  # multiples of 1 / GRID add up exactly, in any order
 
 # columns of the sums over a block, after the number of its last sample and the number of samples
 ROOTS, NOVEL, N_PREDICTED, WRONG, WRONG_SQUARES, N_LABELLED, FIRST_CLASS = range(2, 9)
@@ -40,17 +45,11 @@ class Learnt(NamedTuple):
     @classmethod
     def of(cls, learnt: LearnResult, vigilance: float, codes: IntArray | None = None) -> Learnt:
         """Return what a network has found of samples, given its vigilance and their class codes; None: no labels."""
-        novelty, n = novelty_of(learnt.gaps, vigilance), len(learnt.gaps)
+        novelty = np.fmin(learnt.gaps / max(1.0 - vigilance, TINY), 1.0)  # NaN: no box could take the sample
         if codes is None or not len(learnt.predicted):
+            n = len(novelty)
             return cls(novelty, np.full(n, UNLABELLED) if codes is None else codes, np.full(n, np.nan))
         return cls(novelty, codes, np.where(learnt.predicted == UNLABELLED, np.nan, learnt.predicted != codes))
-
-
-def novelty_of(gaps: FloatArray, vigilance: float) -> FloatArray:
-    """Return how novel samples were: how far they lay from their box, of the furthest that vigilance admits."""
-    room = max(1.0 - vigilance, np.finfo(np.float64).tiny)
-    with np.errstate(over="ignore"):
-        return np.where(np.isnan(gaps), 1.0, np.minimum(gaps / room, 1.0))
 
 
 class Chunk(NamedTuple):
@@ -66,6 +65,12 @@ class Chunk(NamedTuple):
             Learnt(novelty[rows].copy(), codes[rows].copy(), wrong[rows].copy()),
             Values(numbers[rows].copy(), places[rows].copy()),
         )
+
+
+def n_complete(n_samples: int) -> int:
+    """Return how many samples of a stream windows have taken account of."""
+    together = BLOCK if n_samples < ALONE_BEFORE else BLOCK * BLOCKS_TOGETHER
+    return n_samples // together * together
 
 
 def joined(chunks: Sequence[Chunk], n_columns: int) -> Chunk:
@@ -92,13 +97,13 @@ def block_sums(learnt: Learnt, ends: IntArray, n_classes: int) -> FloatArray:
     sums = np.zeros((n_blocks, FIRST_CLASS + n_classes))
     sums[:, END], sums[:, COUNT] = ends, BLOCK
     novelty = learnt.novelty.reshape(n_blocks, BLOCK)
-    sums[:, ROOTS], sums[:, NOVEL] = np.sqrt(novelty).sum(axis=1), novelty.sum(axis=1)
+    sums[:, ROOTS], sums[:, NOVEL] = _on_grid(np.sqrt(novelty)).sum(axis=1), _on_grid(novelty).sum(axis=1)
     labelled = np.flatnonzero(codes != UNLABELLED)
     if len(labelled):
         wrong, predicted = learnt.wrong.reshape(n_blocks, BLOCK), ~np.isnan(learnt.wrong).reshape(n_blocks, BLOCK)
-        wrong = np.where(predicted, wrong, 0.0)
+        wrong = _on_grid(np.where(predicted, wrong, 0.0))
         sums[:, N_PREDICTED] = predicted.sum(axis=1)
-        sums[:, WRONG], sums[:, WRONG_SQUARES] = wrong.sum(axis=1), (wrong * wrong).sum(axis=1)
+        sums[:, WRONG], sums[:, WRONG_SQUARES] = wrong.sum(axis=1), _on_grid(wrong * wrong).sum(axis=1)
         places = (labelled // BLOCK) * n_classes + codes[labelled]
         classes = sums[:, FIRST_CLASS:]
         classes[:] = np.bincount(places, minlength=n_blocks * n_classes).reshape(n_blocks, n_classes)
@@ -114,3 +119,7 @@ def series_of(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         sums[:, [END, N_PREDICTED, WRONG, WRONG_SQUARES]],
         sums[:, np.concatenate([[END, N_LABELLED], classes, classes])],
     )
+
+
+def _on_grid(values: FloatArray) -> FloatArray:
+    return np.asarray(np.rint(values * GRID) / GRID)

@@ -66,11 +66,15 @@ class FeatureHistory(CachesValues):
     def _place_of(self) -> dict[Category, int]:
         return {category: place for place, category in enumerate(self.categories)}
 
+    @cached_property
+    def _has_gaps(self) -> bool:
+        return bool(np.isnan(self.first).any())
+
     def reading(self, table: Table) -> tuple[FeatureHistory, Values]:
         """Return the history after it has met the columns and categories of samples, and what it keeps of these."""
         values, n_columns = table.values, table.values.shape[1]
         first, categories = self.first, self.categories
-        if len(first) < n_columns or np.isnan(first).any():
+        if len(first) < n_columns or self._has_gaps:
             known = ~np.isnan(values)
             found = np.where(known.any(axis=0), values[known.argmax(axis=0), np.arange(n_columns)], np.nan)
             first = np.concatenate([np.where(np.isnan(first), found[: len(first)], first), found[len(first) :]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,16 +12,19 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._drift.blocks import (
+    ALONE_BEFORE,
     BLOCK,
+    BLOCKS_TOGETHER,
     FIRST_CLASS,
     MAX_CLASSES,
     Chunk,
     Learnt,
     block_sums,
     joined,
+    n_complete,
     series_of,
 )
-from sslart._drift.buckets import COUNT
+from sslart._drift.buckets import COUNT, END
 from sslart._drift.events import CLASSES, KINDS, NOVELTY, DriftEvent, events_from_state, events_to_state
 from sslart._drift.features import FeatureHistory, Values
 from sslart._drift.timeline import Timeline
@@ -30,7 +33,7 @@ from sslart._utils.arrays import BoolArray, IntArray
 
 __all__ = ["NO_DRIFT", "Context", "DriftMonitor", "Learnt"]
 
-PREDICTED_OF = 8  # samples in succession: of them the first labelled one is predicted before it is learnt
+PREDICTED_OF = 4  # samples in succession: of them the first labelled one is predicted before it is learnt
 MAX_EVENTS = 1000
 
 
@@ -58,59 +61,58 @@ class DriftMonitor:
 
     def to_predict(self, known: BoolArray) -> BoolArray:
         """Return which of the next samples are predicted before they are learnt, given which have a label."""
-        places = np.flatnonzero(known)
+        places = known.nonzero()[0]
+        if not len(places):
+            return known
         groups = (self.n_samples + places) // PREDICTED_OF
         wanted = np.zeros(len(known), dtype=bool)
-        wanted[places[np.diff(groups, prepend=self.last_predicted) > 0]] = True
+        wanted[places[1:][groups[1:] > groups[:-1]]] = True
+        wanted[places[0]] = groups[0] > self.last_predicted
         return wanted
 
     def after(self, learnt: Learnt, table: Table, context: Context) -> DriftMonitor:
         """Return the monitor after samples have been learnt."""
-        n_samples = self.n_samples + len(table)
-        labelled = np.flatnonzero(learnt.codes != UNLABELLED)
-        last = (self.n_samples + int(labelled[-1])) // PREDICTED_OF if len(labelled) else self.last_predicted
+        n_samples, last = self.n_samples + len(learnt.codes), self.last_predicted
+        labelled = (learnt.codes != UNLABELLED).nonzero()[0]
+        if len(labelled):
+            last = (self.n_samples + int(labelled[-1])) // PREDICTED_OF
         history, values = self.history.reading(table)
         pending = (*self.pending, Chunk(learnt, values))
-        n_blocks = n_samples // BLOCK - self.n_samples // BLOCK
-        waiting = replace(self, n_samples=n_samples, last_predicted=last, pending=pending, history=history)
-        return waiting._with_blocks(n_blocks, context) if n_blocks else waiting
+        waiting = DriftMonitor(n_samples, last, pending, self.windows, history, self.timeline, self.events)
+        start, end = n_complete(self.n_samples), n_complete(n_samples)
+        return waiting._taking(start, end, context) if end > start else waiting
 
-    def _with_blocks(self, n_blocks: int, context: Context) -> DriftMonitor:
-        """Return the monitor after the pending samples have completed some blocks."""
+    def _taking(self, start: int, end: int, context: Context) -> DriftMonitor:
+        """Return the monitor after it has taken account of pending samples, given where these start and end."""
         whole = joined(self.pending, len(self.history.first))
-        n_in_blocks = n_blocks * BLOCK
-        ends = (self.n_samples // BLOCK - n_blocks + 1 + np.arange(n_blocks)) * BLOCK
-        blocks = block_sums(whole.rows(slice(0, n_in_blocks)).learnt, ends, self._n_classes())
-        rest = () if len(whole.learnt.codes) == n_in_blocks else (whole.rows(slice(n_in_blocks, None)),)
-        windows, cuts = [], []
-        for kind, window, rows in zip(KINDS, self.windows, series_of(blocks), strict=True):
-            after, found = window.widened((rows.shape[1] - 2) // 2).adding(rows[rows[:, COUNT] > 0])
-            windows.append(after)
-            cuts += [(cut, kind) for cut in found]
-        history, events = self._looking_back(whole, ends, cuts, context)
-        return replace(
-            self,
-            pending=rest,
-            windows=tuple(windows),
-            history=history,
-            timeline=self.timeline.adding(blocks),
-            events=events,
-        )
+        ends = np.arange(start + BLOCK, end + 1, BLOCK)
+        own = whole.rows(slice(0, end - start))
+        sums = block_sums(own.learnt, ends, self._n_classes())
+        rest = () if end == self.n_samples else (whole.rows(slice(end - start, None)),)
+        windows, history, events = list(self.windows), self.history, self.events
+        checks = np.flatnonzero((ends < ALONE_BEFORE) | (ends % (BLOCK * BLOCKS_TOGETHER) == 0)) + 1
+        series = [rows[rows[:, COUNT] > 0] for rows in series_of(sums)]
+        places = [np.searchsorted(rows[:, END], ends[checks - 1], side="right").tolist() for rows in series]
+        windows = [window.widened((rows.shape[1] - 2) // 2) for window, rows in zip(windows, series, strict=True)]
+        before = [0] * len(KINDS)
+        taken = 0
+        for number, stop in enumerate(checks.tolist()):
+            cuts = []
+            for kind, rows in enumerate(series):
+                place = places[kind][number]
+                if place > before[kind]:
+                    windows[kind], cut = windows[kind].adding(rows[before[kind] : place])
+                    cuts += [] if cut is None else [(cut, KINDS[kind])]
+                    before[kind] = place
+            if cuts:
+                history, taken = _added(history, own.values, ends, taken, stop), stop
+                events = _with_events(events, cuts, history, context)
+        history = _added(history, own.values, ends, taken, len(ends))
+        timeline = self.timeline.adding(sums)
+        return DriftMonitor(self.n_samples, self.last_predicted, rest, tuple(windows), history, timeline, events)
 
     def _n_classes(self) -> int:
         return max(0, int(self.timeline.rows.shape[1]) - FIRST_CLASS)
-
-    def _looking_back(
-        self, whole: Chunk, ends: IntArray, cuts: list[tuple[Cut, str]], context: Context
-    ) -> tuple[FeatureHistory, tuple[DriftEvent, ...]]:
-        """Return the history of features after some blocks, and the events, each with the history as it was then."""
-        history, events, done = self.history, self.events, 0
-        for cut, kind in sorted(cuts, key=lambda one: one[0].end):
-            due = int(np.searchsorted(ends, cut.end, side="right"))
-            history, done = _added(history, whole, ends, done, due), due
-            event = _event(cut, kind, history, context, events)
-            events = events if event is None else (*events, event)[-MAX_EVENTS:]
-        return _added(history, whole, ends, done, len(ends)), events
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: plain values and arrays."""
@@ -133,7 +135,7 @@ class DriftMonitor:
         last_predicted = saved_whole(state, "last_predicted", -1, MAX_COUNT)
         n_classes = saved_whole(state, "n_classes", 0, MAX_CLASSES)
         history = FeatureHistory.from_state(state["features"], n_columns)
-        own, n = state["pending"], n_samples % BLOCK
+        own, n = state["pending"], n_samples - n_complete(n_samples)
         learnt = Learnt(
             saved_array(own, "novelty", np.float64, n, low=0, high=1),
             saved_array(own, "codes", np.int64, n, low=UNLABELLED),
@@ -162,11 +164,21 @@ class DriftMonitor:
 NO_DRIFT = DriftMonitor()
 
 
-def _added(history: FeatureHistory, whole: Chunk, ends: IntArray, start: int, stop: int) -> FeatureHistory:
+def _added(history: FeatureHistory, values: Values, ends: IntArray, start: int, stop: int) -> FeatureHistory:
     """Return the history after some of the blocks of samples."""
     if start == stop:
         return history
-    return history.adding(whole.rows(slice(start * BLOCK, stop * BLOCK)).values, ends[start:stop])
+    rows = slice(start * BLOCK, stop * BLOCK)
+    return history.adding(Values(values.numbers[rows], values.places[rows]), ends[start:stop])
+
+
+def _with_events(
+    events: tuple[DriftEvent, ...], cuts: list[tuple[Cut, str]], history: FeatureHistory, context: Context
+) -> tuple[DriftEvent, ...]:
+    for cut, kind in cuts:
+        event = _event(cut, kind, history, context, events)
+        events = events if event is None else (*events, event)[-MAX_EVENTS:]
+    return events
 
 
 def _event(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import math
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,7 @@ from sslart._utils.arrays import FloatArray
 DELTA = 0.002  # bounds the probability of a false alarm, over all series together
 MIN_PART = 5  # values on each side of a cut
 MIN_VALUES = 10
-ROWS_PER_STEP = 64  # a window of so many blocks is checked after each block, one of twice as many after every second
-MAX_STEP = 8
+TINY = 1e-9  # in place of too few values, so that the limit is far away
 
 
 class Cut(NamedTuple):
@@ -52,72 +52,38 @@ class AdaptiveWindow:
         Rows of (last sample, number of values, totals, squares).
     start : int
         Number of the last sample before the window.
-    n_unchecked : int
-        How many blocks have come since the last check.
     """
 
     buckets: Buckets = field(default_factory=Buckets)
     start: int = 0
-    n_unchecked: int = 0
 
-    def adding(self, rows: FloatArray, max_step: int = MAX_STEP) -> tuple[AdaptiveWindow, list[Cut]]:
-        """Return the window after further blocks, and where it was cut; the same however many come together."""
-        window, cuts = self, []
-        while len(rows):
-            n_blocks = len(window.buckets.rows) and window._n_blocks()
-            step = max(1, min(max_step, n_blocks // ROWS_PER_STEP)) - window.n_unchecked
-            own, rows = rows[: max(1, step)], rows[max(1, step) :]
-            due = len(own) >= step
-            n_unchecked = 0 if due else window.n_unchecked + len(own)
-            window = replace(window, buckets=window.buckets.adding(own), n_unchecked=n_unchecked)
-            if due:
-                window, cut = window._checked()
-                cuts += [] if cut is None else [cut]
-        return window, cuts
-
-    def _n_blocks(self) -> int:
-        return sum(len(rows) << level for level, rows in enumerate(self.buckets.levels))
-
-    def _checked(self) -> tuple[AdaptiveWindow, Cut | None]:
-        """Return the window without its oldest rows for as long as two parts of it differ, and the first such cut."""
-        window, first = self, None
-        while True:
-            cut = window._cut()
-            if cut is None:
-                return window, first
+    def adding(self, rows: FloatArray) -> tuple[AdaptiveWindow, Cut | None]:
+        """Return the window after further blocks, and where it was cut; older rows go for as long as parts differ."""
+        window, first = AdaptiveWindow(self.buckets.adding(rows), self.start), None
+        while (cut := window._cut()) is not None:
             first = first or cut
-            start = int(window.buckets.rows[0, END])
-            window = replace(window, buckets=window.buckets.without_oldest(1), start=start)
+            window = AdaptiveWindow(window.buckets.without_oldest(1), int(window.buckets.rows[0, END]))
+        return window, first
 
     def _cut(self) -> Cut | None:
         rows = self.buckets.rows
         sums = rows[:, COUNT:].cumsum(axis=0)
-        n, n_series = sums[-1, 0], (sums.shape[1] - 1) // 2
+        n, n_series = sums.item(-1, 0), (sums.shape[1] - 1) // 2
         if n <= MIN_VALUES or len(rows) < 2:
             return None
-        older, newer = sums[:-1, :1], n - sums[:-1, :1]
         totals, squares = sums[-1, 1 : 1 + n_series], sums[-1, 1 + n_series :]
         variance = np.maximum(0.0, squares / n - (totals / n) ** 2)
-        before = sums[:-1, 1 : 1 + n_series]
-        means_differ_by = np.abs(before / older - (totals - before) / newer)
-        certainty = np.log(2.0 * np.log(n) * max(1, np.count_nonzero(totals)) / DELTA)
-        with np.errstate(divide="ignore"):
-            either = 1.0 / (older - MIN_PART + 1.0) + 1.0 / (newer - MIN_PART + 1.0)
-        allowed = (older >= MIN_PART) & (newer >= MIN_PART)
-        either = np.where(allowed, either, np.inf)
-        limits = np.sqrt(2.0 * either * variance * certainty) + 2.0 / 3.0 * certainty * either
-        excess = means_differ_by / limits
+        certainty = math.log(2.0 * math.log(n) * max(1, int(np.count_nonzero(totals))) / DELTA)
+        older, before = sums[:-1, :1], sums[:-1, 1 : 1 + n_series]
+        newer = n - older
+        either = 1.0 / np.maximum(older - (MIN_PART - 1), TINY) + 1.0 / np.maximum(newer - (MIN_PART - 1), TINY)
+        limits = np.sqrt(either * (2.0 * certainty * variance)) + either * (2.0 / 3.0 * certainty)
+        excess = np.abs(before / older - (totals - before) / newer) / limits
         place, series = divmod(int(excess.argmax()), n_series)
         if not excess[place, series] > 1.0:
             return None
-        return Cut(
-            series,
-            self.start,
-            int(rows[place, END]),
-            int(rows[-1, END]),
-            sums[place],
-            sums[-1] - sums[place],
-        )
+        change, end = int(rows[place, END]), int(rows[-1, END])
+        return Cut(series, self.start, change, end, sums[place], sums[-1] - sums[place])
 
     def widened(self, n_series: int) -> AdaptiveWindow:
         """Return the window with further series, which were 0 so far."""
@@ -125,16 +91,15 @@ class AdaptiveWindow:
             return self
         now = (self.buckets.levels[0].shape[1] - 2) // 2
         places = np.r_[END, COUNT, 2 : 2 + now, 2 + n_series : 2 + n_series + now]
-        return self if now == n_series else replace(self, buckets=self.buckets.widened(places, 2 + 2 * n_series))
+        return self if now == n_series else AdaptiveWindow(self.buckets.widened(places, 2 + 2 * n_series), self.start)
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: numbers and arrays."""
-        return {"rows": self.buckets.to_state(), "start": self.start, "n_unchecked": self.n_unchecked}
+        return {"rows": self.buckets.to_state(), "start": self.start}
 
     @classmethod
     def from_state(cls, state: Any, n_series: int) -> AdaptiveWindow:
         """Return the window of a saved state, after checking that it can be one."""
         buckets = Buckets.from_state(state["rows"], 2 + 2 * n_series)
         require((buckets.rows[:, COUNT] > 0).all() if len(buckets.rows) else True, "the windows")
-        start, n_unchecked = (saved_whole(state, name, 0, MAX_COUNT) for name in ("start", "n_unchecked"))
-        return cls(buckets, start, n_unchecked)
+        return cls(buckets, saved_whole(state, "start", 0, MAX_COUNT))

@@ -1,0 +1,187 @@
+"""Drift of a stream: what is found, what is not, and that it depends on nothing but the samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import sslart
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
+
+N, HALF = 4096, 2048
+CLASSIFIERS = [SSLART(), AutoSSLART(), WESSLART(n_members=2), FuzzyARTMAP(vigilance=0.8)]
+
+
+def clusters(seed: int, n: int = N) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    centres, own = random.random((12, 5)), random.integers(12, size=n)
+    return centres[own] + random.normal(scale=0.04, size=(n, 5)), own % 3
+
+
+def learnt(model: Any, X: Any, y: Any) -> Any:
+    """Return a new model of the same kind after a stream; of the first call an ensemble has orders of its own."""
+    return clone(model).partial_fit(X[:128], y[:128]).partial_fit(X[128:], y[128:])
+
+
+def some(labels: np.ndarray, share: float = 0.2) -> np.ndarray:
+    return np.where(np.random.default_rng(9).random(len(labels)) < share, labels, -1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("model", [SSLART(), FuzzyARTMAP(vigilance=0.8)])
+def test_a_stream_that_does_not_change_has_no_drift(model: Any, seed: int) -> None:
+    X, y = clusters(seed)
+    assert learnt(model, X, y).drift_ == []
+
+
+@pytest.mark.parametrize(
+    "model", [SSLART(), AutoSSLART(), WESSLART(n_members=2), FuzzyARTMAP(vigilance=0.8), FuzzyART()]
+)
+def test_a_feature_that_moves_to_where_nothing_was_is_named(model: Any) -> None:
+    X, y = clusters(0)
+    X[HALF:, 2] += 1.0
+    (event,) = learnt(model, X, y if isinstance(model, FuzzyARTMAP) else some(y, 0.02)).drift_
+    assert event.kind == "novelty"
+    assert HALF - 32 < event.since <= HALF + 32
+    assert event.since < event.sample <= HALF + 256
+    assert event.before < event.after
+    assert event.features[0].name == "x2"
+    assert event.features[0].after - event.features[0].before == pytest.approx(1.0, abs=0.2)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS)
+def test_classes_that_change_places_are_errors(model: Any) -> None:
+    X, y = clusters(0)
+    y[HALF:] = (y[HALF:] + 1) % 3
+    kinds = [event.kind for event in learnt(model, X, some(y, 0.1) if isinstance(model, AutoSSLART) else y).drift_]
+    assert kinds[0] == "error"
+    assert "novelty" not in kinds
+
+
+def test_a_class_that_becomes_rare_changes_the_mix() -> None:
+    X, y = clusters(0)
+    names = np.array(["red", "green", "blue"], dtype=object)[y]
+    kept = np.flatnonzero((np.arange(N) < HALF) | (y != 1) | (np.arange(N) % 5 == 0))
+    (event,) = SSLART().partial_fit(X[kept], names[kept]).drift_
+    assert (event.kind, event.label) == ("classes", "green")
+    assert event.after < event.before
+    assert "the share of class green among the labels fell" in str(event)
+
+
+def test_what_learning_makes_better_is_no_drift() -> None:
+    X, y = clusters(1)
+    model = SSLART().partial_fit(X[:64], y[:64])
+    for start in range(64, N, 64):
+        model.partial_fit(X[start : start + 64], y[start : start + 64])
+    assert model.drift_ == []
+
+
+def mixed(seed: int, n: int = 600) -> tuple[pd.DataFrame, np.ndarray]:
+    random = np.random.default_rng(seed)
+    X, y = clusters(seed, n)
+    X[n // 2 :, 0] += 3
+    X[random.random(X.shape) < 0.1] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame["e"] = random.normal(size=n)
+    frame["kind"] = np.where(np.arange(n) < n // 3, "old", random.choice(["old", "new"], size=n))
+    y[n // 2 :] = 0
+    return frame, some(y, 0.6)
+
+
+def state_of(model: Any) -> bytes:
+    return repr(plain(model.__sslart_drift__().to_state())).encode()
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.tobytes()
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+@settings(max_examples=5, deadline=None)
+@given(cuts=st.lists(st.integers(1, 599), max_size=5))
+def test_drift_does_not_depend_on_how_the_stream_is_cut(cuts: list[int]) -> None:
+    X, y = mixed(3)
+    once, often = (SSLART(vigilance=0.9, bounds=(-4, 8)) for _ in range(2))
+    once.partial_fit(X, y)
+    for rows in np.split(np.arange(600), sorted(set(cuts))):
+        often.partial_fit(X.iloc[rows], y[rows])
+    assert once.drift_
+    assert often.drift_ == once.drift_
+    assert state_of(often) == state_of(once)
+
+
+def test_one_sample_at_a_time_is_the_same_stream() -> None:
+    X, y = mixed(4, 240)
+    once, each = (SSLART(vigilance=0.9, bounds=(-4, 8)) for _ in range(2))
+    once.partial_fit(X, y)
+    for row in range(len(X)):
+        each.partial_fit(X.iloc[[row]], y[[row]])
+    assert state_of(each) == state_of(once)
+
+
+def test_a_loaded_model_goes_on_where_the_saved_one_stood(tmp_path: Path) -> None:
+    X, y = mixed(5)
+    model = SSLART(vigilance=0.9, bounds=(-4, 8)).partial_fit(X[:333], y[:333])
+    sslart.save(model, tmp_path / "model.sslart")
+    loaded = sslart.load(tmp_path / "model.sslart")
+    assert loaded.drift_ == model.drift_
+    model.partial_fit(X[333:], y[333:])
+    loaded.partial_fit(X[333:], y[333:])
+    assert loaded.drift_ == model.drift_ != []
+    assert state_of(loaded) == state_of(model)
+
+
+def test_fit_starts_anew_and_a_call_that_fails_changes_nothing() -> None:
+    X, y = clusters(0)
+    X[HALF:, 2] += 1.0
+    model = SSLART().partial_fit(X, some(y))
+    found, state = model.drift_, state_of(model)
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(X[:, :3], y)
+    assert (model.drift_, state_of(model)) == (found, state)
+    model.drift_.clear()
+    assert model.drift_ == found
+    assert model.fit(X, y).drift_ == []
+
+
+def test_categories_that_become_frequent_are_named_with_their_shares() -> None:
+    X, _ = clusters(0)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    random = np.random.default_rng(0)
+    frame["colour"] = random.choice(["red", "blue"], size=N)
+    frame.loc[HALF:, "colour"] = random.choice(["red", "green"], size=HALF, p=[0.1, 0.9])
+    (event,) = FuzzyART().partial_fit(frame).drift_
+    moved = {feature.name: feature for feature in event.features}
+    assert next(iter(moved)) == "colour=green"
+    assert moved["colour=green"].before == 0
+    assert moved["colour=green"].after == pytest.approx(0.9, abs=0.1)
+    assert {"colour=red", "colour=blue"} < set(moved)
+
+
+def test_dates_move_without_a_drift() -> None:
+    X, _ = clusters(0)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame["when"] = pd.date_range("2024-01-01", periods=N, freq="h")
+    frame.loc[HALF:, "b"] += 2
+    events = FuzzyART().partial_fit(frame).drift_
+    assert "b" in {feature.name for event in events for feature in event.features}
+    assert "when" not in {feature.name for event in events for feature in event.features}
+
+
+def test_numbers_of_any_size_are_measured() -> None:
+    X, _ = clusters(0)
+    X[:, 0] = np.where(np.arange(N) % 2, 1e300, -1e300)
+    X[HALF:, 1] += 1
+    model = FuzzyART().partial_fit(X)
+    assert [feature.name for feature in model.drift_[0].features] == ["x1"]
+    assert np.isfinite(model.__sslart_drift__().history.buckets.rows).all()
