@@ -171,6 +171,9 @@ class NoveltyCalibration:
 
     def wanted(self, keys: KeyArray) -> BoolArray | None:
         """Return which of the next samples are measured before they are learnt; None: none is."""
+        share = MAX_IN_BLOCK / (self.end - self.start)
+        if len(keys) == 1 and share < 1:  # the next sample is one of the present block
+            return None if keys.item(0) >= int(share * 2.0**64) else np.ones(1, dtype=bool)
         parts = [
             np.ones(rows.stop - rows.start, dtype=bool) if share >= 1 else keys[rows] < np.uint64(share * 2.0**64)
             for rows, share in self._parts_of_next(len(keys))

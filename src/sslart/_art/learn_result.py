@@ -10,6 +10,7 @@ import numpy as np
 
 from sslart._art.reduction.renaming import DROPPED, both, renamed
 from sslart._data.labels import UNLABELLED
+from sslart._data.samples import is_all
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -109,6 +110,8 @@ class LearnResult:
 
     def of(self, rows: slice | IntArray) -> LearnResult:
         """Return what happened to some of the samples."""
+        if is_all(rows, len(self.nodes)):
+            return self
         predicted = self.predicted[rows] if len(self.predicted) else self.predicted
         gaps = self.gaps[rows] if len(self.gaps) else self.gaps
         return LearnResult(self.nodes[rows], predicted, self.fits.of(rows), gaps, self.into)

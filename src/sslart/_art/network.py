@@ -225,7 +225,7 @@ class Network:
                     if beyond_range is not None and at.start == rows.start:
                         box, fits.familiarity[at.start], fits.extents[at.start] = beyond_range
                         fits.boxes[at.start] = renamed(np.array([box]), into)[0]
-                    learnt = replace(learnt, into=into)
+                    learnt = learnt if into is None else replace(learnt, into=into)
                     faded = self.nodes.fade(fading.factor) if fades and fading is not None else None
                     parts.append(learnt.renamed(faded))
         self._made = {}

@@ -46,7 +46,7 @@ class Labels:
     weights: FloatArray | None = None
 
     def __getitem__(self, rows: Any) -> Labels:
-        if is_all(rows):
+        if is_all(rows, len(self.known)):
             return self
         return Labels(
             self.values[rows],

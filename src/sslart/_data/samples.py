@@ -30,7 +30,6 @@ from sslart._utils.optional import heavy
 from sslart._utils.text import plural, printable_lines
 
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
-ALL = slice(None)
 FEW_VALUES = 4096
 
 
@@ -62,7 +61,7 @@ class Table:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> Table:
-        if is_all(rows):
+        if is_all(rows, len(self.values)):
             return self
         categories = {column: values[rows] for column, values in self.categories.items()}
         return Table(self.values[rows], categories, self.names, self.untyped, self.n_parts)
@@ -170,9 +169,9 @@ def read_samples(
     return with_parts(_refuse_empty_rows(Table(values, empty, names=_names_of(estimator))), plan.dates, plan.monthly)
 
 
-def is_all(rows: Any) -> bool:
-    """Return whether rows are given by a slice of all."""
-    return type(rows) is slice and rows == ALL
+def is_all(rows: Any, n_rows: int) -> bool:
+    """Return whether rows are given by a slice of all, of which there are so many."""
+    return type(rows) is slice and not rows.start and rows.step is None and rows.stop in (None, n_rows)
 
 
 def known_columns(estimator: Any) -> dict[str, Any]:

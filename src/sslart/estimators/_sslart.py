@@ -202,7 +202,8 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         mapping = self._present_mapping()
         if not isinstance(mapping, CountsMapping):
             settings = self._evidence_settings(mapping.settings.seed)  # type: ignore[attr-defined]
-            return dataclasses.replace(mapping, settings=settings)  # type: ignore[type-var]
+            if settings != mapping.settings:  # type: ignore[attr-defined]
+                return dataclasses.replace(mapping, settings=settings)  # type: ignore[type-var]
         return mapping
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
