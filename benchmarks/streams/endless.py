@@ -32,7 +32,8 @@ Block = tuple[np.ndarray, np.ndarray]
 def blocks(kind: str, n: int) -> Iterator[Block]:
     """Yield samples and labels, -1 where hidden."""
     random = np.random.default_rng(0)
-    centres, phases = random.uniform(0, 100, (N_STATES, N_FEATURES)), random.uniform(0, 6, (N_STATES, N_FEATURES))
+    shape = N_STATES, N_FEATURES
+    centres, phases, speeds = random.uniform(0, 100, shape), random.uniform(0, 6, shape), random.uniform(0.5, 2, shape)
     slope = random.normal(size=N_FEATURES)
     for start in range(0, n, AT_ONCE):
         size = min(AT_ONCE, n - start)
@@ -42,7 +43,8 @@ def blocks(kind: str, n: int) -> Iterator[Block]:
         else:
             states = random.integers(0, N_STATES, size)
             moment = (start + np.arange(size))[:, None] / 200_000
-            X = centres[states] + 20 * np.sin(moment + phases[states]) + random.normal(0, 2, (size, N_FEATURES))
+            moved = 20 * np.sin(speeds[states] * moment + phases[states])  # never the same place twice
+            X = centres[states] + moved + random.normal(0, 2, (size, N_FEATURES))
             y = states % N_CLASSES
         yield X, np.where(random.random(size) < LABELLED, y, -1)
 

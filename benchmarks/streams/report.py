@@ -29,6 +29,10 @@ semi-supervised learners; OSNN takes a quarter of an hour for a stream, so that 
 samples and no setting but a seed, unless a row names one. Two references use no features: "no change" predicts the last
 label seen, "majority" the most frequent one; they are not ranked.
 
+Speed is samples per second of processor time, predicted and learnt, as a multiple of river's adaptive random forest:
+geometric mean over the streams. Rivals: each in a run of its own, beside the forest's. Ours: in turns with the forest,
+in one process.
+
 What ours does was chosen on other streams (`--tuning`): river's LED, Agrawal, Mixed, Sine and STAGGER generators with
 abrupt drift, its moving clusters, SEA and hyperplane with other seeds, UNSW-NB15 and the Tennessee Eastman process."""
 STREAMS = """elec (6 features, 2 classes), weather (8, 2) and covtype (54, 7) are in the order of time, from the start.
@@ -36,8 +40,12 @@ SEA (3, 2): river's generator, four concepts one after another, a tenth of the l
 generator, all weights change with every sample (0.001), 5 % of the labels wrong."""
 
 
-def share_section(findings: Findings, share: float, ours: Sequence[str], judged: str, rivals: Sequence[str]) -> str:
+Speed = dict[str, Any] | None  # what `streams.speed` stores
+
+
+def share_section(findings: Findings, share: float, ours: Sequence[str], judged: str, speed: Speed) -> str:
     """Write how all methods do with one share of the labels."""
+    rivals = [*RIVALS, *NAMES]
     title = f"## {percent(share)} of the labels" if share < 1 else "## All labels"
     methods = findings.any_of(share, [*ours, *rivals, *REFERENCES])
     if not methods:
@@ -60,24 +68,26 @@ def share_section(findings: Findings, share: float, ours: Sequence[str], judged:
             cells.append(f"**{mean:.1f}**" if mean > best[stream] - 0.05 else f"{mean:.1f}")
         average = f"{findings.mean_accuracy(share, method):.2f}" if method in complete else ""
         rank = f"{ranks[method]:.2f}" if method in ranks else ""
-        rows.append([method, *cells, average, rank, _times(findings, share, method)])
+        rows.append([method, *cells, average, rank, _times(findings, share, method, speed)])
     head = ["method", *findings.streams, "mean", "mean rank", f"speed, times {ARF}"]
     return f"{title}\n\n" + markdown_table(head, rows)
 
 
-def _times(findings: Findings, share: float, method: str) -> str:
+def _times(findings: Findings, share: float, method: str, speed: Speed) -> str:
     """Return the samples per second as a multiple of the forest's: geometric mean over the streams that both have."""
-    if method not in RIVALS:  # measured at another time
+    if method in (*RIVALS, *NAMES):
+        values = [
+            findings.mean(stream, share, ARF, "seconds") / findings.mean(stream, share, method, "seconds")
+            for stream in findings.streams
+            if findings.has(stream, share, method) and findings.has(stream, share, ARF)
+        ]
+        return f"{requirements.geometric_mean(values):.2g}" if values else ""
+    if speed is None or method not in speed["methods"] or share not in {row["share"] for row in speed["rows"]}:
         return ""
-    values = [
-        findings.mean(stream, share, ARF, "seconds") / findings.mean(stream, share, method, "seconds")
-        for stream in findings.streams
-        if findings.has(stream, share, method) and findings.has(stream, share, ARF)
-    ]
-    return f"{requirements.geometric_mean(values):.2g}" if values else ""
+    return f"{requirements.times_the_forest(speed, method, share):.2g}"
 
 
-def speed_section(speed: dict[str, Any] | None) -> str:
+def speed_section(speed: Speed) -> str:
     """Write what `streams.speed` measured."""
     title = "## Speed"
     if speed is None:
@@ -140,9 +150,9 @@ def _versions(*names: str) -> Iterator[str]:
             yield f"{name} {version(name)}"
 
 
-def tables(findings: Findings, shares: Sequence[float], ours: Sequence[str], judged: str) -> str:
+def tables(findings: Findings, shares: Sequence[float], ours: Sequence[str], judged: str, speed: Speed) -> str:
     """Write the tables of all methods, one for each share of the labels."""
-    return "\n\n".join(share_section(findings, share, ours, judged, [*RIVALS, *NAMES]) for share in shares)
+    return "\n\n".join(share_section(findings, share, ours, judged, speed) for share in shares)
 
 
 def page(
@@ -153,7 +163,7 @@ def page(
     command: str,
     label: str,
     n: int,
-    speed: dict[str, Any] | None,
+    speed: Speed,
     endless: Sequence[dict[str, Any]],
 ) -> str:
     packages = ", ".join(_versions("sslart", "river", "numpy"))
@@ -164,7 +174,10 @@ def page(
         f"each stream. Python {platform.python_version()}, {packages}, {REQUIREMENT.replace('==', ' ')}. Ours: version "
         f"`{label}`; ranked is `{judged}`.\n\n{protocol}\n\n{_one_line(STREAMS)}\n\n"
     )
-    parts = [requirements.section(findings, judged, rivals, speed, endless), tables(findings, SHARES, ours, judged)]
+    parts = [
+        requirements.section(findings, judged, rivals, speed, endless),
+        tables(findings, SHARES, ours, judged, speed),
+    ]
     missing = list(not_measured(findings, rivals))
     if missing:
         parts.append("## Not measured\n\n" + "\n".join(missing))

@@ -144,14 +144,12 @@ def main(line: list[str] | None = None) -> None:
                 continue
             pieces.store(store.path(result["method"]), [result])
             print(f"{number}/{len(work)} {time.perf_counter() - start:.0f} s: {line_of(result)}", flush=True)
-    findings, shown = (
-        Findings(store.read(arguments.samples), names, arguments.draws),
-        list(variants(arguments.half_life)),
-    )
+    findings = Findings(store.read(arguments.samples), names, arguments.draws)
+    shown, speed = list(variants(arguments.half_life)), _measured(arguments.out / "speed.json")
     if (
         arguments.streams or arguments.tuning or arguments.methods or arguments.only_rivals or arguments.print
     ) or tuple(arguments.shares) != SHARES:
-        print(report.tables(findings, arguments.shares, shown, arguments.judged))
+        print(report.tables(findings, arguments.shares, shown, arguments.judged, speed))
         return
     text = report.page(
         findings,
@@ -160,7 +158,7 @@ def main(line: list[str] | None = None) -> None:
         command=shlex.join(["python", "-m", "streams.run", *(sys.argv[1:] if line is None else line)]),
         label=label,
         n=arguments.samples,
-        speed=_measured(arguments.out / "speed.json"),
+        speed=speed,
         endless=[found for kind in KINDS if (found := _measured(arguments.out / f"endless-{kind}.json"))],
     )
     arguments.page.write_text(text)
