@@ -11,6 +11,7 @@ import numpy as np
 
 from sslart._art.learn_result import Fits
 from sslart._art.network import Network
+from sslart._art.reduction.renaming import DROPPED, NO_BOX, renamed
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import Deferred
@@ -37,7 +38,7 @@ class FitRecords:
     familiarity : array
         Mean over the members of an ensemble.
     boxes, extents : arrays of shape (n_samples, n_members)
-        The best box of each member, and the sum of its sides at the time.
+        The best box of each member, -2 where it has been dropped since, and the sum of its sides at the time.
     blocks : array of int
         In which part of the stream each sample came.
     """
@@ -52,7 +53,7 @@ class FitRecords:
     def of(cls, keys: KeyArray, fits: Sequence[Fits], block: int) -> FitRecords:
         """Return the fits of those samples that every member has measured."""
         boxes = np.stack([one.boxes for one in fits], axis=1)
-        rows = np.flatnonzero((boxes >= 0).all(axis=1))
+        rows = np.flatnonzero((boxes != NO_BOX).all(axis=1))
         familiarity = np.mean([one.familiarity[rows] for one in fits], axis=0)
         extents = np.stack([one.extents[rows] for one in fits], axis=1)
         return cls(keys[rows], familiarity, boxes[rows], extents, np.full(len(rows), block))
@@ -88,10 +89,13 @@ class Measured(NamedTuple):
     keys : array of uint64
     fits : Fits
         Before the samples were learnt.
+    into : array or None
+        The index now of each box that there was before, -1 where it was dropped; None where no index has changed.
     """
 
     keys: KeyArray
     fits: Fits
+    into: IntArray | None = None
 
 
 class LeftOut(NamedTuple):
@@ -129,6 +133,8 @@ class NoveltyCalibration:
         Number of the present block.
     start, end : int
         After how many samples that block starts and ends.
+    longest : int or None
+        The most samples in a block, where samples count less as they age; None: no limit.
     """
 
     earlier: Deferred[FitRecords]
@@ -137,6 +143,7 @@ class NoveltyCalibration:
     block: int = 0
     start: int = 0
     end: int = FIRST_BLOCK
+    longest: int | None = None
 
     @classmethod
     def of_stream(cls, n_members: int = 1) -> NoveltyCalibration:
@@ -169,6 +176,14 @@ class NoveltyCalibration:
         members = zip(*(fits for _, fits in self.later), strict=True)
         return earlier.and_new(FitRecords.of(keys, [Fits.joined(one) for one in members], self.block))
 
+    def fading(self, half_life: float | None) -> NoveltyCalibration:
+        """Return the calibration of a model in which samples count less as they age: a block is at most a half-life."""
+        longest = None if half_life is None else max(FIRST_BLOCK, round(half_life))
+        if longest == self.longest:
+            return self
+        end = self.end if longest is None else min(self.end, max(self.n_learnt + 1, self.start + longest))
+        return replace(self, end=end, longest=longest)
+
     def wanted(self, keys: KeyArray) -> BoolArray | None:
         """Return which of the next samples are measured before they are learnt; None: none is."""
         share = MAX_IN_BLOCK / (self.end - self.start)
@@ -183,39 +198,51 @@ class NoveltyCalibration:
 
     def adding(self, members: Sequence[Measured]) -> NoveltyCalibration:
         """Return the calibration after further samples have been learnt."""
-        now, keys = self, members[0].keys
+        now, keys = self._renamed([member.into for member in members]), members[0].keys
         if self.n_learnt + len(keys) < self.end:
-            return self._with(keys, [member.fits for member in members])
+            return now._with(keys, [member.fits for member in members])
         for rows, _ in self._parts_of_next(len(keys)):
             now = now._with(keys[rows], [member.fits.of(rows) for member in members])
             if now.n_learnt == now.end:
                 earlier = Deferred(now._accepted)
                 earlier.get()
-                now = NoveltyCalibration(earlier, (), now.end, now.block + 1, now.end, _end_after(now.end))
+                end = _end_after(now.end, now.longest)
+                now = NoveltyCalibration(earlier, (), now.end, now.block + 1, now.end, end, now.longest)
         return now
+
+    def _renamed(self, into: Sequence[IntArray | None]) -> NoveltyCalibration:
+        """Return the calibration after boxes of the members have been dropped or joined."""
+        if all(one is None for one in into):
+            return self
+        columns = zip(self.records.boxes.T, into, strict=True)
+        boxes = np.stack([renamed(own, change, DROPPED) for own, change in columns], axis=1)
+        records = replace(self.records, boxes=boxes)
+        return replace(self, earlier=Deferred(lambda: records), later=())
 
     def _with(self, keys: KeyArray, fits: list[Fits]) -> NoveltyCalibration:
         """Return the calibration with further samples of the present block."""
         n_learnt, earlier, later = self.n_learnt + len(keys), self.earlier, self.later
         if len(fits[0].boxes):
-            rows = np.flatnonzero(fits[0].boxes >= 0)
+            rows = np.flatnonzero(fits[0].boxes != NO_BOX)
             later = (*later, (keys, fits) if len(rows) == len(keys) else (keys[rows], [one.of(rows) for one in fits]))
         if len(later) > MAX_LATER:
             records = NoveltyCalibration(earlier, later, n_learnt, self.block).records
             earlier, later = Deferred(lambda: records), ()
-        return NoveltyCalibration(earlier, later, n_learnt, self.block, self.start, self.end)
+        return NoveltyCalibration(earlier, later, n_learnt, self.block, self.start, self.end, self.longest)
 
     def familiarity(self, networks: Sequence[Network]) -> FloatArray:
         """Return how well the samples kept fit a network as it is now, ascending.
 
-        A box that has grown since fits every sample worse, by as much as it has grown.
+        A box that has grown since fits every sample worse, by as much as it has grown. One that has been dropped counts
+        as it was.
         """
         return np.sort(self.up_to_date(networks).familiarity)
 
     def up_to_date(self, networks: Sequence[Network]) -> FitRecords:
         """Return the fits that count, as they are with the networks as they are now."""
         used = self.records.rows(self.records.blocks < self.block)
-        extents = np.stack([network.extents(used.boxes[:, one]) for one, network in enumerate(networks)], axis=1)
+        present = [network.extents(np.maximum(used.boxes[:, one], 0)) for one, network in enumerate(networks)]
+        extents = np.where(used.boxes == DROPPED, used.extents, np.stack(present, axis=1))
         grown = [
             (extents[:, member] - used.extents[:, member]) / network.nodes.n_features
             for member, network in enumerate(networks)
@@ -230,7 +257,7 @@ class NoveltyCalibration:
         while row < n_samples:
             stop = min(n_samples, end - self.n_learnt)
             parts.append((slice(row, stop), MAX_IN_BLOCK / (end - start)))
-            start, end, row = end, _end_after(end), stop
+            start, end, row = end, _end_after(end, self.longest), stop
         return parts
 
     def _accepted(self) -> FitRecords:
@@ -273,12 +300,12 @@ class NoveltyCalibration:
         keys = saved_array(state, "keys", np.int64, None)
         n, n_members = len(keys), len(networks)
         familiarity = saved_array(state, "familiarity", np.float64, n, low=0, high=1)
-        boxes = saved_array(state, "boxes", np.int64, n, n_members, low=0)
+        boxes = saved_array(state, "boxes", np.int64, n, n_members, low=DROPPED)
         n_features = max(network.nodes.n_features for network in networks)
         extents = saved_array(state, "extents", np.float64, n, n_members, low=0, high=n_features)
         blocks = saved_array(state, "blocks", np.int64, n, low=0, high=block)
         require(start <= n_learnt < end and len(np.unique(keys)) == n, "the fits")
-        require((boxes < [network.nodes.n_nodes for network in networks]).all(), "the fits")
+        require((boxes < [network.nodes.n_nodes for network in networks]).all() and (boxes != NO_BOX).all(), "the fits")
         require((np.diff(blocks) >= 0).all(), "the fits")
         records = FitRecords(keys.view(np.uint64), familiarity, boxes, extents, blocks)
         return cls(Deferred(lambda: records), (), n_learnt, block, start, end)
@@ -289,5 +316,6 @@ def n_lowest(share: float, n_samples: int) -> int:
     return int(np.floor(share * (n_samples + 1) + 1e-9))
 
 
-def _end_after(start: int) -> int:
-    return max(FIRST_BLOCK, start + start // SHORTER)
+def _end_after(start: int, longest: int | None = None) -> int:
+    end = max(FIRST_BLOCK, start + start // SHORTER)
+    return end if longest is None else min(end, start + longest)

@@ -43,6 +43,8 @@ class Learnt:
         Samples that agree here are left out together.
     chosen : array
         The samples that are left out in turn, by ascending key.
+    sizes : array of length n_nodes
+        How many samples each box has learnt.
     """
 
     network: Network
@@ -52,12 +54,13 @@ class Learnt:
     keys: KeyArray
     parts: KeyArray
     chosen: IntArray
+    sizes: IntArray
 
     def of(self, rows: IntArray, n_chosen: int) -> Learnt:
         """Return what remains of it with some rows and chosen samples, which must be among those rows."""
         chosen = np.searchsorted(rows, self.chosen[:n_chosen])
         kept = (self.table[rows], self.winners[rows], self.keys[rows], self.parts[rows])
-        return Learnt(self.network, self.params, *kept, chosen)
+        return Learnt(self.network, self.params, *kept, chosen, self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +99,14 @@ def left_out_fits(
     table : Table
         All samples that the network has learnt, in the order in which it learnt them.
     winners : array of length n_samples
-        The box that learnt each sample.
+        The box that learnt each sample; samples with -1, whose box has been dropped since, are not left out.
     params : LearningParams
     groups : array of length n_samples, or None
         Samples of one group are left out together. None, or 0 for a sample: its copies are.
     """
+    if (winners < 0).any():
+        kept = np.flatnonzero(winners >= 0)
+        table, winners, groups = table[kept], winners[kept], None if groups is None else groups[kept]
     if table.values.nbytes <= SMALL:
         table, winners = table.copy(), winners.copy()
         return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, params, groups))))
@@ -115,7 +121,8 @@ def _learnt(
     parts = keys if groups is None else np.where(groups == 0, keys, groups.view(np.uint64))
     chosen = _chosen(keys, MAX_SAMPLES)
     chosen = chosen[~network.empty(network.encode(table[chosen]))]
-    return Learnt(network, params, table, winners, keys, parts, chosen)
+    sizes = np.bincount(winners, minlength=network.nodes.n_nodes)
+    return Learnt(network, params, table, winners, keys, parts, chosen, sizes)
 
 
 def _small(learnt: Learnt) -> tuple[Learnt, FloatArray]:
@@ -139,7 +146,7 @@ def _reduced(learnt: Learnt) -> tuple[Learnt, FloatArray]:
         )
         boxes = learnt.winners[rows[starts]]
         lowest = np.minimum.reduceat(_code(learnt.network.encode(learnt.table[rows])), starts)
-        remains = np.diff(starts, append=len(rows)) < nodes.support[boxes]
+        remains = np.diff(starts, append=len(rows)) < learnt.sizes[boxes]
         needed = np.zeros(nodes.n_nodes, dtype=bool)
         needed[boxes[remains & (lowest <= nodes.weights[boxes]).any(axis=1)]] = True
         kept = np.union1d(rows, np.flatnonzero(needed[learnt.winners]))
@@ -188,9 +195,9 @@ def _changed(learnt: Learnt) -> Changed:
     of_row = np.searchsorted(parts, learnt.parts[rows])
     pairs, counts = np.unique(of_row * nodes.n_nodes + learnt.winners[rows], return_counts=True)
     part, box = pairs // nodes.n_nodes, pairs % nodes.n_nodes
-    emptied = counts == nodes.support[box]
+    emptied = counts == learnt.sizes[box]
     weights = np.where(emptied[:, None], np.nan, nodes.weights[box])
-    is_known = np.bincount(learnt.winners, minlength=nodes.n_nodes) == nodes.support[: nodes.n_nodes]
+    is_known = np.bincount(learnt.winners, minlength=nodes.n_nodes) == learnt.sizes
     again = np.flatnonzero(~emptied & is_known[box])
     if len(again):
         weights[again] = np.maximum(_without(learnt, parts[part[again]], box[again]), weights[again])

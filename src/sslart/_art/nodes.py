@@ -83,6 +83,11 @@ class Nodes:
         return int(self.counts.shape[1])
 
     @property
+    def n_samples(self) -> int:
+        """Number of samples learnt so far, by boxes that have been dropped too."""
+        return int(self.support[: self.n_nodes].sum()) if self.n_learnt is None else self.n_learnt
+
+    @property
     def capacity(self) -> int:
         """How many nodes fit before the arrays must grow."""
         return len(self.weights)
@@ -267,7 +272,7 @@ class Nodes:
     def start_to_fade(self) -> None:
         """Count samples from now on, and keep supports and counts as floats, so that they can fade."""
         if self.n_learnt is None:
-            self.n_learnt = int(self.support[: self.n_nodes].sum())
+            self.n_learnt = self.n_samples
             self.support, self.counts = self.support.astype(np.float64), self.counts.astype(np.float64)
 
     def fade(self, factor: float) -> IntArray | None:

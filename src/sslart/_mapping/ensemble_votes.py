@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from sslart._art.reduction.fading import Fading
 from sslart._art.row_keys import row_keys
 from sslart._data.classes import ClassTable
 from sslart._data.groups import NO_GROUP
 from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.presentations import Presentations
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_COUNT, require, saved_array
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers, mixed
 
 MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that some vote always counts
@@ -30,10 +32,12 @@ class VotingRecord:
         NCS_c^m: samples of class c that member m got right.
     trials : array of shape (n_classes,)
         TNS_c: samples of class c.
+
+    Both are floats where samples count less as they age.
     """
 
-    successes: IntArray
-    trials: IntArray
+    successes: CountArray
+    trials: CountArray
 
     @classmethod
     def none(cls, n_members: int, table: ClassTable) -> VotingRecord:
@@ -65,16 +69,52 @@ class VotingRecord:
             np.pad(self.trials, (0, further)) + other.trials,
         )
 
+    def after(
+        self, right: BoolArray | None, table: ClassTable, labels: Labels, fading: Fading | None, n_before: int
+    ) -> VotingRecord:
+        """Return the record after further samples of a stream.
+
+        Parameters
+        ----------
+        right : array of bool of shape (n_members, n_samples), or None
+            Which samples each member predicted rightly; None: they are not counted.
+        table : ClassTable
+            Which may know further classes.
+        labels : Labels
+        fading : Fading or None
+            How samples count less as they age; None: they do not.
+        n_before : int
+            How many samples the boxes had learnt before.
+        """
+        now = self + VotingRecord.none(len(self.successes), table)
+        if fading is None:
+            return now if right is None else now + VotingRecord.of_right(right, table, labels)
+        shown = Presentations(labels.presentations)
+        n_samples = shown.of(slice(0, len(labels.known))).stop
+        n_fadings = (n_before + np.arange(n_samples)[shown.first]) // fading.period
+        last = (n_before + n_samples) // fading.period
+        now = now._times(1.0)
+        for number in range(n_before // fading.period, last + 1):
+            start, stop = np.searchsorted(n_fadings, [number, number + 1])
+            if right is not None:
+                now += VotingRecord.of_right(right[:, start:stop], table, labels[start:stop])
+            if number < last:
+                now = now._times(fading.factor)
+        return now
+
+    def _times(self, factor: float) -> VotingRecord:
+        return VotingRecord(self.successes * factor, self.trials * factor)
+
     def recoded(self, codes: IntArray, n_classes: int) -> VotingRecord:
         """Return the record with other class codes: the new code of each code, and how many there are."""
-        successes = np.zeros((len(self.successes), n_classes), dtype=np.int64)
-        trials = np.zeros(n_classes, dtype=np.int64)
+        successes = np.zeros((len(self.successes), n_classes), dtype=self.successes.dtype)
+        trials = np.zeros(n_classes, dtype=self.trials.dtype)
         successes[:, codes], trials[codes] = self.successes, self.trials
         return VotingRecord(successes, trials)
 
     def weights(self, table: ClassTable) -> FloatArray:
         """Return We_c^m = NCS_c^m / TNS_c, classes sorted; the share over all classes where a class had no sample."""
-        overall = self.successes.sum(axis=1, keepdims=True) / max(int(self.trials.sum()), 1)
+        overall = self.successes.sum(axis=1, keepdims=True) / (self.trials.sum() or 1)
         weights = np.repeat(overall, len(table.classes), axis=1)
         tried = self.trials > 0
         weights[:, table.sorted_codes()[tried]] = self.successes[:, tried] / self.trials[tried]
@@ -83,8 +123,9 @@ class VotingRecord:
     @classmethod
     def from_state(cls, state: dict[str, Any], n_members: int, n_classes: int) -> VotingRecord:
         """Return the record of a saved state, after checking that it can be one."""
-        trials = saved_array(state, "trials", np.int64, n_classes, low=0, high=MAX_COUNT)
-        successes = saved_array(state, "successes", np.int64, n_members, n_classes, low=0, high=MAX_COUNT)
+        kind = np.float64 if getattr(state["trials"], "dtype", None) == np.float64 else np.int64
+        trials = saved_array(state, "trials", kind, n_classes, low=0, high=MAX_COUNT)
+        successes = saved_array(state, "successes", kind, n_members, n_classes, low=0, high=MAX_COUNT)
         require((successes <= trials).all() and trials.sum(dtype=np.float64) <= MAX_COUNT, "the votes")
         return cls(successes, trials)
 

@@ -30,7 +30,7 @@ from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.guarantees.promises import Promises, no_promise
 from sslart._mapping.left_out import LeftOut, left_out_by_vote
 from sslart._mapping.predictions import Prediction, PredictionBatch
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.changes import Reader
 
 if TYPE_CHECKING:
@@ -90,13 +90,23 @@ class MemberView:
         weights, n_features = self.network.nodes.weights[nodes], self.network.nodes.n_features
         return weights[..., :n_features], 1.0 - weights[..., n_features:]
 
+    @property
+    def n_samples(self) -> int:
+        """Number of samples learnt."""
+        return self.network.nodes.n_samples
+
+    @property
+    def fades(self) -> bool:
+        """Whether samples count less as they age: `support` and `counts` are floats then."""
+        return self.network.nodes.n_learnt is not None
+
     @cached_property
-    def support(self) -> IntArray:
+    def support(self) -> CountArray:
         """Number of samples that each box has learnt, labelled or not."""
         return self.network.nodes.support[: self.n_nodes]
 
     @cached_property
-    def counts(self) -> IntArray:
+    def counts(self) -> CountArray:
         """Number of labelled samples of each class that each box has learnt, shape (n_nodes, n_classes)."""
         return self.class_table.by_class(self.network.nodes.counts[: self.n_nodes])
 
@@ -160,7 +170,8 @@ class MemberView:
         """Return the share of each class among the labelled samples of boxes; 0 throughout for no box."""
         counts = self.class_table.by_class(self.network.nodes.counts[nodes])
         counts[nodes == UNLABELLED] = 0
-        return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+        total = counts.sum(axis=1, keepdims=True)
+        return np.asarray(counts / np.where(total > 0, total, 1))
 
     def scores(self, coded: FloatArray) -> FloatArray:
         """Return the evidence for each class, shape (n_samples, n_classes); -inf for classes not learnt yet."""

@@ -13,9 +13,9 @@ from sslart._data.ranks.choice import scaling_of
 from sslart._data.ranks.tables import RANK
 from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import IntArray
+from sslart._utils.arrays import CountArray, IntArray
 from sslart._utils.intervals import Estimate
-from sslart._utils.text import category_text, list_text, plural, printable
+from sslart._utils.text import category_text, count_text, list_text, plural, printable
 
 FEW_LABELS = 5
 SHOWN_CLASSES = 10
@@ -37,19 +37,20 @@ class ClassLabels:
     ----------
     label : class
     n_labels, n_groups : int
-        Labels that were learnt, and how many there are where those that are left out together count one.
+        Labels that were learnt, and how many there are where those that are left out together count one. Where samples
+        count less as they age, floats by what the labels count now, or how many labels evidence mapping keeps.
     n_predicted : int or None
         How many left-out labels were predicted as this class; None where no label was left out, or none of this class
         of very many.
     """
 
     label: Label
-    n_labels: int
-    n_groups: int
+    n_labels: float
+    n_groups: float
     n_predicted: int | None
 
     def __str__(self) -> str:
-        return f"{category_text(self.label)} ({self.n_groups})"
+        return f"{category_text(self.label)} ({count_text(self.n_groups)})"
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,8 @@ class ModelSummary:
     notes : tuple of ColumnNote
         Columns that are not used, because they are constant, identifiers or free text, and columns that deserve a
         second look: likely leaks, columns counted twice, numbers that may be identifiers.
+    present : float or None
+        What the samples count together now, where they count less as they age; None: one each.
     """
 
     estimator: str
@@ -120,6 +123,7 @@ class ModelSummary:
     settings_by_labels: bool = True
     by_rank: tuple[str, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
+    present: float | None = None
 
     @property
     def few_labels(self) -> tuple[ClassLabels, ...]:
@@ -161,11 +165,15 @@ class ModelSummary:
         names = list(map(printable, self.by_rank))
         return {"scaled by rank": list_text(names, SHOWN_FEATURES)} if names else {}
 
+    def _learnt_text(self, n_labelled: float) -> str:
+        if self.present is None:
+            return f"{self.n_samples}, of which {count_text(n_labelled)} labelled"
+        return f"{self.n_samples}, which by their age count {count_text(self.present)} now"
+
     def __str__(self) -> str:
-        n_labelled = sum(one.n_labels for one in self.classes)
-        labels = [f"{category_text(one.label)}: {one.n_labels}" for one in self.classes]
+        labels = [f"{category_text(one.label)}: {count_text(one.n_labels)}" for one in self.classes]
         lines = {
-            "samples": f"{self.n_samples}, of which {n_labelled} labelled",
+            "samples": self._learnt_text(sum(one.n_labels for one in self.classes)),
             "features": str(self.n_features),
             **self._scaled_by_rank(),
             "labels": list_text(labels, SHOWN_CLASSES) or "none",
@@ -175,6 +183,12 @@ class ModelSummary:
         }
         width = max(map(len, lines))
         return "\n".join([self.estimator, *(f"{topic:{width}}  {text}" for topic, text in lines.items())])
+
+
+def present_of(view: ModelView) -> float | None:
+    """Return what the samples of a model count together now; None where each counts one."""
+    member = view.members[0]
+    return float(member.support.sum()) if member.fades else None
 
 
 def summarise(view: ModelView) -> ModelSummary:
@@ -188,7 +202,7 @@ def summarise(view: ModelView) -> ModelSummary:
     together = None if left_out is None else together_of(left_out.groups, left_out.kind)
     return ModelSummary(
         view.name,
-        int(members[0].support.sum()),
+        members[0].n_samples,
         view.reader.n_features_in_,
         sum(member.n_nodes for member in members),
         _classes(view, left_out),
@@ -199,6 +213,7 @@ def summarise(view: ModelView) -> ModelSummary:
         by_labels,
         _by_rank(view),
         _notes_of(view),
+        present_of(view),
     )
 
 
@@ -208,8 +223,14 @@ def _by_rank(view: ModelView) -> tuple[str, ...]:
     return tuple(names[column] for column, kind in enumerate(scaling) if kind == RANK)
 
 
+def label_counts(view: ModelView) -> CountArray:
+    """Return how many labels of each class the members have learnt, on average; by their age where they fade."""
+    counts = np.sum([member.counts.sum(axis=0) for member in view.members], axis=0)
+    return np.asarray(counts / len(view.members) if view.members[0].fades else counts // len(view.members))
+
+
 def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ...]:
-    counts = np.sum([member.counts.sum(axis=0) for member in view.members], axis=0) // len(view.members)
+    counts = label_counts(view)
     n_predicted = np.bincount([] if left_out is None else left_out.predicted, minlength=len(view.classes))
     found = []
     for index, (label, n) in enumerate(zip(view.classes.tolist(), counts.tolist(), strict=True)):
@@ -217,6 +238,7 @@ def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ..
             found.append(ClassLabels(label, n, n, None))
             continue
         own = left_out.groups[left_out.truth == index]
+        n = len(own) if view.members[0].fades else n
         n_together = len(own) - len(np.unique(own))
         was_left_out = len(own) > 0 or n == 0 or n_predicted[index] > 0
         found.append(ClassLabels(label, n, n - n_together, int(n_predicted[index]) if was_left_out else None))

@@ -9,6 +9,8 @@ import numpy as np
 
 from sslart._utils.arrays import FloatArray
 
+AUTO = "auto"
+
 
 def check_number(
     owner: str, name: str, value: Any, low: float, high: float | None = None, *, open_low: bool = False
@@ -37,6 +39,27 @@ def check_whole(owner: str, name: str, value: Any, *, or_none: bool = False) -> 
             f"{value!r}."
         )
     return int(value)
+
+
+def check_half_life(owner: str, value: Any, *, allow_auto: bool = False) -> float | str | None:
+    """Return after how many samples a sample counts half; None for never, "auto" where that is allowed."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value == AUTO:
+        if allow_auto:
+            return AUTO
+        raise ValueError(
+            f"half_life='auto' of {owner} needs evidence mapping, whose labels choose it: use AutoSSLART or "
+            "mapping='evidence', or give a number of samples."
+        )
+    try:
+        return check_number(owner, "half_life", value, 1)
+    except ValueError:
+        auto = ", 'auto'" if allow_auto else ""
+        raise ValueError(
+            f"half_life of {owner} must be a number of samples from 1 up{auto}, or None to forget nothing, got "
+            f"{value!r}."
+        ) from None
 
 
 def check_flag(owner: str, name: str, value: Any) -> bool:

@@ -181,7 +181,19 @@ def list_text(parts: Sequence[str], most: int = SHOWN) -> str:
     return ", ".join(parts[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def plural(n: int, noun: str) -> str:
+def count_text(n: float) -> str:
+    """Return a number of samples, which is no whole number where they count less as they age.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import count_text
+    >>> count_text(12), count_text(12.04), count_text(3.26), count_text(0.004)
+    ('12', '12', '3.3', 'less than 0.1')
+    """
+    return str(n) if isinstance(n, int) else "less than 0.1" if 0 < n < 0.05 else f"{n:.1f}".removesuffix(".0")
+
+
+def plural(n: float, noun: str) -> str:
     """Return a number of things.
 
     Examples
@@ -190,5 +202,6 @@ def plural(n: int, noun: str) -> str:
     >>> plural(1, "box"), plural(3, "box"), plural(2, "sample")
     ('1 box', '3 boxes', '2 samples')
     """
-    ending = "" if n == 1 else "es" if noun.endswith(("x", "s")) else "s"
-    return f"{n} {noun}{ending}"
+    number = count_text(n)
+    ending = "" if number == "1" else "es" if noun.endswith(("x", "s")) else "s"
+    return f"{number} {noun}{ending}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._mapping.parts import MemberParts, ModelParts, Shared
-from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.arrays import BoolArray, CountArray, IntArray
 from sslart._utils.changes import Changes, Reader
 from sslart.estimators._base import ARTEstimator, random_of_part
 from sslart.estimators._classifier import AbstainingClassifier
@@ -100,7 +101,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         Of a part of a table, `shared` is what all parts have in common; no settings are chosen then.
         """
         self._check_prediction_params()
-        params, mapping = self._learning_params(), self._new_mapping()
+        params, mapping = replace(self._learning_params(), half_life=None), self._new_mapping()
         if shared is None:
             encoder = self._first_encoder(table, Presentations(labels.presentations).rows, stream=False)
             shared, choose = Shared(encoder, ClassTable().learning(labels[order])), True
@@ -149,7 +150,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         table, labels = table[order], labels[order]
         after = (class_table if declared is None else class_table.declaring(declared)).learning(labels)
         codes = after.codes(labels)
-        calibration = NoveltyCalibration.of_stream() if first else settled(self._calibration)
+        calibration = settled(NoveltyCalibration.of_stream() if first else self._calibration, params.half_life)
         shown = Presentations(labels.presentations)
         shown_table, shown_codes = table[shown.rows], codes[shown.rows]
         groups = labels[shown.rows].groups
@@ -232,8 +233,11 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
     @property
     @reads
-    def counts_(self) -> NDArray[np.int64]:
-        """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`."""
+    def counts_(self) -> CountArray:
+        """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`.
+
+        Fractions where they fade.
+        """
         check_is_fitted(self)
         return self._class_table.by_class(self._network.nodes.counts[: self.n_nodes_])
 
@@ -295,5 +299,6 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         super().__sslart_restore__(state)
         self._class_table = ClassTable.from_state(state)
         counts = self._network.nodes.counts
-        if len(self._class_table.seen) != counts.shape[1] or not counts.any(axis=0).all():
+        may_have_faded = self._network.nodes.n_learnt is not None
+        if len(self._class_table.seen) != counts.shape[1] or not (may_have_faded or counts.any(axis=0).all()):
             raise ValueError("the classes of the model do not fit its counts")

@@ -37,6 +37,9 @@ class AutoSSLART(SSLART):
         in probabilities; classes that a dict does not name count 1. Balanced: all classes count the same.
     max_labels : int, default=50000
         How many labelled samples are kept; of more, a fair sample.
+    half_life : float, "auto" or None, default=None
+        In `partial_fit`, after how many further samples a sample counts half; "auto": the labels of the stream choose.
+        None: nothing is forgotten. See `SSLART`.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance: see `SSLART`.
     scaling : {"auto", "range", "rank"}, default="auto"
@@ -89,6 +92,7 @@ class AutoSSLART(SSLART):
         decision_costs: Any = None,
         class_weight: Any = None,
         max_labels: int = 50_000,
+        half_life: float | str | None = None,
         bounds: Any = None,
         scaling: str = "auto",
         random_state: Any = None,
@@ -101,6 +105,7 @@ class AutoSSLART(SSLART):
         self.decision_costs = decision_costs
         self.class_weight = class_weight
         self.max_labels = max_labels
+        self.half_life = half_life
         self.bounds = bounds
         self.scaling = scaling
         self.random_state = random_state

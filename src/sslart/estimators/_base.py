@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -26,9 +25,9 @@ from sslart._drift.events import DriftEvent
 from sslart._drift.monitor import NO_DRIFT, Context, DriftMonitor, Learnt
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.parts import MemberParts, ModelParts, Shared
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import CountArray, FloatArray, IntArray
 from sslart._utils.changes import Reader
-from sslart._utils.params import check_bounds, check_flag, check_jobs, check_number, check_option
+from sslart._utils.params import check_bounds, check_flag, check_half_life, check_jobs, check_number, check_option
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
 from sslart.estimators._published import READER, draft_of, reads, snapshot_of
 
@@ -165,6 +164,7 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
     vigilance: float
     choice: float
     learning_rate: float
+    half_life: Any
     bounds: Any
     scaling: str
     _scalings: tuple[str, ...] = SCALINGS
@@ -198,7 +198,14 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
             check_number(name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
             match_tracking,
             one_to_one,
+            self._box_half_life(),
         )
+
+    def _box_half_life(self) -> float | None:
+        """Return after how many samples a sample of a stream counts half in the boxes; None: it always counts one."""
+        half_life = check_half_life(self._name, self.half_life)
+        assert not isinstance(half_life, str)
+        return half_life
 
     def _checked_scaling(self) -> str:
         return check_option(self._name, "scaling", self.scaling, self._scalings)
@@ -258,8 +265,8 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
 
     @property
     @reads
-    def support_(self) -> NDArray[np.int64]:
-        """How many samples resonated with each node, labelled or not, shape (n_nodes,)."""
+    def support_(self) -> CountArray:
+        """How many samples resonated with each node, labelled or not, shape (n_nodes,); fractions where they fade."""
         check_is_fitted(self)
         return self._network.nodes.support[: self.n_nodes_].copy()
 

@@ -42,6 +42,7 @@ MEMBER_PARAMETERS = (
     "ridge",
     "rank_weight",
     "max_labels",
+    "half_life",
     "bounds",
     "scaling",
     "shuffle",

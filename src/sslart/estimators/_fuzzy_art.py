@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -36,6 +37,10 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         α > 0: prefers larger boxes as it grows.
     learning_rate : float, default=1.0
         β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once.
+    half_life : float or None, default=None
+        In `partial_fit`, after how many further samples a sample counts half, from 1 up: supports and counts decrease
+        with age, and boxes that no sample has reached for long are dropped. `fit` forgets nothing. None: nothing is
+        forgotten.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
         None takes the range of the data of the first call. Values outside widen it.
@@ -52,7 +57,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Node that learnt each sample of the last `fit` or `partial_fit`.
+        Node that learnt each sample of the last `fit` or `partial_fit`; -1 where it was dropped since, by `half_life`.
     n_nodes_ : int
         Number of prototype nodes.
     lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
@@ -91,6 +96,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         *,
         choice: float = 1e-3,
         learning_rate: float = 1.0,
+        half_life: float | None = None,
         bounds: Any = None,
         scaling: str = "range",
         shuffle: bool = False,
@@ -100,6 +106,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         self.vigilance = vigilance
         self.choice = choice
         self.learning_rate = learning_rate
+        self.half_life = half_life
         self.bounds = bounds
         self.scaling = scaling
         self.shuffle = shuffle
@@ -128,7 +135,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
     def _fit_table(self, table: Table, order: slice | IntArray, encoder: Encoder) -> None:
         """Learn a table afresh."""
         network = Network(encoder)
-        params, meter = self._learning_params(), FitMeter(table[order], None, afresh=True)
+        params = replace(self._learning_params(), half_life=None)
+        meter = FitMeter(table[order], None, afresh=True)
         learnt = network.learn(table[order], np.full(len(table), UNLABELLED), 0, params)
         self.labels_ = np.empty(len(table), dtype=np.int64)
         self.labels_[order] = learnt.nodes
@@ -156,12 +164,12 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             )
             targets, params = np.full(len(table), UNLABELLED), draft._learning_params()
             if first:
-                calibration: NoveltyCalibration | None = NoveltyCalibration.of_stream()
+                calibration = settled(NoveltyCalibration.of_stream(), params.half_life)
                 meter = FitMeter(table, calibration, afresh=draft.bounds is None)
                 network = Network(draft._first_encoder(table, stream=True))
                 learnt = network.learn(table, targets, 0, params, measured=meter.wanted())
             else:
-                calibration = settled(draft._calibration)
+                calibration = settled(draft._calibration, params.half_life)
                 meter = FitMeter(table, calibration, afresh=False)
                 network, learnt = draft._network.learned(table, targets, 0, params, changes, measured=meter.wanted())
             draft.labels_, draft._network = learnt.nodes, network

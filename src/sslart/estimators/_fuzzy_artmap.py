@@ -26,6 +26,10 @@ class FuzzyARTMAP(ARTClassifier):
         β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once.
     match_tracking : float, default=1e-6
         δ ≥ 0: by how much vigilance rises above the match of a box of the wrong class.
+    half_life : float or None, default=None
+        In `partial_fit`, after how many further samples a sample counts half, from 1 up: supports and counts decrease
+        with age, and boxes that no sample has reached for long are dropped. `fit` forgets nothing. None: nothing is
+        forgotten.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
         None takes the range of the data of the first call. Values outside widen it.
@@ -82,6 +86,7 @@ class FuzzyARTMAP(ARTClassifier):
         choice: float = 1e-3,
         learning_rate: float = 1.0,
         match_tracking: float = 1e-6,
+        half_life: float | None = None,
         bounds: Any = None,
         scaling: str = "range",
         shuffle: bool = False,
@@ -92,6 +97,7 @@ class FuzzyARTMAP(ARTClassifier):
         self.choice = choice
         self.learning_rate = learning_rate
         self.match_tracking = match_tracking
+        self.half_life = half_life
         self.bounds = bounds
         self.scaling = scaling
         self.shuffle = shuffle

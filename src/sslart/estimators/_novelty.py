@@ -136,7 +136,7 @@ class FitMeter:
         if self._afresh:
             fits = left_out_fits(network, self._table, learnt.nodes, params, self._groups)
             return LeftOut(fits, len(self._table))
-        return None if self._keys is None else Measured(self._keys, learnt.fits)
+        return None if self._keys is None else Measured(self._keys, learnt.fits, learnt.into)
 
 
 def calibration_after(
@@ -150,11 +150,12 @@ def calibration_after(
     return before.adding(measured) if before is not None and measured else None
 
 
-def settled(calibration: NoveltyCalibration | None) -> NoveltyCalibration | None:
+def settled(calibration: NoveltyCalibration | None, half_life: float | None) -> NoveltyCalibration | None:
     """Return a calibration that no longer depends on the network that it was measured by, before that changes."""
-    if calibration is not None:
-        calibration.earlier.get()
-    return calibration
+    if calibration is None:
+        return None
+    calibration.earlier.get()
+    return calibration.fading(half_life)
 
 
 def calibration_of(state: dict[str, Any], networks: list[Network]) -> NoveltyCalibration | None:

@@ -18,7 +18,7 @@ from sslart._mapping.base import Mapping
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import check_number, check_option
+from sslart._utils.params import check_half_life, check_number, check_option
 from sslart.estimators._art_classifier import ARTClassifier
 from sslart.estimators._guaranteed import GuaranteedClassifier
 from sslart.estimators._published import draft_of, reads_attribute
@@ -76,6 +76,10 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         decides.
     max_labels : int, default=50000
         With evidence mapping, how many labelled samples are kept; of more, a fair sample.
+    half_life : float, "auto" or None, default=None
+        In `partial_fit`, after how many further samples a sample counts half, from 1 up: supports and counts decrease
+        with age, and boxes that no sample has reached for long are dropped. `fit` forgets nothing. None: nothing is
+        forgotten. "auto", for evidence mapping alone: the labels of the stream choose.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
         None takes the range of the data of the first call. Values outside widen it.
@@ -150,6 +154,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         ridge: float | None = None,
         rank_weight: float | None = None,
         max_labels: int = 50_000,
+        half_life: float | str | None = None,
         bounds: Any = None,
         scaling: str = "range",
         shuffle: bool = True,
@@ -170,6 +175,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         self.ridge = ridge
         self.rank_weight = rank_weight
         self.max_labels = max_labels
+        self.half_life = half_life
         self.bounds = bounds
         self.scaling = scaling
         self.shuffle = shuffle
@@ -181,6 +187,10 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
         self._evidence_settings(0)
         return self._common_params(tracking, one_to_one=mapping == "one-to-one")
+
+    def _box_half_life(self) -> float | None:
+        half_life = check_half_life(self._name, self.half_life, allow_auto=self._uses_evidence())
+        return None if isinstance(half_life, str) else half_life
 
     def _evidence_settings(self, seed: int) -> EvidenceSettings:
         """Return the checked parameters of evidence mapping."""

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
+from sslart._art.reduction.fading import Fading
 from sslart._data.classes import ClassTable
 from sslart._data.columns.plan import plan_of
 from sslart._data.labels import UNLABELLED, Labels, read_labels
@@ -53,6 +54,9 @@ class WESSLART(Ensemble):
     vigilance, choice, learning_rate, mapping, match_tracking, search_depth, bounds, scaling, shuffle
         ρ, α, β, the mapping, δ, T, the range and the scaling of every member: see `SSLART`. Without `shuffle` all
         members are alike.
+    half_life : float, "auto" or None, default=None
+        In `partial_fit`, after how many further samples a sample counts half in the boxes of every member, and in the
+        class weights: see `SSLART`.
     abstain_below : float or None, default=None
         `predict` abstains where the highest probability is below this.
     max_error : float, dict from class to float, or None, default=None
@@ -152,6 +156,7 @@ class WESSLART(Ensemble):
         ridge: float | None = None,
         rank_weight: float | None = None,
         max_labels: int = 50_000,
+        half_life: float | str | None = None,
         bounds: Any = None,
         scaling: str = "range",
         shuffle: bool = True,
@@ -176,6 +181,7 @@ class WESSLART(Ensemble):
         self.ridge = ridge
         self.rank_weight = rank_weight
         self.max_labels = max_labels
+        self.half_life = half_life
         self.bounds = bounds
         self.scaling = scaling
         self.shuffle = shuffle
@@ -271,17 +277,20 @@ class WESSLART(Ensemble):
             }
             known = ClassTable() if first else draft._class_table
             draft._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
-            before = NoveltyCalibration.of_stream(len(members)) if first else settled(draft._calibration)
+            half_life = draft._new_member(0)._learning_params().half_life
+            n_before = 0 if first else members[0]._network.nodes.n_samples
+            before = NoveltyCalibration.of_stream(len(members)) if first else draft._calibration
+            before = settled(before, half_life)
             right, measured, novelty = draft._learn_together(members, table, labels, declared, orders, changes)
             draft._calibration = calibration_after(before, measured)
+            draft._take_members(members)
             wrong = np.where(labels.known, 1.0 - right.mean(axis=0), np.nan)
             learnt = Learnt(novelty, draft._class_table.codes(labels), wrong)
             draft._watch_for_drift(table, learnt, draft._class_table.seen)
-            record = VotingRecord.none(len(members), draft._class_table)
-            if not draft._uses_evidence():
-                record = VotingRecord.of_right(right, draft._class_table, labels)
-            draft._record = record if first else draft._record + record
-            draft._take_members(members)
+            fading = None if half_life is None else Fading(half_life)
+            record = VotingRecord.none(len(members), draft._class_table) if first else draft._record
+            counted = right if not draft._uses_evidence() else None
+            draft._record = record.after(counted, draft._class_table, labels, fading, n_before)
         return self
 
     def _learn_together(

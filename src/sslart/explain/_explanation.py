@@ -85,12 +85,12 @@ class Advice:
     member : int or None
         Which member of an ensemble it belongs to.
     support : int
-        How many samples it holds.
+        How many samples it holds; a float where they count less as they age.
     """
 
     node: int
     member: int | None
-    support: int
+    support: float
 
 
 class LowConfidence(NamedTuple):

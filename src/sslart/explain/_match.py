@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart.explain._samples import EncodedSamples
 
 Value = float | int | str | bool
@@ -81,9 +81,9 @@ class MatchedBoxes:
         Which member of an ensemble the nodes belong to.
     classes : list
         Sorted; labels are indices into it.
-    nodes, labels, support : arrays of int of length n_samples
+    nodes, labels, support : arrays of length n_samples
         Node and label are -1 for none.
-    counts : array of int of shape (n_samples, n_classes)
+    counts : array of shape (n_samples, n_classes)
         Labelled samples of each class in the box.
     choices, matches : arrays of length n_samples
     lower, upper : arrays of shape (n_samples, n_coded_features)
@@ -97,8 +97,8 @@ class MatchedBoxes:
     classes: list[Any]
     nodes: IntArray
     labels: IntArray
-    support: IntArray
-    counts: IntArray
+    support: CountArray
+    counts: CountArray
     choices: FloatArray
     matches: FloatArray
     lower: FloatArray
@@ -287,9 +287,10 @@ class Box:
     label : class or None
         Class of the node; None where it has no label.
     support : int
-        How many samples the node has learnt.
+        How many samples the node has learnt; a float where they count less as they age.
     label_counts : dict from class to int
-        How many labelled samples of each class are among them; classes without any are left out.
+        How many labelled samples of each class are among them; classes without any are left out. Floats where they
+        count less as they age.
     choice, match : float
         How the node was ranked for this sample, and how well it fits it.
     feature_matches : tuple of FeatureMatch
@@ -301,14 +302,14 @@ class Box:
     node: int
     member: int | None
     label: Class | None
-    support: int
+    support: float
     choice: float
     match: float
     _boxes: MatchedBoxes = field(repr=False)
     _row: int = field(repr=False)
 
     @property
-    def label_counts(self) -> dict[Class, int]:
+    def label_counts(self) -> dict[Class, float]:
         """How many labelled samples of each class the box has learnt; classes without any are left out."""
         counts = zip(self._boxes.classes, self._boxes.counts[self._row].tolist(), strict=True)
         return {label: n for label, n in counts if n}

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from sslart._utils.arrays import FloatArray
-from sslart._utils.text import plural
+from sslart._utils.text import count_text, plural
 from sslart.plotting import _style as draw
 from sslart.plotting._bands import band, bands, feature_spread, level_bars
 from sslart.plotting._base import Display, at_least_one
@@ -83,7 +83,7 @@ class _RulesDisplay(Display):
     def _labels(self) -> list[str]:
         names = draw.distinct(self.classes)
         return [
-            f"{self.noun} {number}: {names[index]} ({rule.support})"
+            f"{self.noun} {number}: {names[index]} ({count_text(rule.support)})"
             for number, index, rule in zip(self.numbers, self._class_indices(), self.rules, strict=True)
         ]
 

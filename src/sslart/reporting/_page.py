@@ -11,12 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sslart._mapping.summary import label_counts, present_of
 from sslart._mapping.summary import summarise as model_summary
 from sslart._utils.files import write_atomically
 from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
 from sslart._utils.params import check_whole
-from sslart._utils.text import number_text, plural, printable
+from sslart._utils.text import count_text, number_text, plural, printable
 from sslart.plotting._style import style
 from sslart.reporting._confidence import confidence_of, left_out_summary
 from sslart.reporting._guarantees import guarantee_table, max_error_text
@@ -209,8 +210,10 @@ def _described(observed: Observed) -> dict[str, Any]:
         "decides_by_costs": view.decision_costs is not None,
         "max_error": max_error_text(view.max_error, view.classes.tolist()),
         "n_members": n_members,
-        "n_learnt": int(sum(member.support.sum() for member in view.members)) // n_members,
-        "n_labels": int(sum(member.counts.sum() for member in view.members)) // n_members,
+        "n_learnt": view.members[0].n_samples,
+        "present": present_of(view),
+        "n_labels": label_counts(view).sum().item(),
+        "n_unlabelled": (view.members[0].support.sum() - view.members[0].counts.sum()).item(),
         "parameters": {name: value for name, value in observed.model.get_params().items() if value is not None},
     }
 
@@ -230,6 +233,7 @@ def _environment() -> Any:
         "number": number_text,
         "percent": _percent,
         "interval": _interval,
+        "count": count_text,
         "counted": plural,
     }
     return environment

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sslart._data.classes import Label
-from sslart._utils.text import printable
+from sslart._utils.text import count_text, printable
 from sslart.explain._text.evidence import amount_text
 from sslart.rules import Rule, RuleSet
 from sslart.rules._boxes.format import condition_text
@@ -23,8 +23,12 @@ class RuleLine:
         Number in the rule set: that of its box, or in an ensemble of its place.
     label : class
     confidence : float
-    n_own, n_labelled, support, n_members : int
-        Labelled samples of its class, all labelled samples, all samples, and members of an ensemble that have it.
+    n_own, n_labelled : str
+        Number of labelled samples of its class, and of all labelled samples.
+    support : float
+        Number of samples.
+    n_members : int
+        Members of an ensemble that have it.
     others : tuple of (class, share)
         The other classes among its labelled samples.
     conditions : tuple of (column, feature, words)
@@ -37,9 +41,9 @@ class RuleLine:
     number: int
     label: Label
     confidence: float
-    n_own: int
-    n_labelled: int
-    support: int
+    n_own: str
+    n_labelled: str
+    support: float
     n_members: int
     others: tuple[tuple[Label, float], ...]
     conditions: tuple[tuple[int, str, str], ...]
@@ -61,8 +65,8 @@ def _line(number: int, rule: Rule, scales: Sequence[Scale]) -> RuleLine:
         number,
         rule.label,
         rule.confidence,
-        rule.counts[rule.label],
-        rule.n_labelled,
+        count_text(rule.counts[rule.label]),
+        count_text(rule.n_labelled),
         rule.support,
         rule.n_members,
         tuple((label, share) for label, share in rule.confidences.items() if share and label != rule.label),

@@ -60,7 +60,7 @@ class BoxLine:
     node: int
     member: int | None
     label: Label | None
-    support: int
+    support: float
     match: float
     rule: int | None
 
@@ -159,7 +159,7 @@ class SampleLine:
     votes: tuple[tuple[Label | None, int, float], ...]
     familiarity: float | None
     novel_features: tuple[str, ...]
-    advice: int | None
+    advice: float | None
     costs: str | None
     low_confidence: str | None
     evidence: str | None

@@ -13,6 +13,7 @@ from sslart._data.classes import Label
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.summary import label_counts
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart.metrics._quality import Quality, quality_of
 
@@ -97,7 +98,7 @@ class ClassSummary:
     label: Label
     n_samples: int
     n_predicted: int
-    n_learnt: int
+    n_learnt: float
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Limits:
     search_depth : int or None
     n_nodes, n_unlabelled_nodes : int
         Boxes, over all members.
-    n_learnt, n_learnt_unlabelled : int
+    n_learnt, n_learnt_unlabelled : float
         Samples that the boxes hold, over all members, and those in boxes without a label.
     n_samples, n_abstained, n_novel, n_beyond, n_missing : int
         Samples: all; without a prediction; novel; with a value beyond the learnt range; with a missing value.
@@ -128,8 +129,8 @@ class Limits:
     search_depth: int | None
     n_nodes: int
     n_unlabelled_nodes: int
-    n_learnt: int
-    n_learnt_unlabelled: int
+    n_learnt: float
+    n_learnt_unlabelled: float
     n_samples: int
     n_abstained: int
     n_novel: int
@@ -202,9 +203,7 @@ def summarise(observed: Observed) -> Summary:
 
 
 def _classes(observed: Observed) -> tuple[ClassSummary, ...]:
-    members = observed.view.members
-    counts = sum(member.counts.sum(axis=0) for member in members) // len(members)
-    learnt = dict(zip(observed.view.classes.tolist(), np.asarray(counts).tolist(), strict=True))
+    learnt = dict(zip(observed.view.classes.tolist(), label_counts(observed.view).tolist(), strict=True))
     given, predicted = Counter(observed.truth), Counter(observed.predicted)
     return tuple(
         ClassSummary(label, given[label], predicted[label], learnt.get(label, 0)) for label in observed.classes
@@ -288,8 +287,8 @@ def _limits(observed: Observed, classes: Sequence[ClassSummary], beyond: BoolArr
         view.search_depth or None,
         len(labelled),
         int((~labelled).sum()),
-        int(support.sum()),
-        int(support[~labelled].sum()),
+        support.sum().item(),
+        support[~labelled].sum().item(),
         len(observed),
         observed.predicted.count(None),
         int(observed.novel.sum()),

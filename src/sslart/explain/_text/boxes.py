@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sslart._utils.text import SHOWN, category_text, distance_text, list_text, plural, printable, value_text
+from sslart._utils.text import SHOWN, category_text, count_text, distance_text, list_text, plural, printable, value_text
 from sslart.explain._match import Box, FeatureMatch, outside_first
 
 MAX_CATEGORIES = 3  # that are named where a sample lies outside a box
@@ -19,7 +19,8 @@ def similar_text(box: Box) -> str:
     """Return a similar case: the samples and labels that the box holds, and whether the sample lies inside it."""
     of = "" if box.member is None else f" of member {box.member}"
     counts = [
-        f"{n} labelled {printable(label)}" for label, n in sorted(box.label_counts.items(), key=lambda item: -item[1])
+        f"{count_text(n)} labelled {printable(label)}"
+        for label, n in sorted(box.label_counts.items(), key=lambda item: -item[1])
     ]
     outside = [_distance_text(match) for match in box.outside]
     where = f"outside in {list_text(outside, 2)}" if outside else "inside"

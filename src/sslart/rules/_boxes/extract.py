@@ -93,7 +93,7 @@ def _extract(view: ModelView, domain: Domain) -> list[Rule]:
             classes[labels[index]],
             conditions,
             dict(zip(classes, counts[index].tolist(), strict=True)),
-            int(support[index]),
+            support[index].item(),
             float(factors[index]),
             tuple(nodes[groups[index]].tolist()),
             tuple(np.unique(member_of[groups[index]]).tolist()),

@@ -8,7 +8,7 @@ from typing import Any
 
 from sslart._data.classes import Label
 from sslart._utils.tables import Cell, html_table, markdown_table
-from sslart._utils.text import DateName, Day, printable
+from sslart._utils.text import DateName, Day, count_text, printable
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.rule import Rule, RuleCondition
 from sslart.rules._boxes.scales import Scale
@@ -76,7 +76,7 @@ def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
     ]
     remarks = [
         *([f"else {', '.join(others)}"] if others else []),
-        f"support {rule.support}, {rule.n_labelled} of them labelled",
+        f"support {count_text(rule.support)}, {count_text(rule.n_labelled)} of them labelled",
         *([f"in {rule.n_members} of {domain.n_members} members"] if domain.n_members > 1 else []),
         *([f"evidence {_evidence(rule.evidence)}"] if rule.evidence else []),
     ]

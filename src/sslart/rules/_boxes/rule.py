@@ -51,9 +51,9 @@ class Rule:
     conditions : tuple of RuleCondition
         One per feature, in the order of the features.
     counts : dict from class to int
-        Number of labelled samples of each class that the box has learnt.
+        Number of labelled samples of each class that the box has learnt; floats where they count less as they age.
     support : int
-        Number of samples that the box has learnt, labelled and unlabelled.
+        Number of samples that the box has learnt, labelled and unlabelled; a float where they count less as they age.
     confidence_factor : float
         Usage and accuracy of the rule among those of its class, from 0 to 1: see `sslart.rules.rules_of`.
     nodes : tuple of int
@@ -67,15 +67,15 @@ class Rule:
 
     label: Label
     conditions: tuple[RuleCondition, ...]
-    counts: Mapping[Label, int] = field(hash=False)
-    support: int
+    counts: Mapping[Label, float] = field(hash=False)
+    support: float
     confidence_factor: float
     nodes: tuple[int, ...]
     members: tuple[int, ...] = (0,)
     evidence: Mapping[Label, float] | None = field(default=None, hash=False)
 
     @property
-    def n_labelled(self) -> int:
+    def n_labelled(self) -> float:
         """Number of labelled samples that the box has learnt."""
         return sum(self.counts.values())
 

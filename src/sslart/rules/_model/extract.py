@@ -160,9 +160,9 @@ def _counted(
     n_covered = np.bincount(applied, minlength=len(drafts))
     n_agreeing = np.bincount(applied, agrees, minlength=len(drafts)).astype(int)
     counts = np.column_stack([labels.counts, np.zeros(len(labels.counts), dtype=np.int64)])
-    n_labelled = np.bincount(applied_labels, counts.sum(axis=1), minlength=len(drafts)).astype(int)
+    n_labelled = np.rint(np.bincount(applied_labels, counts.sum(axis=1), minlength=len(drafts)))
     own = counts[np.arange(len(counts)), outcomes[applied_labels]]
-    n_right = np.bincount(applied_labels, own, minlength=len(drafts)).astype(int)
+    n_right = np.rint(np.bincount(applied_labels, own, minlength=len(drafts)))
     order = np.lexsort((-n_covered, np.array([not draft.conditions for draft in drafts])))
     finished = [
         ModelRule(

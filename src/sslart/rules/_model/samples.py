@@ -9,7 +9,7 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView, ModelView
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart.rules._model.rule import Category
 
@@ -32,7 +32,7 @@ class LabelCounts:
     """
 
     table: Table
-    counts: IntArray
+    counts: CountArray
 
 
 def categories_of(view: ModelView) -> dict[int, list[Category]]:
@@ -50,8 +50,8 @@ def box_samples(view: ModelView, random: np.random.Generator) -> Table:
     share = max(1, MAX_FROM_BOXES // len(view.members))
     tables = []
     for member in view.members:
-        total = int(member.support.sum())
-        size = min(total, share)
+        total = member.support.sum()
+        size = min(round(float(total)) or 1, share)
         edges = np.cumsum(member.support) / total
         boxes = np.searchsorted(edges, (np.arange(size) + 0.5) / size)
         lower, upper = member.boxes_of(boxes)
