@@ -11,6 +11,7 @@ from typing import Any
 from sslart._utils.tables import markdown_table
 from streams import requirements
 from streams.capymoa_ssl import NAMES, REQUIREMENT, reason_to_skip
+from streams.data import MAX_GENERATED
 from streams.findings import NOT_TAKEN, SHARES, Findings, percent
 from streams.ours import BLOCK
 from streams.rivals import ARF, REFERENCES, RIVALS
@@ -35,9 +36,10 @@ in one process.
 
 What ours does was chosen on other streams (`--tuning`): river's LED, Agrawal, Mixed, Sine and STAGGER generators with
 abrupt drift, its moving clusters, SEA and hyperplane with other seeds, UNSW-NB15 and the Tennessee Eastman process."""
-STREAMS = """elec (6 features, 2 classes), weather (8, 2) and covtype (54, 7) are in the order of time, from the start.
+STREAMS = f"""elec (6 features, 2 classes), weather (8, 2) and covtype (54, 7) are in the order of time, from the start.
 SEA (3, 2): river's generator, four concepts one after another, a tenth of the labels wrong. hyperplane (10, 2): river's
-generator, all weights change with every sample (0.001), 5 % of the labels wrong."""
+generator, all weights change with every sample (0.001), 5 % of the labels wrong. Generated streams have at most
+{MAX_GENERATED:,} samples."""
 
 
 Speed = dict[str, Any] | None  # what `streams.speed` stores
@@ -170,7 +172,7 @@ def page(
     rivals = [*RIVALS, *NAMES]
     protocol = _one_line(PROTOCOL).replace("DRAWS", str(findings.draws))
     text = (
-        f"# Streams\n\nWritten by `{command}` in `benchmarks`, a step of `make streams`. The first {n:,} samples of "
+        f"# Streams\n\nWritten by `{command}` in `benchmarks`, a step of `make streams`. At most {n:,} samples of "
         f"each stream. Python {platform.python_version()}, {packages}, {REQUIREMENT.replace('==', ' ')}. Ours: version "
         f"`{label}`; ranked is `{judged}`.\n\n{protocol}\n\n{_one_line(STREAMS)}\n\n"
     )

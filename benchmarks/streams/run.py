@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import pieces
 from streams import capymoa_ssl, report
-from streams.data import CHECKING, N_SAMPLES, TUNING, labelled, stream
+from streams.data import CHECKING, N_SAMPLES, TUNING, WHOLE, labelled, stream
 from streams.endless import KINDS
 from streams.findings import N_DRAWS, SHARES, Findings, draws_of, percent
 from streams.ours import OURS, variants
@@ -96,6 +96,7 @@ def half_life_of(text: str) -> int | str:
 def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=N_SAMPLES, help="the first so many of each stream")
+    parser.add_argument("--whole", dest="samples", action="store_const", const=WHOLE, help="whole streams (days)")
     parser.add_argument(
         "--streams", nargs="+", choices=(*CHECKING, *TUNING), metavar="STREAM", help="these only; print, write no page"
     )

@@ -14,13 +14,13 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import pieces
 from streams import capymoa_ssl, endless, report, requirements, run, speed
-from streams.data import CHECKING, TUNING, Stream, labelled, stream
+from streams.data import CHECKING, REAL, TUNING, Stream, labelled, stream
 from streams.findings import SHARES, Findings, draws_of
 from streams.ours import BLOCK, OURS, Ours, variants
 from streams.protocol import HIDDEN, Run, measure
 from streams.rivals import ARF, REFERENCES, RIVALS
 
-GENERATED = [name for name in (*CHECKING, *TUNING) if name not in ("elec", "weather", "covtype", "UNSW-NB15", "TEP")]
+GENERATED = [name for name in (*CHECKING, *TUNING) if name not in REAL]
 SMALL = Stream("two halves", np.repeat([[0.0, 1.0], [1.0, 0.0]], 30, axis=0), np.repeat([0, 1], 30))
 
 
