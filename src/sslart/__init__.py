@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sslart.estimators._sslart import SSLART
     from sslart.estimators._wesslart import WESSLART
     from sslart.export.onnx._convert import to_onnx
+    from sslart.merging import merge
     from sslart.persistence import load, save
     from sslart.reporting import report
 
@@ -25,6 +26,7 @@ __all__ = [
     "FuzzyARTMAP",
     "__version__",
     "load",
+    "merge",
     "report",
     "save",
     "show_versions",
@@ -40,12 +42,24 @@ _LATER = {
     "SSLART": "sslart.estimators._sslart",
     "WESSLART": "sslart.estimators._wesslart",
     "load": "sslart.persistence",
+    "merge": "sslart.merging",
     "report": "sslart.reporting",
     "save": "sslart.persistence",
     "show_versions": "sslart._art.show_versions",
     "to_onnx": "sslart.export.onnx._convert",
 }
-_PACKAGES = ("active", "datasets", "experiments", "explain", "metrics", "model_selection", "plotting", "river", "rules")
+_PACKAGES = (
+    "active",
+    "datasets",
+    "experiments",
+    "explain",
+    "merging",
+    "metrics",
+    "model_selection",
+    "plotting",
+    "river",
+    "rules",
+)
 __getattr__ = lazy_names(__name__, _LATER, _PACKAGES)
 
 

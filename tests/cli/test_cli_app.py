@@ -16,7 +16,20 @@ from sslart.cli import main
 from sslart.cli._app import SUMMARIES
 from tables import iris
 
-COMMANDS = ("fit", "predict", "explain", "what-if", "rules", "report", "update", "label", "watch", "data", "reproduce")
+COMMANDS = (
+    "fit",
+    "predict",
+    "explain",
+    "what-if",
+    "rules",
+    "report",
+    "update",
+    "merge",
+    "label",
+    "watch",
+    "data",
+    "reproduce",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -23,6 +23,7 @@ SUMMARIES = {
     "rules": "Print the model as few if-then rules.",
     "report": "Write one HTML page on a model and its predictions.",
     "update": "Learn from new rows too, and replace the model.",
+    "merge": "Merge models that were fitted to parts of a table.",
     "label": "Ask you for the labels that help most, and learn them.",
     "watch": "Predict rows as they come, flag novel ones, and learn.",
     "reproduce": "Run experiments of the paper and write a report.",

@@ -90,6 +90,18 @@ class LearntRows:
         equal_share = equal_rows_share(_as_numbers(table[:MAX_COMPARED]))
         return cls(id_column, group_column, equal_share=equal_share).adding(keys)
 
+    @classmethod
+    def joined(cls, parts: Sequence[LearntRows]) -> LearntRows:
+        """Return the rows that several models have learnt together."""
+        id_column, group_column = (
+            names.pop() if len(names) == 1 else None
+            for names in ({getattr(one, name) for one in parts} for name in ("id_column", "group_column"))
+        )
+        joined = cls(id_column, group_column, equal_share=max(one.equal_share for one in parts))
+        for one in parts:
+            joined = joined.adding(one.keys)
+        return replace(joined, n_rows=sum(one.n_rows for one in parts))
+
     @property
     def identifies(self) -> bool:
         """Whether a row can be recognised: by its name, or by values that hardly agree by chance."""

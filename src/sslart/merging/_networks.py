@@ -1,0 +1,156 @@
+"""The boxes of several networks in one: re-expressed in a joined encoder, and joined under a vigilance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sslart._art.joining import join_boxes
+from sslart._art.network import Network
+from sslart._art.nodes import Nodes
+from sslart._data.encoder import Encoder
+from sslart._data.ranks.spans import coded_parts
+from sslart._data.recoding import recode_boxes
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart.merging._classes_apart import join_apart
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where the boxes of one network have gone.
+
+    Attributes
+    ----------
+    network : Network
+        As it was.
+    into : array of int of length n_nodes
+        The box of the joined network that holds each box.
+    extents : array of length n_nodes
+        The sum of the sides of each box in the joined encoder, before it was joined with others.
+    stretch : float
+        How long the range of a feature is in the joined encoder, on average over the features.
+    """
+
+    network: Network
+    into: IntArray
+    extents: FloatArray
+    stretch: float
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What joined boxes obey: the vigilance of their unions, how many there may be, and one class each or several."""
+
+    vigilance: float
+    max_nodes: int | None
+    one_to_one: bool
+
+
+def joined_networks(
+    networks: Sequence[Network], codes: Sequence[IntArray], n_classes: int, encoder: Encoder, limits: Limits
+) -> tuple[Network, list[Source]]:
+    """Return one network with the boxes of several, and where each box has gone.
+
+    Every box of the result holds the boxes that were joined into it, and supports and counts add. Boxes are joined in
+    an order that depends on nothing but the boxes: larger supports first.
+
+    Parameters
+    ----------
+    networks : sequence of Network
+    codes : sequence of arrays
+        The new code of each class code of each network.
+    n_classes : int
+        How many new codes there are.
+    encoder : Encoder
+        Joined from those of the networks.
+    limits : Limits
+    """
+    recoded = [
+        recode_boxes(one.encoder, *one.nodes.boxes(), one.nodes.met[: one.nodes.n_nodes], encoder) for one in networks
+    ]
+    lower, upper, met = (np.concatenate(parts) for parts in zip(*recoded, strict=True))
+    weights = np.concatenate([lower, 1.0 - upper], axis=1)
+    support = np.concatenate([one.nodes.support[: one.nodes.n_nodes] for one in networks])
+    counts = np.concatenate([_recoded(one.nodes, own, n_classes) for one, own in zip(networks, codes, strict=True)])
+    order = canonical_order(support, weights, counts, met)
+    together = {"weights": weights[order], "support": support[order], "met": met[order].view(np.uint8)}
+    nodes = Nodes.from_state({**together, "counts": counts[order], **_numbers([one.nodes for one in networks])})
+    into = _join(nodes, limits)
+    joined = Network(encoder)
+    joined.nodes = nodes
+    new = np.empty(len(order), dtype=np.int64)
+    new[order] = into
+    extents = np.maximum(0.0, upper - lower).sum(axis=1)
+    ends = np.cumsum([one.nodes.n_nodes for one in networks])[:-1]
+    sources = [
+        Source(one, own, own_extents, stretch_of(one.encoder, encoder))
+        for one, own, own_extents in zip(networks, np.split(new, ends), np.split(extents, ends), strict=True)
+    ]
+    return joined, sources
+
+
+def _recoded(nodes: Nodes, codes: IntArray, n_classes: int) -> CountArray:
+    counts = np.zeros((nodes.n_nodes, n_classes), dtype=nodes.counts.dtype)
+    counts[:, codes] = nodes.counts[: nodes.n_nodes, : len(codes)]
+    return counts
+
+
+def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
+    """Return an order of rows that depends on nothing but their content: the first array descending, others ascending.
+
+    Parameters
+    ----------
+    *arrays : arrays of n rows
+        Numbers from 0 up.
+    """
+    columns = []
+    for place, array in enumerate(arrays):
+        # the bits of numbers from 0 up are in the order of the numbers
+        numbers = np.ascontiguousarray(array.reshape(len(array), -1), dtype=np.float64) + 0.0
+        bits = numbers.view(np.uint64)
+        columns.append((~bits if place == 0 else bits).astype(">u8"))
+    rows = np.ascontiguousarray(np.concatenate(columns, axis=1))
+    return np.argsort(rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0], kind="stable")
+
+
+def _numbers(nodes: Sequence[Nodes]) -> dict[str, Any]:
+    """Return what several nodes have counted, and their lowest vigilance."""
+    numbers: dict[str, Any] = {
+        "n_nodes_stage1": sum(one.n_nodes_stage1 for one in nodes),
+        "vigilance": np.array([min(one.vigilance for one in nodes)]),
+    }
+    if all(one.n_learnt is None for one in nodes):
+        return numbers
+    learnt = [int(one.support[: one.n_nodes].sum()) if one.n_learnt is None else one.n_learnt for one in nodes]
+    return {**numbers, "n_learnt": sum(learnt)}
+
+
+def _join(nodes: Nodes, limits: Limits) -> IntArray:
+    """Join boxes, and return which of the joined boxes holds each box."""
+    n_stage1, weights, keys = nodes.n_nodes_stage1, nodes.weights, None
+    if limits.one_to_one:
+        keys = nodes.labels
+        joined = join_apart(weights, keys, limits.vigilance)
+    else:
+        joined = join_boxes(weights, vigilance=limits.vigilance)
+    if limits.max_nodes is not None and len(joined.weights) > limits.max_nodes:
+        joined = join_boxes(weights, keys, vigilance=limits.vigilance, max_boxes=limits.max_nodes)
+    nodes.join(joined)
+    nodes.n_nodes_stage1 = n_stage1 if nodes.n_learnt is not None else min(n_stage1, nodes.n_nodes)
+    nodes.trim()
+    return joined.into
+
+
+def stretch_of(encoder: Encoder, joined: Encoder) -> float:
+    """Return how long the range of a numeric feature is in a joined encoder, on average over those that vary."""
+    places = {feature: place for place, feature in enumerate(joined.features)}
+    varying = np.flatnonzero(encoder.lower < encoder.upper).tolist()
+    own = [place for place in varying if encoder.features[place].category is None]
+    if not own:
+        return 1.0
+    new = np.array([places[encoder.features[place]] for place in own])
+    ends = coded_parts(joined, np.array([encoder.lower[own], encoder.upper[own]]), new)
+    return float((ends[1] - ends[0]).mean())

@@ -1,0 +1,135 @@
+"""The parts of several models, joined into those of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from sslart._data.classes import ClassTable
+from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN
+from sslart._data.joining.encoders import joined_encoder
+from sslart._data.joining.plans import joined_plan
+from sslart._mapping.base import Mapping
+from sslart._mapping.ensemble_votes import VotingRecord
+from sslart._mapping.evidence.mapping import EvidenceMapping
+from sslart._mapping.parts import MemberParts, ModelParts
+from sslart._utils.arrays import IntArray
+from sslart.merging._networks import Limits, Source, joined_networks
+from sslart.merging._novelty import Fitted, joined_calibration
+
+
+def joined_parts(models: Sequence[ModelParts], vigilance: float, max_nodes: int | None) -> ModelParts:
+    """Return the parts of one model that has learnt what several have, the same in every order of them.
+
+    Evidence has the labels of all, and settings that are not chosen yet: see `finished`.
+
+    Parameters
+    ----------
+    models : sequence of ModelParts
+        At least one, with the same number of members and of columns.
+    vigilance : float
+        Boxes are joined whose union obeys it.
+    max_nodes : int or None
+        How many boxes each network may have.
+    """
+    plan = joined_plan([one.plan for one in models], models[0].column_names())
+    class_table = ClassTable.joined([one.class_table for one in models])
+    models = sorted(models, key=lambda one: _digest(one.state()))
+    joined, sources = [], []
+    for members in zip(*(one.members for one in models), strict=True):
+        member, own_sources = _joined_member(members, models[0].column_names(), class_table, vigilance, max_nodes)
+        joined.append(member)
+        sources.append(own_sources)
+    columns = {name: value for name, value in models[0].columns.items() if name != ATTRIBUTE}
+    if plan != NO_PLAN:
+        columns[ATTRIBUTE] = plan
+    fitted = [
+        Fitted(one.calibration, [own[place] for own in sources])
+        for place, one in enumerate(models)
+        if one.calibration is not None
+    ]
+    calibration = joined_calibration(fitted, [member.network for member in joined])
+    return ModelParts(columns, tuple(joined), class_table, calibration, _joined_record(models, class_table))
+
+
+def finished(parts: ModelParts) -> ModelParts:
+    """Return the parts of a model with settings of evidence that are chosen anew, by the labels that it has."""
+    members = []
+    for one in parts.members:
+        mapping = one.mapping
+        if isinstance(mapping, EvidenceMapping):
+            mapping = mapping.anew(one.network, one.class_table, mapping.reservoir, mapping.settings.seed)
+        members.append(replace(one, mapping=mapping))
+    return replace(parts, members=tuple(members))
+
+
+def _joined_member(
+    members: Sequence[MemberParts],
+    names: Sequence[str],
+    class_table: ClassTable,
+    vigilance: float,
+    max_nodes: int | None,
+) -> tuple[MemberParts, list[Source]]:
+    networks = [one.network for one in members]
+    n_samples = [float(one.nodes.support[: one.nodes.n_nodes].sum()) for one in networks]
+    encoder = joined_encoder([one.encoder for one in networks], n_samples, names)
+    codes = [one.class_table.codes_in(class_table) for one in members]
+    limits = Limits(vigilance, max_nodes, members[0].mapping.one_to_one)
+    network, sources = joined_networks(networks, codes, len(class_table.seen), encoder, limits)
+    fitted = [
+        Fitted(one.calibration, [source])
+        for one, source in zip(members, sources, strict=True)
+        if one.calibration is not None
+    ]
+    calibration = joined_calibration(fitted, [network])
+    mapping = _joined_mapping([one.mapping for one in members], codes)
+    if isinstance(mapping, EvidenceMapping):
+        reservoir = mapping.reservoir.of_columns(encoder.categorical)
+        mapping = replace(mapping, network=network, class_table=class_table, reservoir=reservoir)
+    seeds = [one.seed for one in members if one.seed is not None]
+    return MemberParts(network, class_table, mapping, calibration, min(seeds, default=None)), sources
+
+
+def _joined_mapping(mappings: Sequence[Mapping], codes: Sequence[IntArray]) -> Mapping:
+    """Return the mapping with the labels of all, where they keep labels."""
+    first = mappings[0]
+    if not isinstance(first, EvidenceMapping):
+        return first
+    evidence = [one for one in mappings if isinstance(one, EvidenceMapping)]
+    settings = first.settings._replace(seed=min(one.settings.seed for one in evidence))
+    reservoir = first.reservoir.joined([one.reservoir for one in evidence], codes, settings.max_labels)
+    return EvidenceMapping(settings, reservoir=reservoir)
+
+
+def _joined_record(models: Sequence[ModelParts], class_table: ClassTable) -> VotingRecord | None:
+    """Return how often each member of an ensemble was right, in all models together."""
+    joined = None
+    for one in models:
+        if one.record is not None:
+            record = one.record.recoded(one.class_table.codes_in(class_table), len(class_table.seen))
+            joined = record if joined is None else joined + record
+    return joined
+
+
+def _digest(state: Any) -> bytes:
+    """Return a digest of plain values and arrays, by which models are put in an order of their own."""
+    digest = blake2b(digest_size=16)
+    pending = [state]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, np.ndarray):
+            digest.update(f"{value.dtype.str}{value.shape}".encode())
+            digest.update(value.tobytes())
+        elif isinstance(value, dict):
+            digest.update(repr(list(value)).encode())
+            pending.extend(value.values())
+        elif isinstance(value, list | tuple):
+            digest.update(f"{len(value)}[".encode())
+            pending.extend(value)
+        else:
+            digest.update(repr(value).encode())
+    return digest.digest()
