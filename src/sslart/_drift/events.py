@@ -36,7 +36,7 @@ class FeatureShift:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shift as plain values."""
-        return {"name": self.name, "before": self.before, "after": self.after, "shift": self.shift}
+        return {"name": self.name, **{name: _rounded(getattr(self, name)) for name in ("before", "after", "shift")}}
 
 
 @dataclass(frozen=True)
@@ -79,27 +79,31 @@ class DriftEvent:
     features: tuple[FeatureShift, ...] = ()
 
     def __str__(self) -> str:
+        return self.described_by("sample")
+
+    def described_by(self, noun: str) -> str:
+        """Return the event in words, with another noun for a sample, such as row."""
         levels = f"from {number_text(self.before, 2)} to {number_text(self.after, 2)}"
         direction = "rose" if self.after > self.before else "fell"
         what = {
-            NOVELTY: f"samples fit the model worse: their mean novelty rose {levels}",
-            ERROR: f"more samples are predicted wrongly: the share of errors rose {levels}",
+            NOVELTY: f"{noun}s fit the model worse: their mean novelty rose {levels}",
+            ERROR: f"more {noun}s are predicted wrongly: the share of errors rose {levels}",
             CLASSES: f"the share of class {category_text(self.label)} among the labels {direction} {levels}",
         }[self.kind]
         moved = f" Features that moved: {'; '.join(map(str, self.features))}." if self.features else ""
-        return f"Since sample {self.since} {what}; found at sample {self.sample}.{moved}"
+        return f"Since {noun} {self.since} {what}; found at {noun} {self.sample}.{moved}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the event as plain values, such as JSON holds."""
+    def to_dict(self, noun: str = "sample") -> dict[str, Any]:
+        """Return the event as plain values, such as JSON holds, with another noun for a sample, such as row."""
         return {
             "kind": self.kind,
-            "sample": self.sample,
+            noun: self.sample,
             "since": self.since,
-            "before": self.before,
-            "after": self.after,
+            "before": _rounded(self.before),
+            "after": _rounded(self.after),
             **({} if self.label is None else {"label": self.label}),
             "features": [feature.to_dict() for feature in self.features],
-            "description": str(self),
+            "description": self.described_by(noun),
         }
 
 
@@ -118,6 +122,10 @@ def events_from_state(state: Any) -> tuple[DriftEvent, ...]:
         before, after = _numbers(one)
         events.append(DriftEvent(one["kind"], sample, since, before, after, one["label"], features))
     return tuple(events)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.6g}")
 
 
 def _text(value: Any) -> str:

@@ -22,7 +22,7 @@ MAX_VALUE = 1e140  # its square, summed over any stream, is finite
 MAX_CATEGORIES = 50  # of a column, that are counted
 MAX_NAMED = 5
 MIN_SHIFT = 0.25  # standard deviations
-MIN_CERTAINTY = 5.0  # standard errors
+MIN_CERTAINTY = 4.0  # standard errors
 MISSING, NOT_COUNTED = -1, -2  # places of categories
 
 Category = tuple[int, str | bool | float]  # column and value

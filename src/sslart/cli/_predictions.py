@@ -9,6 +9,7 @@ import numpy as np
 
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.labels import UNLABELLED
+from sslart._data.samples import Table
 from sslart._mapping.decision_costs import cost_matrix
 from sslart._mapping.guarantees.errors import error_levels
 from sslart._mapping.model_view import view_of
@@ -57,8 +58,20 @@ class RowPredictor:
 
     def __call__(self, samples: Any) -> Any:
         """Return class, probability, whether the model abstained, box, novelty, and whether a row is novel."""
+        return self.of_table(samples, self.read(samples))
+
+    def read(self, samples: Any) -> Table:
+        """Return samples as the model reads them."""
+        return self._view.read(samples)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns of such a table."""
+        return self._view.reader.feature_names
+
+    def of_table(self, samples: Any, table: Table) -> Any:
+        """Return the predictions of samples that have been read."""
         pd, view = pandas(), self._view
-        table = view.read(samples)
         prediction = view.predict(table, want_proba=True)
         labels = view.labels_or_none(prediction.indices)
         familiarity = view.score_samples(table)

@@ -8,7 +8,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sslart._art.novelty import FALSE_ALARMS
+from sslart._data.samples import Table
+from sslart._drift.predicted import PredictedDrift
 from sslart._utils.text import json_text, plural
 from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
 from sslart.cli._output import check_target, listed, note, show
@@ -106,7 +110,8 @@ class StreamWorker:
         self._to_learn: list[Row] = []
         self._unsaved: list[Row] = []  # learnt since the model was saved
         self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
-        self._n_waiting = self._last = self._n_not_learnt = 0
+        self._n_waiting = self._last = self._n_not_learnt = self._n_drifts = 0
+        self._drift = PredictedDrift()
         self._is_postponed = False
         self._never_seen = {name for name in (label, id_column) if name is not None}
 
@@ -196,6 +201,8 @@ class StreamWorker:
     def summary(self) -> str:
         """Return what was done, in one line."""
         parts = [f"{self._n_predicted} rows predicted, {self._n_novel} of them novel ({self._predict.promise})"]
+        if self._n_drifts:
+            parts.append(plural(self._n_drifts, "drift"))
         if self.learning != Learning.none:
             parts.append(f"{self._n_learnt} learnt, {self.model_file} saved through row {self.saved_through}")
         where = f"in {self.rejects}" if self.rejects is not None else "printed above"
@@ -276,7 +283,8 @@ class StreamWorker:
     def _print_predictions(self, rows: list[Row]) -> None:
         frame, samples = self._as_samples(rows)
         labels = self._labels(frame) or [None] * len(rows)
-        predictions = records(self._predict(samples))
+        table = self._predict.read(samples)
+        predictions = records(self._predict.of_table(samples, table))
         lines = []
         for row, prediction in zip(rows, predictions, strict=True):
             name = {} if self.id_column is None else {"id": row.cells.get(self.id_column)}
@@ -292,6 +300,22 @@ class StreamWorker:
         for row, label, prediction in zip(rows, labels, predictions, strict=True):
             if self.learning.takes(is_novel=prediction["novel"], is_labelled=label is not None):
                 self._to_learn.append(row)
+        self._print_drifts(rows, table, predictions, labels)
+
+    def _print_drifts(
+        self, rows: list[Row], table: Table, predictions: list[dict[str, Any]], labels: list[Any]
+    ) -> None:
+        events = self._drift.after(
+            table,
+            np.array([one["novel"] for one in predictions], dtype=np.float64),
+            [one["class"] for one in predictions],
+            labels,
+            [row.number for row in rows],
+            self._predict.feature_names,
+        )
+        for event in events:
+            show(json_text({"drift": event.to_dict("row")}))
+        self._n_drifts += len(events)
 
     def _learn(self, rows: list[Row]) -> None:
         frame, samples = self._as_samples(rows)

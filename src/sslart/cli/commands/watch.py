@@ -48,6 +48,10 @@ def run(
 
     A row is novel if it fits the model so badly that at most the share --false-alarms of rows like the learnt ones fit
     as badly.
+
+    Where rows become novel more often, are predicted wrongly more often, or are of other classes than before, a line
+    with the key "drift" is printed between the predictions: which of the three it is, the row, from which level to
+    which, and the features that moved.
     """
     bad_rows = rejects or f"{model_file}.rejects.jsonl"
     for file in (model_file, bad_rows):
