@@ -26,6 +26,7 @@ QUERIES = np.random.RandomState(1).rand(40, N_FEATURES)
 MODELS = [
     FuzzyART(0.9, bounds=(0, 1)),
     FuzzyARTMAP(0.8, bounds=(0, 1)),
+    SSLART(0.95, max_nodes=60, bounds=(0, 1)),
     SSLART(0.9, bounds=(0, 1)),
     SSLART(0.8, mapping="one-to-one", random_state=0),
     WESSLART(3, vigilance=0.85, bounds=(0, 1), n_jobs=2, random_state=0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ class LearningParams:
     one_to_one: bool = False
     half_life: float | None = None
     max_nodes: int | None = None
+
+    def lowered_to(self, vigilance: float) -> LearningParams:
+        """Return the same with a vigilance of at most the given one."""
+        return self if vigilance >= self.vigilance else replace(self, vigilance=vigilance)
 
 
 @dataclass(frozen=True)

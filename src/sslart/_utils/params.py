@@ -29,14 +29,14 @@ def check_number(
     return float(value)
 
 
-def check_whole(owner: str, name: str, value: Any, *, or_none: bool = False) -> int | None:
-    """Return a parameter that counts something from one up, or None where that is allowed."""
+def check_whole(owner: str, name: str, value: Any, low: int = 1, *, or_none: bool = False) -> int | None:
+    """Return a parameter that counts something from one up, or from a higher number; None where that is allowed."""
     if value is None and or_none:
         return None
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 < int(value) < 2**31:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not low <= int(value) < 2**31:
         raise ValueError(
-            f"{name} of {owner} must be a whole number from 1 up, below 2**31{', or None' if or_none else ''}, got "
-            f"{value!r}."
+            f"{name} of {owner} must be a whole number from {low} up, below 2**31{', or None' if or_none else ''}, "
+            f"got {value!r}."
         )
     return int(value)
 

@@ -59,7 +59,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             None,
             self._network,
             self._class_table,
-            self._learning_params(),
+            self._params_in_use(),
             self._present_mapping(),
             self.n_jobs,
             vars(self).get(READER),

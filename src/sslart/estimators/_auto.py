@@ -19,6 +19,9 @@ class AutoSSLART(SSLART):
     ----------
     vigilance : float, default=0.9
         ρ in [0, 1]: how alike the samples of one box must be.
+    max_nodes : int or None, default=10000
+        The most boxes that there may be, from 2 up. Where there is no room for a new box, those that lie closest
+        together are joined, and vigilance is lowered by as much as that takes: see `vigilance_`. None: no limit.
     search_depth : int or None, default=None
         T: `predict` abstains where none of the T best boxes has a label. None: it does not.
     abstain_below : float or None, default=None
@@ -86,6 +89,7 @@ class AutoSSLART(SSLART):
         self,
         vigilance: float = 0.9,
         *,
+        max_nodes: int | None = 10_000,
         search_depth: int | None = None,
         abstain_below: float | None = None,
         max_error: float | dict[Any, float] | None = None,
@@ -99,6 +103,7 @@ class AutoSSLART(SSLART):
         n_jobs: int | None = None,
     ) -> None:
         self.vigilance = vigilance
+        self.max_nodes = max_nodes
         self.search_depth = search_depth
         self.abstain_below = abstain_below
         self.max_error = max_error

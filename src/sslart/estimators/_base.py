@@ -27,7 +27,15 @@ from sslart._mapping.counts import CountsMapping
 from sslart._mapping.parts import MemberParts, ModelParts, Shared
 from sslart._utils.arrays import CountArray, FloatArray, IntArray
 from sslart._utils.changes import Reader
-from sslart._utils.params import check_bounds, check_flag, check_half_life, check_jobs, check_number, check_option
+from sslart._utils.params import (
+    check_bounds,
+    check_flag,
+    check_half_life,
+    check_jobs,
+    check_number,
+    check_option,
+    check_whole,
+)
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
 from sslart.estimators._published import READER, draft_of, reads, snapshot_of
 
@@ -153,6 +161,9 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             self._drift = DriftMonitor.from_state(state["drift"], plan_of(self).n_columns(n_features))
 
 
+MIN_NODES = 2  # so that there is room for a new box after the others have been joined
+
+
 def random_of_part(seed: int, number: int) -> np.random.RandomState:
     """Return the random choices of one part of a table: other ones for each part, the same whenever it is learnt."""
     return np.random.RandomState([seed, number])
@@ -162,6 +173,7 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
     """Base of the estimators that are one network each."""
 
     vigilance: float
+    max_nodes: int | None
     choice: float
     learning_rate: float
     half_life: Any
@@ -199,6 +211,7 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
             match_tracking,
             one_to_one,
             self._box_half_life(),
+            check_whole(name, "max_nodes", self.max_nodes, MIN_NODES, or_none=True),
         )
 
     def _box_half_life(self) -> float | None:
@@ -248,6 +261,17 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         """Number of prototype nodes."""
         check_is_fitted(self)
         return self._network.nodes.n_nodes
+
+    @property
+    @reads
+    def vigilance_(self) -> float:
+        """The vigilance in use: `vigilance`, or what it was lowered to, so that there are at most `max_nodes` nodes."""
+        check_is_fitted(self)
+        return self._params_in_use().vigilance
+
+    def _params_in_use(self) -> LearningParams:
+        """Return the parameters that the next sample is learnt with."""
+        return self._learning_params().lowered_to(self._network.nodes.vigilance)
 
     @property
     @reads

@@ -32,6 +32,7 @@ from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
 MEMBER_PARAMETERS = (
     "vigilance",
+    "max_nodes",
     "choice",
     "learning_rate",
     "mapping",
@@ -65,6 +66,12 @@ class PooledNodes(ABC):
     def n_nodes_(self) -> int:
         """Number of prototype nodes over all members."""
         return sum(self._of_members("n_nodes_"))
+
+    @property
+    @reads
+    def vigilance_(self) -> float:
+        """The vigilance in use, the lowest of the members: see `SSLART`."""
+        return float(min(self._of_members("vigilance_")))
 
     @property
     @reads
@@ -155,7 +162,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
                 number,
                 member._network,
                 member._class_table,
-                params,
+                params.lowered_to(member._network.nodes.vigilance),
                 mapping_in_use(self._name, self.mapping, member._mapping),
                 self.n_jobs,
                 vars(self).get(READER),

@@ -33,6 +33,9 @@ class FuzzyART(ClusterMixin, ARTEstimator):
     ----------
     vigilance : float, default=0.75
         ρ in [0, 1]: how alike the samples of one box must be. Higher makes more and smaller boxes.
+    max_nodes : int or None, default=None
+        The most boxes that there may be, from 2 up. Where there is no room for a new box, those that lie closest
+        together are joined, and vigilance is lowered by as much as that takes: see `vigilance_`. None: no limit.
     choice : float, default=1e-3
         α > 0: prefers larger boxes as it grows.
     learning_rate : float, default=1.0
@@ -60,6 +63,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         Node that learnt each sample of the last `fit` or `partial_fit`; -1 where it was dropped since, by `half_life`.
     n_nodes_ : int
         Number of prototype nodes.
+    vigilance_ : float
+        The vigilance in use: lower than `vigilance` where boxes have been joined because of `max_nodes`.
     lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
         The boxes in the user's units.
     support_ : array of shape (n_nodes,)
@@ -94,6 +99,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         self,
         vigilance: float = 0.75,
         *,
+        max_nodes: int | None = None,
         choice: float = 1e-3,
         learning_rate: float = 1.0,
         half_life: float | None = None,
@@ -104,6 +110,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.vigilance = vigilance
+        self.max_nodes = max_nodes
         self.choice = choice
         self.learning_rate = learning_rate
         self.half_life = half_life
@@ -197,6 +204,6 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """Return the fitted boxes as everything that only reads them sees them: a model without classes."""
         check_is_fitted(self)
         table = ClassTable()
-        params, mapping, held = self._learning_params(), CountsMapping(), vars(self).get(READER)
+        params, mapping, held = self._params_in_use(), CountsMapping(), vars(self).get(READER)
         member = MemberView(None, self._network, table, params, mapping, self.n_jobs, held)
         return ModelView(self._name, (member,), None, table, self._reader(), calibration=self._calibration)

@@ -20,6 +20,9 @@ class FuzzyARTMAP(ARTClassifier):
     ----------
     vigilance : float, default=0.0
         ρ in [0, 1]: how alike the samples of one box must be. Higher makes more and smaller boxes.
+    max_nodes : int or None, default=None
+        The most boxes that there may be, from 2 up. Where there is no room for a new box, those that lie closest
+        together are joined, and vigilance is lowered by as much as that takes: see `vigilance_`. None: no limit.
     choice : float, default=1e-3
         α > 0: prefers larger boxes as it grows.
     learning_rate : float, default=1.0
@@ -49,6 +52,8 @@ class FuzzyARTMAP(ARTClassifier):
         The classes, sorted.
     n_nodes_, n_nodes_stage1_, n_labelled_nodes_ : int
         Number of boxes; all of them are labelled, none is of stage 1.
+    vigilance_ : float
+        The vigilance in use: lower than `vigilance` where boxes have been joined because of `max_nodes`.
     lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
         The boxes in the user's units.
     counts_ : array of shape (n_nodes, n_classes)
@@ -83,6 +88,7 @@ class FuzzyARTMAP(ARTClassifier):
         self,
         vigilance: float = 0.0,
         *,
+        max_nodes: int | None = None,
         choice: float = 1e-3,
         learning_rate: float = 1.0,
         match_tracking: float = 1e-6,
@@ -94,6 +100,7 @@ class FuzzyARTMAP(ARTClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.vigilance = vigilance
+        self.max_nodes = max_nodes
         self.choice = choice
         self.learning_rate = learning_rate
         self.match_tracking = match_tracking

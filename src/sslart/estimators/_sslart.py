@@ -38,6 +38,9 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     ----------
     vigilance : float, default=0.9
         ρ in [0, 1]: how alike the samples of one box must be. Higher makes more and smaller boxes.
+    max_nodes : int or None, default=None
+        The most boxes that there may be, from 2 up. Where there is no room for a new box, those that lie closest
+        together are joined, and vigilance is lowered by as much as that takes: see `vigilance_`. None: no limit.
     choice : float, default=1e-3
         α > 0: prefers larger boxes as it grows.
     learning_rate : float, default=1.0
@@ -99,6 +102,8 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         The classes, sorted.
     n_nodes_, n_nodes_stage1_, n_labelled_nodes_ : int
         Number of boxes, of those made by unlabelled samples, and of those with a label.
+    vigilance_ : float
+        The vigilance in use: lower than `vigilance` where boxes have been joined because of `max_nodes`.
     lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
         The boxes in the user's units.
     counts_ : array of shape (n_nodes, n_classes)
@@ -141,6 +146,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         self,
         vigilance: float = 0.9,
         *,
+        max_nodes: int | None = None,
         choice: float = 1e-3,
         learning_rate: float = 1.0,
         mapping: str = "one-to-many",
@@ -162,6 +168,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.vigilance = vigilance
+        self.max_nodes = max_nodes
         self.choice = choice
         self.learning_rate = learning_rate
         self.mapping = mapping

@@ -51,9 +51,9 @@ class WESSLART(Ensemble):
         mapping it is "labelled", and each sample is predicted by the others alone.
     n_jobs : int or None, default=None
         How many threads members learn and predict in; None is 1, -1 all cores. Results do not depend on it.
-    vigilance, choice, learning_rate, mapping, match_tracking, search_depth, bounds, scaling, shuffle
-        ρ, α, β, the mapping, δ, T, the range and the scaling of every member: see `SSLART`. Without `shuffle` all
-        members are alike.
+    vigilance, max_nodes, choice, learning_rate, mapping, match_tracking, search_depth, bounds, scaling, shuffle
+        ρ, the most boxes, α, β, the mapping, δ, T, the range and the scaling of every member: see `SSLART`. Without
+        `shuffle` all members are alike.
     half_life : float, "auto" or None, default=None
         In `partial_fit`, after how many further samples a sample counts half in the boxes of every member, and in the
         class weights: see `SSLART`.
@@ -84,6 +84,8 @@ class WESSLART(Ensemble):
         The classes, sorted.
     n_nodes_, n_nodes_stage1_, n_labelled_nodes_ : int
         Number of boxes over all members, of those made by unlabelled samples, and of those with a label.
+    vigilance_ : float
+        The lowest vigilance in use: see `SSLART`.
     lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
         The boxes of all members in the user's units, member after member.
     counts_ : array of shape (n_nodes, n_classes)
@@ -143,6 +145,7 @@ class WESSLART(Ensemble):
         validation: str | float = "labelled",
         n_jobs: int | None = None,
         vigilance: float = 0.9,
+        max_nodes: int | None = None,
         choice: float = 1e-3,
         learning_rate: float = 1.0,
         mapping: str = "one-to-many",
@@ -168,6 +171,7 @@ class WESSLART(Ensemble):
         self.validation = validation
         self.n_jobs = n_jobs
         self.vigilance = vigilance
+        self.max_nodes = max_nodes
         self.choice = choice
         self.learning_rate = learning_rate
         self.mapping = mapping

@@ -16,6 +16,7 @@ from sslart.persistence._old import upgraded
 from sslart.persistence._plain import PlainReader, to_plain
 
 _ESTIMATORS = {cls.__name__: cls for cls in (FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART, WESSLART)}
+_EARLIER = {"max_nodes": None}  # parameters of files that were written before there was such a parameter
 
 Model = FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
 
@@ -103,7 +104,7 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]
             reader = PlainReader(read_arrays(file, header["arrays"]))
             header = upgraded(header, protocol)
             cls = _ESTIMATORS[header["estimator"]]
-            model: Model = cls(**reader.read(header["parameters"]))
+            model: Model = cls(**{**_EARLIER, **reader.read(header["parameters"])})
             if header["state"] is not None:
                 model.__sslart_restore__(reader.read(header["state"]))
             notes = reader.read(header.get("notes", {}))
