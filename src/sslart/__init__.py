@@ -6,6 +6,7 @@ from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
     from sslart._art.show_versions import show_versions
+    from sslart._drift.events import DriftEvent, FeatureShift
     from sslart.estimators._auto import AutoSSLART
     from sslart.estimators._fuzzy_art import FuzzyART
     from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
@@ -22,6 +23,8 @@ __all__ = [
     "SSLART",
     "WESSLART",
     "AutoSSLART",
+    "DriftEvent",
+    "FeatureShift",
     "FuzzyART",
     "FuzzyARTMAP",
     "__version__",
@@ -37,6 +40,8 @@ __all__ = [
 # imported when first used, so that importing sslart, and a command such as `sslart --help`, stays quick
 _LATER = {
     "AutoSSLART": "sslart.estimators._auto",
+    "DriftEvent": "sslart._drift.events",
+    "FeatureShift": "sslart._drift.events",
     "FuzzyART": "sslart.estimators._fuzzy_art",
     "FuzzyARTMAP": "sslart.estimators._fuzzy_artmap",
     "SSLART": "sslart.estimators._sslart",

@@ -21,6 +21,7 @@ from sslart._utils.text import DateName, printable
 MAX_VALUE = 1e140  # its square, summed over any stream, is finite
 MAX_CATEGORIES = 50  # of a column, that are counted
 MAX_NAMED = 5
+RECENT, TIMES = 1024, 4  # samples before a change that count, or times as many as after it
 MIN_SHIFT = 0.25  # standard deviations
 MIN_CERTAINTY = 4.0  # standard errors
 MISSING, NOT_COUNTED = -1, -2  # places of categories
@@ -130,12 +131,14 @@ class FeatureHistory(CachesValues):
         Parameters
         ----------
         start, change : int
-            The last sample before the part that counts, and the last one before the change.
+            The last sample before the window, and the last one before the change. Of a long window the part next to
+            the change counts.
         names : sequence of str
             Of the columns. Those that hold dates are left out: time moves without a drift.
         """
         rows = self.buckets.rows
         begins = np.concatenate([[0.0], rows[:-1, END]])
+        start = max(start, change - max(RECENT, int(TIMES * (rows[-1, END] - change))))
         after = begins >= change
         earlier = (rows[:, END] <= change) & (begins >= start)
         if not (earlier.any() and after.any()):

@@ -59,6 +59,8 @@ class AutoSSLART(SSLART):
         How much each family of basis functions counts; they sum to one.
     loo_accuracy_ : float
         Share of the labelled samples that the others alone predict rightly.
+    drift_ : list of DriftEvent
+        The drifts that `partial_fit` has found in a stream since the last `fit`.
     scaling_ : list of str
         How each feature is scaled: "range", "rank", or "category" where it is not a number.
 

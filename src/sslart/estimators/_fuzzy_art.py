@@ -71,6 +71,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         Samples learnt by each node.
     novelty_threshold_ : float
         A sample whose `score_samples` is lower is novel: of samples like those learnt, at most 5 in 100 are.
+    drift_ : list of DriftEvent
+        The drifts that `partial_fit` has found in a stream since the last `fit`.
     scaling_ : list of str
         How each feature is scaled: "range", "rank", or "category" where it is not a number.
     coded_feature_names_ : list of str

@@ -1,4 +1,4 @@
-"""Displays: boxes, rules, importances, dependence, reasons, evidence, votes, coverage, promises and growth.
+"""Displays: boxes, rules, importances, dependence, reasons, evidence, votes, coverage, promises, growth and drift.
 
 Each display holds data, made by `from_estimator` or a similar method, and is drawn by `plot`, with the axis in `ax_`
 and its figure in `figure_`. matplotlib, which the extra `plot` brings, is imported only when something is drawn.
@@ -14,12 +14,14 @@ from sslart.plotting._importances import ImportanceDisplay
 from sslart.plotting._learning import LearningCurveDisplay
 from sslart.plotting._reason import ReasonDisplay
 from sslart.plotting._rules import RuleHeatmapDisplay, RuleParallelDisplay
+from sslart.plotting._streams.drift import DriftDisplay
 from sslart.plotting._votes import VotesDisplay
 
 __all__ = [
     "BoxesDisplay",
     "CoverageCorrectnessDisplay",
     "DependenceDisplay",
+    "DriftDisplay",
     "EvidenceDisplay",
     "GrowthDisplay",
     "GuaranteeDisplay",
