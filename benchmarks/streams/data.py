@@ -49,7 +49,7 @@ def _table(name: str, n: int) -> tuple[Any, Any]:
     if not path.exists():
         raise FileNotFoundError(
             f"{name}/{name}.csv.gz is not in the folder that the environment variable SSLART_DATA names. Its table is "
-            f"{name}.csv in the source archive of scikit-multiflow 0.4.1: gzip it and put it there."
+            f"skmultiflow/data/datasets/{name}.csv in the wheels of scikit-multiflow 0.4.1: gzip it and put it there."
         )
     table = pd.read_csv(path, nrows=n)
     return table.iloc[:, :-1].to_numpy(dtype=float), table.iloc[:, -1].to_numpy()
