@@ -61,6 +61,8 @@ def _is_here(module: str, name: str) -> bool:
 # what needs an extra that is not installed is left out, so that the build gives no warning about it
 if not _is_here("sslart.river", "StreamClassifier"):
     exclude_patterns.append("reference/river.rst")
+if not _is_here("sslart.dask", "AutoSSLART"):
+    exclude_patterns.append("reference/dask.rst")
 if not _is_here("sslart", "to_onnx"):
     exclude_patterns.append("reference/onnx.rst")
 

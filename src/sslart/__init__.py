@@ -55,6 +55,7 @@ _LATER = {
 }
 _PACKAGES = (
     "active",
+    "dask",
     "datasets",
     "experiments",
     "explain",

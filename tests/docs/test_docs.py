@@ -30,6 +30,7 @@ WITH_EXAMPLES = [
 LINK = re.compile(r"(?<!`)\]\(([^()\s]+)\)")
 PUBLIC = (
     "sslart",
+    "sslart.dask",
     "sslart.datasets",
     "sslart.experiments",
     "sslart.explain",

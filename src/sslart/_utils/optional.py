@@ -9,6 +9,8 @@ from typing import Any
 
 # What may be imported inside a function: heavy packages that only some users need.
 OPTIONAL_PACKAGES = (
+    "dask",
+    "distributed",
     "jinja2",
     "matplotlib",
     "onnx",

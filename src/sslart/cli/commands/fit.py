@@ -12,7 +12,7 @@ import typer
 from sslart._data.columns.plan import take_day_first
 from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._mapping.model_view import view_of
-from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary
+from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary, summarise
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
@@ -33,6 +33,8 @@ from sslart.cli._output import (
     print_table,
     show,
 )
+from sslart.cli.cluster.connection import DASK_HELP, SCHEDULER_HELP, check_scheduler
+from sslart.cli.cluster.fitting import fit_on_cluster
 from sslart.cli.input.columns import Column
 from sslart.cli.input.encodings import EncodingOption
 from sslart.cli.input.training_table import Columns, TrainingTable, read_training_table
@@ -90,6 +92,8 @@ def run(
         int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
     ] = 1_000_000,
     encoding: EncodingOption = None,
+    use_dask: Annotated[bool, typer.Option("--dask", help=DASK_HELP)] = False,
+    scheduler: Annotated[str | None, typer.Option(help=SCHEDULER_HELP, metavar="ADDRESS")] = None,
     wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
@@ -99,7 +103,12 @@ def run(
     Without further options the model is AutoSSLART, with nothing to tune. An option of the paper (--mapping one-to-many
     or one-to-one, --choice, --learning-rate, --match-tracking) makes SSL-ART instead, and --members an ensemble of it:
     WESSL-ART, or VESSL-ART with --voting majority. Their mapping is one-to-many where it is not given.
+
+    With --dask the table is many Parquet files, such as 'part-*.parquet', of which no machine needs to hold all: the
+    workers of a dask cluster learn all rows. They must have the files at the same place. --most-rows, --encoding and
+    --accuracy do not go with it.
     """
+    check_scheduler(scheduler, use_dask)
     options = ModelOptions(
         vigilance, seed, mapping, choice, learning_rate, match_tracking, members, voting, validation, quorum, scaling
     )
@@ -110,6 +119,20 @@ def run(
     check_target(out, data)
     named = Columns(label, id_column, group, ignore, category, use)
     file = ModelFile("fit", out, wait=wait)
+    if use_dask:
+        if encoding is not None or accuracy is not None:
+            raise ValueError("--encoding and --accuracy do not go with --dask: leave them out.")
+        with file.owned():
+            file.replace_present()
+            model, seconds, columns = fit_on_cluster(options.estimator(), data, named, scheduler, quiet=quiet)
+            model.set_params(decision_costs=read_costs(cost, model.classes_.tolist()))
+            save_model(model, file, LearntRows(group_column=group))
+        if not quiet:
+            quality = summarise(view_of(model))
+            labels = {str(one.label): int(one.n_labels) for one in quality.classes}
+            summary = _summary(model, quality, int(quality.n_samples), labels, seconds, out)
+            _show({**summary, "more_labels": None}, columns, as_json=as_json)
+        return
     with file.owned():
         file.replace_present()
         table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
@@ -123,12 +146,16 @@ def run(
     if quiet:
         return
     quality = measured(model, table.samples, table.labels, table.groups, seed)
-    summary = {**_summary(model, table, quality, seconds, out), "more_labels": more_labels(model, accuracy)}
+    summary = _summary(model, quality, len(table.labels), table.label_counts, seconds, out)
+    _show({**summary, "more_labels": more_labels(model, accuracy)}, table.columns, as_json=as_json)
+
+
+def _show(summary: dict[str, Any], columns: list[Column], *, as_json: bool) -> None:
     if as_json:
-        columns = [one._asdict() for one in table.columns if one.kind not in ("left out", "label")]
-        print_json({**summary, "columns": columns})
+        shown = [one._asdict() for one in columns if one.kind not in ("left out", "label")]
+        print_json({**summary, "columns": shown})
     else:
-        _print(summary, table.columns)
+        _print(summary, columns)
 
 
 def _learnt_rows(model: Any, table: TrainingTable, named: Columns) -> LearntRows:
@@ -139,14 +166,16 @@ def _learnt_rows(model: Any, table: TrainingTable, named: Columns) -> LearntRows
     return LearntRows.of_fit(samples, keys_of(samples, table.labels, ids), id_column, named.group)
 
 
-def _summary(model: Any, table: TrainingTable, quality: ModelSummary, seconds: float, out: str) -> dict[str, Any]:
+def _summary(
+    model: Any, quality: ModelSummary, n_samples: int, labels: dict[str, int], seconds: float, out: str
+) -> dict[str, Any]:
     return {
         "model": out,
         "estimator": type(model).__name__,
         "description": in_words(model),
-        "samples": len(table.labels),
-        "unlabelled": table.labels.count(None),
-        "labels": table.label_counts,
+        "samples": n_samples,
+        "unlabelled": n_samples - sum(labels.values()),
+        "labels": labels,
         "settings": {
             name: as_options(value) if name == "decision_costs" else value
             for name, value in model.get_params().items()

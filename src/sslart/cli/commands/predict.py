@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,13 +24,13 @@ from sslart.cli._output import (
     note,
     write_pieces,
 )
-from sslart.cli._predictions import RowPredictor, with_blank_rows
-from sslart.cli.input import cells
-from sslart.cli.input.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
+from sslart.cli._predictions import RowPredictor
+from sslart.cli.cluster.connection import DASK_HELP, SCHEDULER_HELP, check_scheduler
+from sslart.cli.cluster.predicting import FilePredictor, predict_on_cluster
 from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.files import Piece, read_originals
-from sslart.cli.output.appended import appended, appended_types, free_names, has_decimal_commas
-from sslart.cli.output.tables import TEXTS, Style, check_kind, prediction_types, written
+from sslart.cli.input.files import read_originals
+from sslart.cli.output.predicted import all_columns, alone, with_predictions
+from sslart.cli.output.tables import Style, check_kind
 
 
 def run(
@@ -69,6 +67,8 @@ def run(
     cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
     false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
     encoding: EncodingOption = None,
+    use_dask: Annotated[bool, typer.Option("--dask", help=DASK_HELP)] = False,
+    scheduler: Annotated[str | None, typer.Option(help=SCHEDULER_HELP, metavar="ADDRESS")] = None,
     keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
@@ -85,25 +85,52 @@ def run(
     average, for rows like the labelled ones, and needs enough of these.
 
     With --append a column of predictions whose name the table has already is named after it, such as "predicted class".
+
+    With --dask the table is many files, such as 'part-*.parquet'. Each is predicted by a worker, which writes a Parquet
+    file of the same name into the folder --out: workers must have the files and the folder at the same place.
     """
+    check_scheduler(scheduler, use_dask)
     if append and id_column is not None:
         raise ValueError("--append writes all columns of the table, also that of --id: leave --id out.")
-    check_target(out, model_file, data)
-    check_kind(out)
+    if not use_dask:
+        check_target(out, model_file, data)
+        check_kind(out)
     model = read_model(model_file)
     if quorum is not None:
         _check_quorum(model, model_file, quorum)
     costs = read_costs(cost, model.classes_.tolist())
-    predict = RowPredictor(model, abstain_below, search_depth, quorum, costs, max_error, false_alarms)
+    options: dict[str, Any] = {
+        "abstain_below": abstain_below,
+        "search_depth": search_depth,
+        "quorum": quorum,
+        "decision_costs": costs,
+        "max_error": max_error,
+        "false_alarms": false_alarms,
+    }
+    predict = RowPredictor(model, **options)
+    if use_dask:
+        total = predict_on_cluster(
+            FilePredictor(model, options, id_column, append, encoding),
+            data,
+            out,
+            scheduler,
+            quiet=quiet,
+        )
+        _note_on(total, out, predict, quiet=quiet)
+        return
     total = Counter[str]()
     kind = ".json" if as_json else Path(out).suffix.lower()
     rows = read_originals(data, encoding, progress=out != STANDARD and not quiet)
-    pieces = _predicted(model, predict, rows, data, total)
+    pieces = with_predictions(model, predict, rows, data, total)
     style = Style(keep_formulas=keep_formulas, visible=out == STANDARD)
     if append:
-        write_pieces(out, _appended(pieces, kind, style, model.classes_))
+        write_pieces(out, all_columns(pieces, kind, style, model.classes_))
     else:
-        write_pieces(out, _alone(pieces, kind, style, model.classes_, id_column, data))
+        write_pieces(out, alone(pieces, kind, style, model.classes_, id_column, data))
+    _note_on(total, out, predict, quiet=quiet)
+
+
+def _note_on(total: Counter[str], out: str, predict: RowPredictor, *, quiet: bool) -> None:
     if out != STANDARD and not quiet:
         note(
             f"{total['rows']} rows written to {out}: {total['abstained']} without a class (the model abstained), "
@@ -123,49 +150,3 @@ def _check_quorum(model: Any, model_file: str, quorum: int) -> None:
             f"--quorum {quorum} is more than the {len(view.members)} members of {model_file}, so that it would never "
             f"predict: give at most {len(view.members)}."
         )
-
-
-def _predicted(
-    model: Any, predict: RowPredictor, pieces: Iterator[Piece], data: str, total: Counter[str]
-) -> Iterator[tuple[Piece, Any]]:
-    """Yield the pieces of a file with the predictions for them, and count these."""
-    for piece in pieces:
-        check_learnt_columns(model, piece.frame.columns, data)
-        blank = blank_rows(piece.frame, learnt_columns(model) or piece.frame.columns, data)
-        predictions = predict(samples_for(model, piece.frame[~blank], data))
-        if blank.any():
-            predictions = with_blank_rows(predictions, ~blank)
-        total.update(
-            rows=len(predictions), abstained=int(predictions["abstained"].sum()), novel=int(predictions["novel"].sum())
-        )
-        yield piece, predictions
-
-
-def _alone(
-    pieces: Iterator[tuple[Piece, Any]], kind: str, style: Style, classes: Any, id_column: str | None, data: str
-) -> Iterator[bytes]:
-    """Yield a file with the predictions, and the names of the rows before them."""
-
-    def frames() -> Iterator[Any]:
-        for piece, predictions in pieces:
-            check_columns(piece.frame.columns, [id_column], data)
-            if id_column is not None:
-                name = id_column if id_column not in predictions else f"id {id_column}"
-                predictions.insert(0, name, cells.names(piece.frame[id_column]))
-            yield predictions
-
-    yield from written(frames(), kind, prediction_types(classes), style)
-
-
-def _appended(pieces: Iterator[tuple[Piece, Any]], kind: str, style: Style, classes: Any) -> Iterator[bytes]:
-    """Yield a file with the rows of the table as they are, and their predictions after them."""
-    first, predictions = next(pieces)
-    names = free_names(predictions.columns, [*first.frame.columns, *map(str, first.as_written.columns)])
-    if first.separator == ";":
-        style = style._replace(separator=";", decimal="," if has_decimal_commas(first) else ".")
-    types = appended_types(first, prediction_types(classes), names)
-    frames = (
-        appended(piece, found, names, named_as_read=kind not in TEXTS)
-        for piece, found in chain([(first, predictions)], pieces)
-    )
-    yield from written(frames, kind, types, style)

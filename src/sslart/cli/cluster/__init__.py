@@ -1,0 +1,1 @@
+"""Commands with --dask: tables in many files, learnt and predicted by the workers of a cluster."""

@@ -1,0 +1,118 @@
+"""The partitions of dask collections: samples with their labels, groups and weights, one task for each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sslart._utils.optional import optional
+
+dask: Any = optional("dask", "dask")
+arrays: Any = optional("dask.array", "dask")
+frames: Any = optional("dask.dataframe", "dask")
+
+
+class Part(NamedTuple):
+    """One partition.
+
+    Attributes
+    ----------
+    samples : DataFrame or array of shape (n_samples, n_features)
+    labels, groups, weights : Series or array of length n_samples, or None
+    """
+
+    samples: Any
+    labels: Any = None
+    groups: Any = None
+    weights: Any = None
+
+
+def is_lazy(X: Any) -> bool:
+    """Return whether X is a collection of dask."""
+    return bool(dask.is_dask_collection(X))
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether X is a data frame of dask."""
+    return isinstance(X, frames.DataFrame)
+
+
+def checked_samples(X: Any) -> Any:
+    """Return X as a data frame, or as an array whose chunks hold whole rows; raise an error that names the cure."""
+    if is_frame(X):
+        return X
+    if not isinstance(X, arrays.Array):
+        raise TypeError(
+            f"X must be a DataFrame or an Array of dask, got a {type(X).__name__}. dask.dataframe.from_delayed and "
+            "dask.array.from_delayed make one of other pieces."
+        )
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, got an Array of shape {X.shape}: X.reshape(-1, 1) has two.")
+    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+
+
+def partitions_of(X: Any, y: Any = None, groups: Any = None, weights: Any = None) -> list[Any]:
+    """Return a task for each partition, whose result is a `Part`.
+
+    Parameters
+    ----------
+    X : DataFrame or Array of dask
+    y, groups, weights : Series or Array of dask, or None
+        With the same partitions as X.
+    """
+    X = checked_samples(X)
+    beside = {"y": y, "groups": groups, "sample_weight": weights}
+    beside = {name: _checked_column(name, one, X) for name, one in beside.items()}
+    given = [one for one in beside.values() if one is not None]
+    known = [one is not None for one in beside.values()]
+    if all(isinstance(one, frames.Series) for one in given) and is_frame(X):
+        # one expression: dask then reads a file once for all of them
+        together = frames.map_partitions(
+            _part, X, *given, known=known, meta=("part", object), enforce_metadata=False, align_dataframes=False
+        )
+        return list(together.to_delayed())
+    columns = [_tasks(one) for one in (X, *given)]
+    make = dask.delayed(_part, pure=False)
+    return [make(*pieces, known=known) for pieces in zip(*columns, strict=True)]
+
+
+def _part(samples: Any, *given: Any, known: list[bool]) -> Part:
+    values = iter(given)
+    return Part(samples, *(next(values) if is_given else None for is_given in known))
+
+
+def _checked_column(name: str, column: Any, X: Any) -> Any:
+    """Return what comes beside the samples, with the partitions of these, or raise an error that names the cure."""
+    if column is None:
+        return None
+    if isinstance(column, frames.DataFrame) and len(column.columns) == 1:
+        column = column[column.columns[0]]
+    if isinstance(column, arrays.Array) and column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if not isinstance(column, frames.Series | arrays.Array) or column.ndim != 1:
+        raise TypeError(
+            f"{name} must be a Series or an Array of dask with one dimension where X is a collection of dask, got a "
+            f"{type(column).__name__}. Take it from the table that X comes from, or make it with "
+            "dask.array.from_array(values, chunks=X.chunks[0])."
+        )
+    if isinstance(column, arrays.Array) and isinstance(X, arrays.Array):
+        same_length = len(set(map(_length, (column, X)))) == 1
+        if column.chunks[0] != X.chunks[0] and same_length and _length(X) is not None:
+            return column.rechunk((X.chunks[0],))
+    if column.npartitions != (X.npartitions if is_frame(X) else X.numblocks[0]):
+        raise ValueError(
+            f"{name} has {column.npartitions} partitions and X has {X.npartitions}: both must be cut at the same rows. "
+            f"Take {name} from the table that X comes from, or give both known chunk sizes, such as by "
+            "compute_chunk_sizes()."
+        )
+    return column
+
+
+def _length(array: Any) -> int | None:
+    """Return how long an array is; None where that is not known."""
+    return int(array.shape[0]) if array.shape[0] == array.shape[0] else None
+
+
+def _tasks(collection: Any) -> list[Any]:
+    if isinstance(collection, arrays.Array):
+        return list(collection.to_delayed(optimize_graph=False).ravel())
+    return list(collection.to_delayed())

@@ -1,0 +1,176 @@
+"""What all partitions learn with: one encoder, one plan of the columns, and one table of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from sslart._data.classes import ClassTable
+from sslart._data.columns.dates import PARTS
+from sslart._data.columns.outliers import warn_of_outliers
+from sslart._data.columns.plan import plan_of
+from sslart._data.columns.suspects import MOST_LABELS
+from sslart._data.labels import Labels, read_labels
+from sslart._data.presentations import Presentations
+from sslart._data.ranks.choice import first_encoder
+from sslart._data.samples import SampleReader, Table, known_columns, read_samples
+from sslart._data.training import read_training
+from sslart._mapping.parts import Shared
+from sslart._utils.text import printable
+from sslart.estimators._fuzzy_artmap import FuzzyARTMAP, refuse_gaps
+from sslart.estimators._sslart import seed_of
+from sslart.merging.partitions._summary import MAX_CATEGORIES, WHOLE, Summary, Wanted
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What is known before any partition is learnt. It pickles.
+
+    Attributes
+    ----------
+    columns : mapping from str to object
+        The attributes in which an estimator keeps what it knows of its columns.
+    reader : SampleReader
+        Reads the samples of a partition.
+    shared : Shared
+        The encoder, which holds every value and every category of all partitions, and all classes, sorted.
+    seed : int
+        Of all random choices.
+    n_rows, n_labelled : int
+    """
+
+    columns: Mapping[str, Any]
+    reader: SampleReader
+    shared: Shared
+    seed: int
+    n_rows: int
+    n_labelled: int
+
+
+def wanted_of(estimator: Any) -> Wanted:
+    """Return what the summaries of partitions keep for an estimator, whose parameters are checked first."""
+    estimator.__sslart_check__()
+    return Wanted(seed_of(estimator.random_state), MOST_LABELS)
+
+
+def second_look(summary: Summary) -> Wanted | None:
+    """Return what is wanted of another pass where all labels are -1 and 1, so that -1 is a class; None: nothing."""
+    if summary.wanted.minus_one_is_class or not summary.n_minus_one or summary.classes != {("int", 1)}:
+        return None
+    return summary.wanted._replace(minus_one_is_class=True)
+
+
+def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> Start:
+    """Return what all partitions learn with, or raise an error that names the cure.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+    summary : Summary
+        Of all partitions.
+    needs_labels : bool
+        Whether a classifier must get a label at least.
+    """
+    if summary.problem is not None:
+        number, message = summary.problem
+        raise ValueError(f"Partition {number}, counted from 0: {message}")
+    if summary.rows is None:
+        raise ValueError("X has no samples: every partition is empty.")
+    if isinstance(estimator, FuzzyARTMAP):
+        refuse_gaps(summary.n_rows - summary.n_labelled)
+    model, rows = clone(estimator), summary.rows
+    samples = _with_category_types(rows.samples, summary)
+    has_labels = is_classifier(model) and (needs_labels or summary.n_labelled > 0)
+    table = _read(model, samples, rows.labels if has_labels else None)
+    fair = summary.sampled() | summary.at_limits()
+    weights = rows.weights if (rows.weights != 1).any() else None
+    shown = Presentations(Labels(rows.numbers, fair, weights=weights)[fair].presentations).rows
+    whole = _after_all_categories(model, summary, table[fair][shown])
+    encoder = first_encoder(
+        type(estimator).__name__, whole, slice(None), bounds=model.bounds, scaling=model.scaling, stream=False
+    ).covering(whole)
+    names = getattr(model, "feature_names_in_", None)
+    reader = SampleReader(type(estimator).__name__, model.n_features_in_, names, encoder.categorical, plan_of(model))
+    return Start(
+        known_columns(model),
+        reader,
+        Shared(encoder, _class_table(summary)),
+        summary.wanted.seed,
+        summary.n_rows,
+        summary.n_labelled,
+    )
+
+
+def _read(model: Any, samples: Any, labels: Any) -> Table:
+    """Return the rows that stand for all as a table; the model gets to know the columns, with warnings and notes."""
+    if labels is not None:
+        return read_training(model, samples, labels, gaps=not isinstance(model, FuzzyARTMAP))[0]
+    table = read_samples(model, samples, reset=True, leave_out=True)
+    warn_of_outliers(table, table, model.scaling)
+    return table
+
+
+def _with_category_types(samples: Any, summary: Summary) -> Any:
+    """Return samples whose categorical columns are such by type, also where these samples alone do not show it."""
+    if not hasattr(samples, "astype") or not hasattr(samples, "columns"):
+        return samples
+    hidden = {
+        place
+        for place, found in summary.is_category.items()
+        if found and str(samples.dtypes.iloc[place]) == "object" and _all_numbers(samples.iloc[:, place])
+    }
+    names = [samples.columns[place] for place in sorted(summary.typed | hidden)]
+    return samples.astype(dict.fromkeys(names, "category")) if names else samples
+
+
+def _all_numbers(column: Any) -> bool:
+    known = column.dropna().tolist()
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+
+
+def _after_all_categories(model: Any, summary: Summary, table: Table) -> Table:
+    """Return a table with all categories that partitions have before its samples, sorted, in rows without a number."""
+    categories: dict[int, list[Any]] = {column: [] for column in table.categories}
+    for place, column, found in _categories(model, summary, table):
+        if found is None:
+            name = f"x{column}" if table.names is None else printable(table.names[column])
+            raise ValueError(
+                f"Column {name} has more than {MAX_CATEGORIES} categories, which are too many to learn from: leave the "
+                "column out, or give fewer categories, or numbers in their place."
+            )
+        categories[place] = sorted(found, key=lambda value: (type(value).__name__, value))
+    n_rows = max(map(len, categories.values()), default=0)
+    values = np.full((n_rows, table.values.shape[1]), np.nan)
+    together = {
+        column: np.array([*own, *[None] * (n_rows - len(own)), *table.categories[column]], dtype=object)
+        for column, own in categories.items()
+    }
+    return replace(table, values=np.concatenate([values, table.values]), categories=together)
+
+
+def _categories(model: Any, summary: Summary, table: Table) -> Iterator[tuple[int, int, frozenset[Any] | None]]:
+    """Yield for each categorical column its place in the table, the given column, and the categories."""
+    plan, n_given = plan_of(model), table.values.shape[1] - table.n_parts
+    for (column, part), found in summary.categories.items():
+        place = column
+        if part != WHOLE:
+            if column not in plan.dates or (PARTS[part] == "weekday" and column in plan.monthly):
+                continue
+            place = n_given + plan.dates.index(column) * len(PARTS) + part
+        if place in table.categories and column not in plan.left_out:
+            yield place, column, found
+
+
+def _class_table(summary: Summary) -> ClassTable:
+    values = [value for _, value in sorted(summary.classes)]
+    if not values:
+        return ClassTable()
+    labels = read_labels(np.array([*values, None], dtype=object), Table(np.empty((len(values) + 1, 1))))
+    if summary.wanted.minus_one_is_class:
+        labels = labels.with_class_minus_one()
+    return ClassTable().learning(labels)

@@ -1,0 +1,299 @@
+"""What a first pass over all partitions finds: ranges, categories, classes, and rows that stand for all.
+
+The summaries of several partitions make one. It does not depend on the order in which partitions are read, nor on how
+their summaries are put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from sslart._data.columns.dates import PARTS
+from sslart._data.columns.plan import plan_of
+from sslart._data.groups import group_keys, read_sample_weight
+from sslart._data.labels import Labels, read_labels
+from sslart._data.samples import Table, read_samples
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.text import plural, printable
+from sslart.merging.partitions._rows import Rows, joined_rows, lowest, numbers_of, plain_labels
+
+MAX_CATEGORIES = 10_000  # of one column
+MAX_SAMPLED = 20_000  # rows that ranks, dates and texts are judged by
+MIN_SAMPLED = 2_000
+SAMPLED_CELLS = 2**22
+
+Name = tuple[str, Any]  # of a class: its type and its value, so that True and 1 differ
+ColumnKey = tuple[int, int]  # a column as given, and the part of a date, or `WHOLE`
+WHOLE = -1
+
+
+class Limit(NamedTuple):
+    """The least or the greatest value of a column, the least with a minus, and the first row that has it."""
+
+    value: float
+    number: int
+
+
+class Wanted(NamedTuple):
+    """What a summary keeps.
+
+    Attributes
+    ----------
+    seed : int
+        Of the random keys of rows.
+    n_labelled : int
+        How many labelled rows are kept at most.
+    minus_one_is_class : bool
+        Whether -1 is a class, and does not mean unlabelled.
+    """
+
+    seed: int
+    n_labelled: int
+    minus_one_is_class: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is known of some partitions.
+
+    Attributes
+    ----------
+    wanted : Wanted
+    n_rows, n_labelled, n_minus_one : int
+    columns : (int, int, tuple of str)
+        The first partition, the number of its columns, and their names where it has some.
+    limits : mapping from (column, side) to Limit
+        Side 0: the least value of a numeric column, with a minus; side 1: the greatest. Of categorical columns, the
+        first row with a value.
+    categories : mapping from column to a set of values, or None
+        Of each column that is categorical, or has no type; None: more than `MAX_CATEGORIES`.
+    is_category : mapping from column to bool
+        What the type or the values of a column show it to be; no entry where neither does.
+    typed : frozenset of int
+        The columns with the type of categories.
+    classes : frozenset of names
+        All labels.
+    rows : Rows or None
+        Fair samples of all rows and of the labelled ones, and the rows of `limits`; None where there is no row.
+    problem : (int, str) or None
+        The first partition that cannot be read, and why.
+    """
+
+    wanted: Wanted
+    n_rows: int = 0
+    n_labelled: int = 0
+    n_minus_one: int = 0
+    columns: tuple[int, int, tuple[str, ...]] = (0, 0, ())
+    limits: Mapping[tuple[int, int], Limit] = field(default_factory=dict)
+    categories: Mapping[ColumnKey, frozenset[Any] | None] = field(default_factory=dict)
+    is_category: Mapping[int, bool] = field(default_factory=dict)
+    typed: frozenset[int] = frozenset()
+    classes: frozenset[Name] = frozenset()
+    rows: Rows | None = None
+    problem: tuple[int, str] | None = None
+
+    @classmethod
+    def joined(cls, summaries: Sequence[Summary]) -> Summary:
+        """Return the summary of all partitions that some summaries are of."""
+        problems = [one.problem for one in summaries if one.problem is not None]
+        if problems:
+            return cls(summaries[0].wanted, problem=min(problems))
+        known = sorted((one for one in summaries if one.rows is not None), key=lambda one: one.columns)
+        if len(known) < 2:
+            return known[0] if known else summaries[0]
+        for one in known:
+            if one.columns[1:] != known[0].columns[1:]:
+                return cls(known[0].wanted, problem=(one.columns[0], _about_columns(one, known[0])))
+        limits: dict[tuple[int, int], Limit] = {}
+        categories: dict[ColumnKey, frozenset[Any] | None] = {}
+        is_category: dict[int, bool] = {}
+        for one in known:
+            for place, limit in one.limits.items():
+                limits[place] = _further([limit, limits[place]]) if place in limits else limit
+            for column, names in one.categories.items():
+                categories[column] = _united(categories.get(column, frozenset()), names)
+            for given, found in one.is_category.items():
+                is_category[given] = found or is_category.get(given, False)
+        joined = cls(
+            known[0].wanted,
+            sum(one.n_rows for one in known),
+            sum(one.n_labelled for one in known),
+            sum(one.n_minus_one for one in known),
+            known[0].columns,
+            limits,
+            categories,
+            is_category,
+            frozenset[int]().union(*(one.typed for one in known)),
+            frozenset[Name]().union(*(one.classes for one in known)),
+        )
+        return _keeping(joined, joined_rows([one.rows for one in known if one.rows is not None]))
+
+    @property
+    def n_sampled(self) -> int:
+        """How many rows of all the fair sample has at most."""
+        assert self.rows is not None
+        return min(MAX_SAMPLED, max(MIN_SAMPLED, SAMPLED_CELLS // self.columns[1]))
+
+    def sampled(self) -> Any:
+        """Return which of the rows kept are the fair sample of all rows."""
+        assert self.rows is not None
+        return lowest(self._keys(), self.n_sampled)
+
+    def kept_labels(self) -> Any:
+        """Return which of the rows kept are the fair sample of labelled rows."""
+        assert self.rows is not None
+        labelled, keys = self.rows.labelled, self._keys()
+        labelled[labelled] = lowest(keys[labelled], self.wanted.n_labelled)
+        return labelled
+
+    def at_limits(self) -> Any:
+        """Return which of the rows kept have the least or greatest value of a column."""
+        assert self.rows is not None
+        return self.rows.among(limit.number for limit in self.limits.values())
+
+    def _keys(self) -> Any:
+        assert self.rows is not None
+        return keys_of_numbers(self.rows.numbers, self.wanted.seed)
+
+
+def _keeping(summary: Summary, rows: Rows) -> Summary:
+    """Return a summary with those of some rows that it keeps."""
+    whole = _with_rows(summary, rows)
+    return _with_rows(summary, rows[whole.sampled() | whole.kept_labels() | whole.at_limits()])
+
+
+def _with_rows(summary: Summary, rows: Rows) -> Summary:
+    return Summary(**{**vars(summary), "rows": rows})
+
+
+def _about_columns(one: Summary, other: Summary) -> str:
+    own, others = (
+        ", ".join(map(printable, names)) or plural(n_columns, "column")
+        for _, n_columns, names in (one.columns, other.columns)
+    )
+    return f"its columns ({own}) are not those of partition {other.columns[0]} ({others}). Give all the same columns."
+
+
+def _further(limits: Iterable[Limit]) -> Limit:
+    """Return the limit of the greatest value; of equal ones, that of the first row."""
+    return max(limits, key=lambda limit: (limit.value, -limit.number))
+
+
+def _united(some: frozenset[Any] | None, others: frozenset[Any] | None) -> frozenset[Any] | None:
+    if some is None or others is None or len(some | others) > MAX_CATEGORIES:
+        return None
+    return some | others
+
+
+def summary_of(
+    estimator: Any, X: Any, y: Any = None, *, number: int, wanted: Wanted, groups: Any = None, sample_weight: Any = None
+) -> Summary:
+    """Return the summary of one partition.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+    X : DataFrame or array of shape (n_samples, n_features)
+    y, groups, sample_weight : array-like of shape (n_samples,), or None
+    number : int
+        Of the partition: 0, 1, 2, ...
+    wanted : Wanted
+    """
+    if not len(X):
+        return Summary(wanted)
+    try:
+        return _summary(clone(estimator), X, y, number, wanted, groups, sample_weight)
+    except (TypeError, ValueError) as error:
+        return Summary(wanted, problem=(number, str(error)))
+
+
+def _summary(estimator: Any, X: Any, y: Any, number: int, wanted: Wanted, groups: Any, sample_weight: Any) -> Summary:
+    table = read_samples(estimator, X, reset=True)
+    labels, n_minus_one, weights, keys = read_beside(table, y, groups, sample_weight, wanted.minus_one_is_class)
+    counted = weights > 0
+    if not counted.any():
+        return Summary(wanted)
+    numbers = numbers_of(number, len(table))
+    typed = frozenset(place for place, dtype in enumerate(getattr(X, "dtypes", ())) if str(dtype) == "category")
+    rows = Rows(_without_category_types(X, typed), plain_labels(labels), keys, weights, numbers)
+    if not counted.all():
+        table, rows = table[counted], rows[counted]
+    given = rows.labels[rows.labelled].tolist()
+    summary = Summary(
+        wanted,
+        len(rows),
+        len(given),
+        n_minus_one,
+        (number, X.shape[1], tuple(map(str, getattr(X, "columns", ())))),
+        *_found_in(table, plan_of(estimator).dates, rows.numbers),
+        typed,
+        frozenset((type(one).__name__, one) for one in given),
+    )
+    return _keeping(summary, rows)
+
+
+def read_beside(
+    table: Table, y: Any, groups: Any, sample_weight: Any, minus_one_is_class: bool
+) -> tuple[Labels, int, FloatArray, IntArray]:
+    """Return the labels of a partition, how many are -1, the weight of each sample, and the keys of their groups."""
+    labels = Labels.none(len(table)) if y is None else read_labels(y, table)
+    n_minus_one = int((labels.with_class_minus_one().known & ~labels.known).sum())
+    if minus_one_is_class:
+        labels = labels.with_class_minus_one()
+    keys = np.zeros(len(table), dtype=np.int64) if groups is None else group_keys(groups, labels.known)
+    if sample_weight is None:
+        return labels, n_minus_one, np.ones(len(table)), keys
+    # of one partition all weights may be 0
+    weights = read_sample_weight(np.append(sample_weight, 1.0), np.append(labels.known, True))[:-1]
+    return labels, n_minus_one, weights, keys
+
+
+def _without_category_types(X: Any, typed: frozenset[int]) -> Any:
+    """Return samples with plain values in place of columns of categories, of which each partition may have others."""
+    names = [X.columns[place] for place in typed]
+    return X.astype(dict.fromkeys(names, object)) if names else X
+
+
+def _found_in(
+    table: Table, dates: Sequence[int], numbers: IntArray
+) -> tuple[dict[tuple[int, int], Limit], dict[ColumnKey, frozenset[Any] | None], dict[int, bool]]:
+    """Return the limits, the categories and the kinds of the columns of a partition."""
+    n_given = table.values.shape[1] - table.n_parts
+    limits: dict[tuple[int, int], Limit] = {}
+    categories: dict[ColumnKey, frozenset[Any] | None] = {}
+    is_category: dict[int, bool] = {}
+    for column in range(n_given):
+        has_values = table.has_values(column)
+        if column in table.categories:
+            if has_values:
+                first = next(row for row, value in enumerate(table.categories[column]) if value is not None)
+                limits[column, 0] = Limit(0.0, int(numbers[first]))
+            categories[column, WHOLE] = _different(table.categories[column].tolist())
+        elif has_values:
+            own = table.values[:, column]
+            for side, values in enumerate((-own, own)):
+                row = int(np.nanargmax(values))
+                limits[column, side] = Limit(float(values[row]), int(numbers[row]))
+            if column in table.untyped:
+                categories[column, WHOLE] = _different(
+                    int(value) if value.is_integer() else value for value in own[~np.isnan(own)].tolist()
+                )
+        if has_values or column not in table.untyped:
+            is_category[column] = column in table.categories
+    for place, column in enumerate(dates):
+        for part in range(len(PARTS)):
+            own_part = table.categories[n_given + place * len(PARTS) + part]
+            categories[column, part] = _different(own_part.tolist())
+    return limits, categories, is_category
+
+
+def _different(values: Iterable[Any]) -> frozenset[Any] | None:
+    different = frozenset(values) - {None}
+    return different if len(different) <= MAX_CATEGORIES else None
