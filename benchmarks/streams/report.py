@@ -72,7 +72,20 @@ def share_section(findings: Findings, share: float, ours: Sequence[str], judged:
         rank = f"{ranks[method]:.2f}" if method in ranks else ""
         rows.append([method, *cells, average, rank, _times(findings, share, method, speed)])
     head = ["method", *findings.streams, "mean", "mean rank", f"speed, times {ARF}"]
-    return f"{title}\n\n" + markdown_table(head, rows)
+    return f"{title}\n\n" + markdown_table(head, rows) + _best(findings, share, judged, rivals)
+
+
+def _best(findings: Findings, share: float, judged: str, rivals: Sequence[str]) -> str:
+    """Return a sentence on the best rival in the mean, or nothing where none is measured on all streams."""
+    means = {method: findings.mean_accuracy(share, method) for method in findings.complete(share, [judged, *rivals])}
+    others = [method for method in means if method != judged]
+    if not others:
+        return ""
+    best = max(others, key=means.__getitem__)
+    text = f"\n\nBest rival in the mean: {best}, {means[best]:.2f} %."
+    if judged in means:
+        text += f" Ours: {means[judged]:.2f} %, a difference of {means[judged] - means[best]:+.2f} points."
+    return text
 
 
 def _times(findings: Findings, share: float, method: str, speed: Speed) -> str:

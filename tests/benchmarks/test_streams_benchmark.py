@@ -182,6 +182,7 @@ def test_the_page_has_all_measured_methods_and_names_what_is_missing() -> None:
     sections = [text.split(f"\n## {title}")[1].split("\n## ")[0] for title in ("1 %", "10 %", "All labels")]
     for section, times in zip(sections, ("", "4", ""), strict=True):
         assert f"| {OURS} | **90.0** | **90.0** | **90.0** | **90.0** | **90.0** | 90.00 | 1.00 | {times} |" in section
+        assert f"Best rival in the mean: {ARF}, 80.00 %. Ours: 90.00 %, a difference of +10.00 points." in section
     assert "| no change | 50.0 | 50.0 | 50.0 | 50.0 | 50.0 | 50.00 |  |  |" in text
     assert f"| samples per second, {OURS}, 10 % | 3 times those of the {ARF} | 4.00 times | reached |" in text
     assert "2,500 at the slowest | reached |" in text
