@@ -11,7 +11,7 @@ import numpy as np
 from river import base, ensemble, forest, linear_model, naive_bayes, neighbors, preprocessing, tree
 from streams.protocol import HIDDEN
 
-ARF, HAT = "adaptive random forest", "Hoeffding adaptive tree"
+ARF, HAT, LOGISTIC = "adaptive random forest", "Hoeffding adaptive tree", "logistic regression"
 
 
 class River:
@@ -76,7 +76,7 @@ RIVALS: dict[str, Callable[[int, int], Any]] = {
     "Hoeffding tree": lambda n, seed: River(tree.HoeffdingTreeClassifier()),
     HAT: lambda n, seed: River(tree.HoeffdingAdaptiveTreeClassifier(seed=seed)),
     ARF: lambda n, seed: River(forest.ARFClassifier(seed=seed)),
-    "logistic regression": lambda n, seed: River(_logistic(n), scale=True),
+    LOGISTIC: lambda n, seed: River(_logistic(n), scale=True),
     "Gaussian naive Bayes": lambda n, seed: River(naive_bayes.GaussianNB()),
     "k-nearest neighbours": lambda n, seed: River(
         neighbors.KNNClassifier(engine=neighbors.SWINN(seed=seed)), scale=True
@@ -87,4 +87,4 @@ REFERENCES: dict[str, Callable[[int, int], Any]] = {
     "no change": lambda n, seed: NoFeatures(last=True),
     "majority": lambda n, seed: NoFeatures(last=False),
 }
-ON_TUNING = (HAT, ARF)
+ON_TUNING = (HAT, ARF, LOGISTIC)

@@ -101,7 +101,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
         "--streams", nargs="+", choices=(*CHECKING, *TUNING), metavar="STREAM", help="these only; print, write no page"
     )
     parser.add_argument(
-        "--tuning", action="store_true", help="the streams for tuning instead, with two rivals; print, write no page"
+        "--tuning", action="store_true", help="the streams for tuning instead, with three rivals; print, write no page"
     )
     parser.add_argument(
         "--shares", nargs="+", type=float, default=SHARES, help="these shares of labels only; print, write no page"

@@ -18,7 +18,7 @@ from streams.data import CHECKING, REAL, TUNING, Stream, labelled, stream
 from streams.findings import SHARES, Findings, draws_of
 from streams.ours import BLOCK, OURS, Ours, variants
 from streams.protocol import HIDDEN, Run, measure
-from streams.rivals import ARF, REFERENCES, RIVALS
+from streams.rivals import ARF, LOGISTIC, REFERENCES, RIVALS
 
 GENERATED = [name for name in (*CHECKING, *TUNING) if name not in REAL]
 SMALL = Stream("two halves", np.repeat([[0.0, 1.0], [1.0, 0.0]], 30, axis=0), np.repeat([0, 1], 30))
@@ -108,7 +108,7 @@ def test_every_rival_learns_from_labels_and_predicts_nothing_without_one(name: s
     blind, seeing = Run(make(2, 1), SMALL, np.zeros(60, dtype=bool)), Run(make(2, 1), SMALL, np.ones(60, dtype=bool))
     for one in (blind, seeing):
         one.advance(60)
-    if name != "logistic regression":  # which predicts False before it has learnt
+    if name != LOGISTIC:  # which predicts False before it has learnt
         assert not blind.right.any()
     assert seeing.right.sum() >= 25
 
