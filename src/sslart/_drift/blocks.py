@@ -11,7 +11,7 @@ from sslart._art.learn_result import LearnResult
 from sslart._data.labels import UNLABELLED
 from sslart._drift.buckets import COUNT, END
 from sslart._drift.features import Values
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 BLOCK = 32  # samples that are summed
 BLOCKS_TOGETHER = 4  # blocks after which windows are checked
@@ -50,6 +50,11 @@ class Learnt(NamedTuple):
             n = len(novelty)
             return cls(novelty, np.full(n, UNLABELLED) if codes is None else codes, np.full(n, np.nan))
         return cls(novelty, codes, np.where(learnt.predicted == UNLABELLED, np.nan, learnt.predicted != codes))
+
+    @classmethod
+    def of_members(cls, novelty: FloatArray, right: BoolArray, codes: IntArray) -> Learnt:
+        """Return what the members of an ensemble have found on average, given which samples each predicted rightly."""
+        return cls(novelty, codes, np.where(codes == UNLABELLED, np.nan, 1.0 - right.mean(axis=0)))
 
 
 class Chunk(NamedTuple):

@@ -290,8 +290,7 @@ class WESSLART(Ensemble):
             right, measured, novelty = draft._learn_together(members, table, labels, declared, orders, changes)
             draft._calibration = calibration_after(before, measured)
             draft._take_members(members)
-            wrong = np.where(labels.known, 1.0 - right.mean(axis=0), np.nan)
-            learnt = Learnt(novelty, draft._class_table.codes(labels), wrong)
+            learnt = Learnt.of_members(novelty, right, draft._class_table.codes(labels))
             draft._watch_for_drift(table, learnt, draft._class_table.seen)
             fading = None if half_life is None else Fading(half_life)
             record = VotingRecord.none(len(members), draft._class_table) if first else draft._record
@@ -308,10 +307,7 @@ class WESSLART(Ensemble):
         orders: dict[int, IntArray],
         changes: Changes,
     ) -> tuple[BoolArray, list[Measured | LeftOut | None], FloatArray]:
-        """Let all members learn samples of a stream.
-
-        Returns which samples each had predicted rightly before, their fits, and how novel samples were on average.
-        """
+        """Let all members learn samples of a stream; return which each predicted rightly before, fits, mean novelty."""
 
         def learn(member: SSLART, stop: Any) -> tuple[BoolArray, Measured | LeftOut | None, FloatArray]:
             order = orders[id(member)]

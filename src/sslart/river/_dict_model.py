@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.base import clone
 from sslart._data.labels import UNLABELLED
 from sslart._data.ranks.tables import RANK
 from sslart._data.samples import is_missing
+from sslart._drift.events import DriftEvent, FeatureShift
 from sslart._utils.arrays import FloatArray
 
 Sample = Mapping[Hashable, Any]
@@ -104,6 +106,17 @@ class DictModel:
             for one in (model, *getattr(model, "estimators_", ())):
                 one.feature_names_in_ = np.array([str(key) for key in self.is_category], dtype=object)
         return model
+
+    def drifts(self) -> list[DriftEvent]:
+        """Return the drifts found so far, with the keys of the features that moved."""
+        events: list[DriftEvent] = self.model.drift_ if self.is_category and self.model.__sklearn_is_fitted__() else []
+        keys = list(self.is_category)
+
+        def named(feature: FeatureShift) -> FeatureShift:
+            column, is_category, category = feature.name.removeprefix("x").partition("=")
+            return replace(feature, name=f"{keys[int(column)]}{is_category}{category}")
+
+        return [replace(event, features=tuple(map(named, event.features))) for event in events]
 
     def _new_keys(self, x: Sample) -> list[Hashable]:
         if x.keys() <= self.is_category.keys():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sslart._drift.events import DriftEvent
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import optional
 from sslart.estimators._auto import AutoSSLART
@@ -147,6 +148,11 @@ class StreamClassifier(MiniBatchClassifier):
         found = self._predictions(X.to_dict("records"))
         return optional("pandas", "data").Series(found, index=X.index, dtype=object if None in found else None)
 
+    @property
+    def drift_events(self) -> list[DriftEvent]:
+        """The drifts found so far, with the features that moved by name; see `sslart.DriftEvent`."""
+        return self._dicts.drifts()
+
     def to_sklearn(self) -> Classifier:
         """Return a copy of what was learnt, with the names of the features: to explain, to save, to fit on.
 
@@ -223,6 +229,11 @@ class NoveltyDetector(AnomalyDetector):
         support = model.support_
         frequency = math.log1p(support[model.predict(known)[0]]) / math.log1p(support.sum())
         return 1.0 - float(model.score_samples(known)[0]) * frequency
+
+    @property
+    def drift_events(self) -> list[DriftEvent]:
+        """The drifts found so far, with the features that moved by name; see `sslart.DriftEvent`."""
+        return self._dicts.drifts()
 
     def to_sklearn(self) -> FuzzyART:
         """Return a copy of what was learnt, with the names of the features, which are in that order."""
