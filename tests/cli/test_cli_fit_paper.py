@@ -41,6 +41,8 @@ MODELS = {
     "--members 4 --voting majority --quorum 3 --mapping one-to-one": sslart.WESSLART(
         4, voting="majority", quorum=3, mapping="one-to-one", random_state=0
     ),
+    "--mapping one-to-one --half-life 500": sslart.SSLART(mapping="one-to-one", half_life=500.0, random_state=0),
+    "--half-life auto": sslart.AutoSSLART(half_life="auto", random_state=0),
     "--members 3 --mapping evidence --voting majority": sslart.WESSLART(
         3, voting="majority", mapping="evidence", random_state=0
     ),
@@ -92,6 +94,8 @@ REFUSED = {
     "--match-tracking 0.1 --mapping one-to-many": ["add --mapping one-to-one"],
     "--members 3 --validation 0.3 --mapping evidence": ["leave-one-out", "--mapping one-to-many"],
     "--members 3 --validation 0.3 --voting majority": ["a majority vote does not use", "--voting weighted"],
+    "--half-life auto --mapping one-to-many": ["--half-life auto is for evidence mapping", "--half-life 10000"],
+    "--half-life auto --members 3": ["add --mapping evidence"],
     "--choice 0": ["must be above 0", "1e-9"],
     "--learning-rate 0": ["learning_rate", "in (0, 1]"],
 }
@@ -109,6 +113,14 @@ def test_options_that_do_not_go_together_are_refused_with_the_cure(
     for words in REFUSED[options]:
         assert words in printed.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("value", ["0", "0.5", "-3", "nan", "inf", "soon"])
+def test_a_half_life_that_is_no_number_of_rows_is_wrong_usage(value: str, tmp_path: Path, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", str(iris(tmp_path)), *FIT, f"--half-life={value}"])
+    assert stop.value.code == 2
+    assert "a number of rows from 1 up" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["0", "1", "-0.5", "nan", "some"])

@@ -29,6 +29,7 @@ MODELS = [
     SSLART(0.95, max_nodes=60, bounds=(0, 1)),
     SSLART(0.9, bounds=(0, 1)),
     SSLART(0.8, mapping="one-to-one", random_state=0),
+    SSLART(0.9, half_life=60, bounds=(0, 1)),
     WESSLART(3, vigilance=0.85, bounds=(0, 1), n_jobs=2, random_state=0),
     SSLART(0.9, mapping="evidence", families=["box"], bandwidth=0.25, ridge=0.01, bounds=(0, 1), random_state=0),
     WESSLART(2, mapping="evidence", families=["box"], bandwidth=0.25, ridge=0.01, bounds=(0, 1), random_state=0),
@@ -190,7 +191,8 @@ def test_of_several_threads_that_learn_none_loses_a_sample(model: Any) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert model.support_.sum() == n_learnt * len(getattr(model, "estimators_", [model]))
+    members = view_of(model, any_estimator=True).members
+    assert [member.n_samples for member in members] == [n_learnt] * len(members)
 
 
 def test_parameters_set_while_a_model_learns_are_kept() -> None:

@@ -22,7 +22,12 @@ from conftest import CLASSIFIERS, ESTIMATORS, lattices, name_of, needs_kernel
 from sslart import SSLART, WESSLART, FuzzyART
 from sslart._art.backend import use_backend
 
-SEMI_SUPERVISED = [SSLART(0.7), SSLART(0.7, mapping="one-to-one"), WESSLART(2, vigilance=0.7, random_state=0)]
+SEMI_SUPERVISED = [
+    SSLART(0.7),
+    SSLART(0.7, mapping="one-to-one"),
+    SSLART(0.7, mapping="one-to-one", half_life=2.5),
+    WESSLART(2, vigilance=0.7, random_state=0),
+]
 
 
 def fingerprint(model: Any) -> list[bytes]:

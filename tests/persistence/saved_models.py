@@ -78,6 +78,10 @@ MODELS: dict[str, tuple[Callable[[], Any], Callable[[], tuple[Any, Any]]]] = {
     "votes": (_fitted(WESSLART(2, vigilance=0.8, quorum=2, random_state=0), mixed), mixed),
     "votes of a stream": (_streamed(WESSLART(2, vigilance=0.8, bounds=(0, 10), random_state=0), numbers), numbers),
     "votes by evidence": (_fitted(_evidence(WESSLART, 2, vigilance=0.8), numbers), numbers),
+    "a stream that forgets": (_streamed(SSLART(0.9, half_life=3, bounds=BOUNDS), mixed), mixed),
+    "votes that forget": (
+        _streamed(WESSLART(2, vigilance=0.9, half_life=2, bounds=(0, 10), random_state=0), numbers), numbers,
+    ),
     "not fitted": (lambda: SSLART(bounds=BOUNDS, random_state=np.random.RandomState(0)), numbers),
 }  # fmt: skip
 

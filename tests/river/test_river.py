@@ -153,6 +153,19 @@ def test_categories_may_be_new_in_a_new_feature(estimator: Any) -> None:
     assert many.predict_many(frame).tolist() == plain.predict(typed).tolist()
 
 
+@pytest.mark.parametrize(
+    "model", [StreamClassifier(SSLART(0.8, half_life=30)), NoveltyDetector(FuzzyART(half_life=30))]
+)
+def test_a_half_life_of_the_estimator_holds_in_river(model: Any) -> None:
+    for x, y in phishing(400):
+        model.learn_one(*((x,) if isinstance(model, NoveltyDetector) else (x, y)))
+    learner = model.to_sklearn()
+    assert learner.support_.sum() == pytest.approx(30 / np.log(2), rel=0.1)
+    assert learner.n_nodes_ <= 4 * 30 + 2
+    if isinstance(model, NoveltyDetector):
+        assert 0 <= model.score_one(x) <= 1
+
+
 def test_new_feature_has_the_bounds_of_all() -> None:
     model = StreamClassifier(SSLART(bounds=(0, 8)))
     learnt(model, [({"a": 1.0}, 0), ({"a": 2.0, "b": 3.0, "c": "x"}, 1)])

@@ -10,6 +10,7 @@ import typer
 
 from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.model_view import view_of
+from sslart._utils.params import AUTO
 
 
 class Mapping(StrEnum):
@@ -34,6 +35,9 @@ class Scaling(StrEnum):
     rank = "rank"
 
 
+HALF_LIFE_HELP = "in update and watch, a row counts half after so many further rows; auto: the labels choose"
+HALF_LIFE_METAVAR = "auto|ROWS"
+MAX_HALF_LIFE = 1e300
 LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
 
 HOW_CLASSES_FOLLOW = {
@@ -56,6 +60,19 @@ def validation_share(text: str) -> str | float:
     return share
 
 
+def half_life_of(text: str) -> str | float:
+    """Return the value of --half-life: “auto”, or a number of rows from 1 up."""
+    if text == AUTO:
+        return text
+    try:
+        rows = float(text)
+    except ValueError:
+        rows = 0.0
+    if not 1 <= rows < MAX_HALF_LIFE:
+        raise typer.BadParameter(f"{text!r} is neither {AUTO!r} nor a number of rows from 1 up, such as 10000")
+    return rows
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """Options of `sslart fit` that set parameters of the model; None where one is not given."""
@@ -71,6 +88,7 @@ class ModelOptions:
     validation: str | float | None = None
     quorum: int | None = None
     scaling: Scaling | None = None
+    half_life: str | float | None = None
 
     def check(self) -> None:
         """Raise a ValueError that names the cure where options do not go together."""
@@ -102,15 +120,22 @@ class ModelOptions:
                 "--validation out, or give --mapping one-to-many."
             )
 
+        if self.half_life == AUTO and self.estimator().mapping != Mapping.evidence:
+            raise ValueError(
+                "--half-life auto is for evidence mapping, whose labels choose it: add --mapping evidence, or give a "
+                "number of rows, such as --half-life 10000."
+            )
+
     def estimator(self) -> Any:
         """Return the estimator, not fitted: AutoSSLART, or that of the paper where one of its options is given."""
-        given, scaling = self._given("mapping", "choice", "learning_rate", "match_tracking"), self._given("scaling")
+        given = self._given("mapping", "choice", "learning_rate", "match_tracking")
+        others = self._given("scaling", "half_life")
         if self.members is not None:
             given |= self._given("voting", "validation", "quorum")
-            return WESSLART(self.members, vigilance=self.vigilance, random_state=self.seed, **given, **scaling)
+            return WESSLART(self.members, vigilance=self.vigilance, random_state=self.seed, **given, **others)
         if given in ({}, {"mapping": Mapping.evidence}):
-            return AutoSSLART(self.vigilance, random_state=self.seed, **scaling)
-        return SSLART(self.vigilance, random_state=self.seed, **given, **scaling)
+            return AutoSSLART(self.vigilance, random_state=self.seed, **others)
+        return SSLART(self.vigilance, random_state=self.seed, **given, **others)
 
     def _given(self, *names: str) -> dict[str, Any]:
         """Return those options that are given, as the estimators take them."""

@@ -18,6 +18,8 @@ from tables import fitted, iris, iris_model, mixed_model
 
 Captured = pytest.CaptureFixture[str]
 
+HALF_LIFE = ["--half-life", "20"]
+
 
 def test_it_learns_what_the_library_learns(tmp_path: Path, capsys: Captured) -> None:
     path = iris_model(tmp_path)
@@ -30,6 +32,21 @@ def test_it_learns_what_the_library_learns(tmp_path: Path, capsys: Captured) -> 
     assert (summary["samples"], summary["labelled"], summary["new_classes"]) == (30, 30, [])
     expected.partial_fit(data.data[1::5], y[1::5])
     assert (sslart.load(path).predict_proba(data.data) == expected.predict_proba(data.data)).all()
+
+
+@pytest.mark.parametrize("given_to", ["fit", "update"])
+def test_a_half_life_is_kept_and_forgets(given_to: str, tmp_path: Path) -> None:
+    data = iris(tmp_path)
+    path = fitted(data, "--label", "species", "--mapping", "one-to-many", *HALF_LIFE[: 2 * (given_to == "fit")])
+    expected, table = sslart.load(path), load_iris(as_frame=True)
+    more = HALF_LIFE[: 2 * (given_to == "update")]
+    assert main(["update", str(path), str(data), "--label", "species", "--again", "--quiet", *more]) == 0
+    model = sslart.load(path)
+    assert model.half_life == 20
+    labels = pd.read_csv(data)["species"].astype(object)
+    expected.set_params(half_life=20).partial_fit(table.data, labels.where(labels.notna(), None))
+    assert model.counts_.tolist() == expected.counts_.tolist()
+    assert model.support_.sum() < 40
 
 
 def test_it_shows_how_the_accuracy_has_changed(tmp_path: Path, capsys: Captured) -> None:

@@ -19,7 +19,17 @@ from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
 from sslart.cli._evaluate import measured
 from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
-from sslart.cli._model_options import Mapping, ModelOptions, Scaling, Voting, in_words, validation_share
+from sslart.cli._model_options import (
+    HALF_LIFE_HELP,
+    HALF_LIFE_METAVAR,
+    Mapping,
+    ModelOptions,
+    Scaling,
+    Voting,
+    half_life_of,
+    in_words,
+    validation_share,
+)
 from sslart.cli._more_labels import WantedAccuracy, check_wanted, more_labels
 from sslart.cli._output import (
     A_BOX,
@@ -64,6 +74,7 @@ def run(
     scaling: Annotated[
         Scaling | None, typer.Option(help="scale numbers by range or by rank; AutoSSLART chooses where not given")
     ] = None,
+    half_life: Annotated[Any, typer.Option(parser=half_life_of, metavar=HALF_LIFE_METAVAR, help=HALF_LIFE_HELP)] = None,
     mapping: Annotated[Mapping | None, typer.Option(help="how classes follow from boxes")] = None,
     choice: Annotated[float | None, typer.Option(help="α above 0: prefers larger boxes as it grows")] = None,
     learning_rate: Annotated[
@@ -110,7 +121,18 @@ def run(
     """
     check_scheduler(scheduler, use_dask)
     options = ModelOptions(
-        vigilance, seed, mapping, choice, learning_rate, match_tracking, members, voting, validation, quorum, scaling
+        vigilance,
+        seed,
+        mapping,
+        choice,
+        learning_rate,
+        match_tracking,
+        members,
+        voting,
+        validation,
+        quorum,
+        scaling,
+        half_life,
     )
     options.check()
     check_wanted(accuracy)

@@ -12,6 +12,7 @@ from sslart._utils.text import plural
 from sslart.cli._evaluate import QualityChange
 from sslart.cli._learnt_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
+from sslart.cli._model_options import HALF_LIFE_METAVAR, half_life_of
 from sslart.cli._output import (
     DATA_HELP,
     GROUP_HELP,
@@ -57,6 +58,14 @@ def run(
         str | None, typer.Option("--id", help="column that names samples; as in fit if not given", metavar="COLUMN")
     ] = None,
     group: Annotated[str | None, typer.Option(help=f"{GROUP_HELP}; as in fit if not given", metavar="COLUMN")] = None,
+    half_life: Annotated[
+        Any,
+        typer.Option(
+            parser=half_life_of,
+            metavar=HALF_LIFE_METAVAR,
+            help="from now on, a row counts half after so many further rows; as before if not given",
+        ),
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
     encoding: EncodingOption = None,
@@ -68,7 +77,8 @@ def run(
 
     Rows that the model has learnt before are left out: those of the same --id or, without one, those with the same
     values. A row that was learnt without a label and now has one is learnt. The file is read piece by piece and may be
-    larger than memory.
+    larger than memory. With --half-life older rows count less and less, and what has not come again for long is
+    forgotten; the model keeps it, for watch too.
 
     The accuracy before and after is that on the labels which the model had at that time, each left out and predicted by
     the others. There is no clear change where the 95 % interval of their difference includes 0.
@@ -78,6 +88,8 @@ def run(
     file = ModelFile("update", target, model_file, wait)
     with file.owned():
         model, rows = file.read()
+        if half_life is not None:
+            model.set_params(half_life=half_life)
         n_boxes, classes = int(model.n_nodes_), set(model.classes_.tolist())
         before = None if quiet and not as_json else summarise(view_of(model))
         learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
