@@ -266,7 +266,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     @property
     @reads
     def n_nodes_stage1_(self) -> int:
-        """Number of nodes made by unlabelled samples: those of stage 1."""
+        """Number of nodes made by unlabelled samples: those of stage 1; with `half_life`, also those dropped since."""
         check_is_fitted(self)
         return self._network.nodes.n_nodes_stage1
 
