@@ -43,7 +43,8 @@ def test_boxes_obey_the_vigilance_and_hold_all_samples_and_counts_add(
     assert merged.support_.sum() == sum(one.support_.sum() for one in models)
     assert merged.n_nodes_ <= sum(one.n_nodes_ for one in models)
     if model.scaling != "rank":
-        assert excess(merged) <= 0
+        # samples with gaps can make a box larger than the vigilance allows already where it is learnt
+        assert excess(merged) <= max(0, *map(excess, models))
     for X, y in parts:
         is_learnt = [not isinstance(model, FuzzyARTMAP) or label is not None for label in y]
         assert are_covered(merged, X[is_learnt]).all()

@@ -138,6 +138,11 @@ def _join(nodes: Nodes, limits: Limits) -> IntArray:
         joined = join_boxes(weights, vigilance=limits.vigilance)
     if limits.max_nodes is not None and len(joined.weights) > limits.max_nodes:
         joined = join_boxes(weights, keys, vigilance=limits.vigilance, max_boxes=limits.max_nodes)
+        if len(joined.weights) > limits.max_nodes:
+            raise ValueError(
+                f"max_nodes={limits.max_nodes} is too low for the models together: with one-to-one mapping a box serves "
+                f"one class, and they have {nodes.n_classes}. Fit models with a higher max_nodes, or with None."
+            )
     nodes.join(joined)
     nodes.n_nodes_stage1 = n_stage1 if nodes.n_learnt is not None else min(n_stage1, nodes.n_nodes)
     nodes.trim()
