@@ -39,10 +39,25 @@ def outcome(work: Callable[[], Any]) -> str:
 
 @pytest.mark.parametrize("model", MODELS, ids=["range", "rank"])
 @given(rows=few_rows)
-def test_an_array_is_read_as_the_list_of_its_rows_is(model: Any, rows: np.ndarray) -> None:
+def test_few_numbers_are_read_as_objects_are_which_scikit_learn_checks(model: Any, rows: np.ndarray) -> None:
     for method in (model.predict, model.predict_proba, model.score_samples):
-        by_array, by_list = outcome(lambda m=method: m(rows)), outcome(lambda m=method: m(rows.tolist()))
-        assert by_array == by_list
+        checked = outcome(lambda m=method: m(rows.astype(object)))
+        for given_rows in (rows, rows.tolist(), np.asfortranarray(rows), rows.astype(">f8")):
+            assert outcome(lambda m=method, x=given_rows: m(x)) == checked
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int64, np.int8, np.uint64, np.longdouble, bool, str])
+def test_numbers_of_every_type_are_read_as_doubles(kind: Any) -> None:
+    rows = (X[:5] * 9).astype(np.int64).astype(kind)
+    assert outcome(lambda: MODELS[0].predict_proba(rows)) == outcome(
+        lambda: MODELS[0].predict_proba(rows.astype(float))
+    )
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [1.0]], [1.0, 2.0, 3.0], [[[1.0] * 3]], [], [[]], [[*"abc"]], [3]])
+def test_lists_that_are_no_table_are_refused_as_ever(rows: Any) -> None:
+    with pytest.raises(ValueError, match=r"2D array|inhomogeneous|minimum of 1|could not convert|dim|expected"):
+        MODELS[0].predict(rows)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=["range", "rank"])
@@ -117,10 +132,10 @@ def test_few_labels_get_the_codes_that_many_get(given_labels: list[int], cut: in
 def test_gaps_in_a_row_are_no_reason_for_another_model(model: Any) -> None:
     gaps = np.where(np.random.RandomState(1).rand(60, 3) < 0.3, np.nan, X)
     gaps[:, 0] = X[:, 0]
-    learnt = [(row[None], row[None].tolist()) for row in gaps]
-    by_array, by_list = (type(model)(**model.get_params()).set_params(bounds=(0, 1)) for _ in range(2))
-    for as_array, as_list in learnt:
+    learnt = [(row[None], row[None].astype(object)) for row in gaps]
+    by_array, checked = (type(model)(**model.get_params()).set_params(bounds=(0, 1)) for _ in range(2))
+    for as_array, as_objects in learnt:
         by_array.partial_fit(as_array)
-        by_list.partial_fit(as_list)
-    assert by_array.lower_.tobytes() == by_list.lower_.tobytes()
-    assert by_array.support_.tolist() == by_list.support_.tolist()
+        checked.partial_fit(as_objects)
+    assert by_array.lower_.tobytes() == checked.lower_.tobytes()
+    assert by_array.support_.tolist() == checked.support_.tolist()

@@ -20,17 +20,17 @@ from sslart._data.columns.frames import (
     is_frame,
     is_numeric,
     is_untyped,
-    numbers_of,
+    values_of,
 )
 from sslart._data.columns.kinds import texts_to_leave_out
 from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.masks import without_mask
+from sslart._data.plain import plain_array
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import heavy
 from sslart._utils.text import plural, printable_lines
 
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
-FEW_VALUES = 4096
 
 
 @dataclass(frozen=True)
@@ -114,16 +114,9 @@ def read_samples(
         dtype "category" never are.
     """
     plan = NO_PLAN if reset else plan_of(estimator)
-    if _needs_no_check(X) and plan is NO_PLAN and (reset or _is_as_before(estimator, X)):
-        if reset:
-            _remember_width(estimator, X.shape[1])
-            keep_plan(estimator, NO_PLAN)
-        return Table(X)
-    if plan is NO_PLAN and not reset:
-        names = _names_of(estimator)
-        numbers = numbers_of(X, names)
-        if _needs_no_check(numbers):
-            return Table(numbers, names=names)
+    plain = _plain_table(estimator, X, reset, categorical) if plan is NO_PLAN else None
+    if plain is not None:
+        return plain
     X = without_mask(X)
     given = columns_of(X) if is_frame(X) else []
     if any(not is_numeric(column) for _, column in given):
@@ -247,25 +240,21 @@ def _validated(estimator: Any, X: Any, **options: Any) -> Any:
         raise ValueError(message) from None
 
 
-def _needs_no_check(X: Any) -> bool:
-    """Return, at little cost, whether X is as the kernel wants it: streams bring samples one at a time."""
-    if not (type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous):
-        return False
-    if X.size > FEW_VALUES:  # no array of flags for a large table
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(X.sum()))
-    if np.isfinite(X).all():
-        return True
-    return not np.isinf(X).any() and not np.isnan(X).all(axis=1).any()
-
-
-def _is_as_before(estimator: Any, X: NDArray[Any]) -> bool:
-    return X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
-
-
-def _remember_width(estimator: Any, n_features: int) -> None:
-    estimator.n_features_in_ = n_features
-    vars(estimator).pop("feature_names_in_", None)
+def _plain_table(estimator: Any, X: Any, reset: bool, categorical: frozenset[int] | None) -> Table | None:
+    """Return samples that can be taken as they are, at little cost: streams bring them one at a time. Else None."""
+    if reset:
+        values = plain_array(X)
+        if values is not None:
+            estimator.n_features_in_ = values.shape[1]
+            vars(estimator).pop("feature_names_in_", None)
+            keep_plan(estimator, NO_PLAN)
+        return None if values is None else Table(values)
+    names = _names_of(estimator)
+    if names is not None:
+        values = None if categorical else plain_array(values_of(X, names))
+        return None if values is None else Table(values, names=names)
+    values = plain_array(X)
+    return None if values is None or values.shape[1] != estimator.n_features_in_ else Table(values)
 
 
 def _names_of(estimator: Any) -> list[str] | None:

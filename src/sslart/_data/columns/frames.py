@@ -31,14 +31,13 @@ def has_columns(frame: Any, names: Sequence[str] | None, n_columns: int) -> bool
     return (columns.tolist() if hasattr(columns, "tolist") else list(columns)) == names
 
 
-def numbers_of(X: Any, names: Sequence[str] | None) -> NDArray[Any] | None:
-    """Return the values of a pandas frame with columns of these names, all of them numbers of NumPy; else None."""
+def values_of(X: Any, names: Sequence[str]) -> NDArray[Any] | None:
+    """Return the values of a pandas frame with columns of these names, of any type; of anything else None."""
     pandas = sys.modules.get("pandas")  # no frame can be made without it, and loading it takes time
-    if pandas is None or names is None or type(X) is not pandas.DataFrame or not has_columns(X, names, len(names)):
+    if pandas is None or type(X) is not pandas.DataFrame or not has_columns(X, names, len(names)):
         return None
-    if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes.tolist()):
-        return None
-    return np.ascontiguousarray(X.to_numpy(), dtype=np.float64)
+    values: NDArray[Any] = X.to_numpy()
+    return values
 
 
 def dtype_name(column: Any) -> str:
