@@ -219,5 +219,5 @@ def test_without_dask_the_error_names_the_cure(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setitem(sys.modules, name, None)
     for name in [name for name in sys.modules if name.startswith("sslart.dask")]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(ImportError, match=r'pip install "dask\[dataframe,distributed\]>='):
+    with pytest.raises(ImportError, match=r'pip install "dask>='):
         importlib.import_module("sslart.dask")
