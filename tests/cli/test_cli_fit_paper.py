@@ -43,6 +43,10 @@ MODELS = {
     ),
     "--mapping one-to-one --half-life 500": sslart.SSLART(mapping="one-to-one", half_life=500.0, random_state=0),
     "--half-life auto": sslart.AutoSSLART(half_life="auto", random_state=0),
+    "--max-nodes 5": sslart.AutoSSLART(max_nodes=5, random_state=0),
+    "--max-nodes none": sslart.AutoSSLART(max_nodes=None, random_state=0),
+    "--mapping one-to-many --max-nodes 20": sslart.SSLART(max_nodes=20, random_state=0),
+    "--members 3 --max-nodes 20": sslart.WESSLART(3, max_nodes=20, random_state=0),
     "--members 3 --mapping evidence --voting majority": sslart.WESSLART(
         3, voting="majority", mapping="evidence", random_state=0
     ),
@@ -113,6 +117,19 @@ def test_options_that_do_not_go_together_are_refused_with_the_cure(
     for words in REFUSED[options]:
         assert words in printed.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("value", ["0", "1", "2.5", "-3", "many", "²"])
+def test_a_limit_that_is_no_number_of_boxes_is_wrong_usage(value: str, tmp_path: Path, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", str(iris(tmp_path)), *FIT, f"--max-nodes={value}"])
+    assert stop.value.code == 2
+    assert "a whole number of boxes from 2 up" in capsys.readouterr().err
+
+
+def test_a_vigilance_that_was_lowered_is_shown(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["fit", str(iris(tmp_path)), *FIT, "--max-nodes", "5", "--out", str(tmp_path / "model.sslart")]) == 0
+    assert "in use: close boxes were joined, so that there are at most 5" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("value", ["0", "0.5", "-3", "nan", "inf", "soon"])

@@ -38,6 +38,8 @@ class Scaling(StrEnum):
 HALF_LIFE_HELP = "in update and watch, a row counts half after so many further rows; auto: the labels choose"
 HALF_LIFE_METAVAR = "auto|ROWS"
 MAX_HALF_LIFE = 1e300
+NO_LIMIT = "none"  # of boxes
+MAX_NODES_HELP = "the most boxes: close ones are joined, and vigilance lowered, where more are needed"
 LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
 
 HOW_CLASSES_FOLLOW = {
@@ -58,6 +60,15 @@ def validation_share(text: str) -> str | float:
     if not 0 < share < 1:
         raise typer.BadParameter(f"{text!r} is neither {LABELLED!r} nor a share between 0 and 1, such as 0.3")
     return share
+
+
+def max_nodes_of(text: str) -> str | int:
+    """Return the value of --max-nodes: “none” for no limit, or a number of boxes from 2 up."""
+    if text == NO_LIMIT:
+        return text
+    if not (text.isascii() and text.isdigit() and 2 <= int(text) < 2**31):
+        raise typer.BadParameter(f"{text!r} is neither {NO_LIMIT!r} nor a whole number of boxes from 2 up")
+    return int(text)
 
 
 def half_life_of(text: str) -> str | float:
@@ -89,6 +100,7 @@ class ModelOptions:
     quorum: int | None = None
     scaling: Scaling | None = None
     half_life: str | float | None = None
+    max_nodes: str | int | None = None
 
     def check(self) -> None:
         """Raise a ValueError that names the cure where options do not go together."""
@@ -129,7 +141,9 @@ class ModelOptions:
     def estimator(self) -> Any:
         """Return the estimator, not fitted: AutoSSLART, or that of the paper where one of its options is given."""
         given = self._given("mapping", "choice", "learning_rate", "match_tracking")
-        others = self._given("scaling", "half_life")
+        others = self._given("scaling", "half_life", "max_nodes")
+        if self.max_nodes == NO_LIMIT:
+            others["max_nodes"] = None
         if self.members is not None:
             given |= self._given("voting", "validation", "quorum")
             return WESSLART(self.members, vigilance=self.vigilance, random_state=self.seed, **given, **others)

@@ -22,12 +22,14 @@ from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_m
 from sslart.cli._model_options import (
     HALF_LIFE_HELP,
     HALF_LIFE_METAVAR,
+    MAX_NODES_HELP,
     Mapping,
     ModelOptions,
     Scaling,
     Voting,
     half_life_of,
     in_words,
+    max_nodes_of,
     validation_share,
 )
 from sslart.cli._more_labels import WantedAccuracy, check_wanted, more_labels
@@ -71,6 +73,7 @@ def run(
         typer.Option(help="columns to learn from though they name rows or are free text", metavar="COLUMNS"),
     ] = None,
     vigilance: Annotated[float, typer.Option(min=0, max=1, help="ρ: how alike the samples of a box must be")] = 0.9,
+    max_nodes: Annotated[Any, typer.Option(parser=max_nodes_of, metavar="N|none", help=MAX_NODES_HELP)] = None,
     scaling: Annotated[
         Scaling | None, typer.Option(help="scale numbers by range or by rank; AutoSSLART chooses where not given")
     ] = None,
@@ -133,6 +136,7 @@ def run(
         quorum,
         scaling,
         half_life,
+        max_nodes,
     )
     options.check()
     check_wanted(accuracy)
@@ -215,6 +219,7 @@ def _summary(
         "guarantees": _guarantees(model),
         "important_features": _most_important(model),
         "boxes": int(model.n_nodes_),
+        "vigilance_in_use": float(model.vigilance_),
         "seconds": round(seconds, 3),
     }
 
@@ -249,12 +254,22 @@ def _with_more_labels(expected: dict[str, Any] | None) -> list[tuple[str, str]]:
     return [("" if number else "more labels", sentence) for number, sentence in enumerate(sentences)]
 
 
+def _lowered(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a line on the vigilance in use, where it was lowered to keep to a limit of boxes."""
+    in_use, settings = summary["vigilance_in_use"], summary["settings"]
+    if in_use >= settings["vigilance"]:
+        return []
+    words = f"{in_use:.3f} in use: close boxes were joined, so that there are at most {settings['max_nodes']}"
+    return [("vigilance", words)]
+
+
 def _print(summary: dict[str, Any], columns: list[Column]) -> None:
     rows = [(one.name, one.kind, "" if one.missing is None else str(one.missing), one.detail) for one in columns]
     print_table(("column", "taken for", "missing", "values"), rows)
     accuracy = summary["accuracy"]
     lines = [
         ("boxes", f"{summary['boxes']}; {A_BOX}"),
+        *_lowered(summary),
         *summary["description"].items(),
         ("samples", f"{summary['samples']}, of which {summary['samples'] - summary['unlabelled']} labelled"),
         ("settings", ", ".join(f"{name}={value}" for name, value in summary["settings"].items())),
