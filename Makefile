@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced active trust streams stream-speed reproduce \
+.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
 	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages docs docs-links lint clean
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make active           which samples to label: against margin sampling on 42 data sets; writes docs/active.md (an hour; resumes)"
 	@echo "make streams          learning from streams, test then train, against river and CapyMOA; writes docs/streams.md (hours; resumes)"
 	@echo "make stream-speed     one sample at a time, 10 million of them: steps per second and memory (hours)"
+	@echo "make bounded          a limit on the number of boxes: time and accuracy; writes docs/bounded.md (a quarter of an hour)"
 	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
 	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
@@ -95,6 +96,10 @@ endif
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.fits
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.speed
 	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.run --ours auto --jobs 2 $(if $(TABPFN),--tabpfn)
+
+# what a limit on the number of boxes costs and saves
+bounded: $(VENV)/experiments
+	cd benchmarks && ../$(BIN)/python -W ignore -m bounded.run
 
 # rare classes against balanced forests; results are kept in reproduction/imbalanced, so that a stopped run continues
 imbalanced: $(VENV)/accuracy $(VENV)/bench

@@ -1,0 +1,1 @@
+"""What a limit on the number of boxes costs and saves."""
