@@ -98,3 +98,20 @@ def test_a_side_not_reached_has_no_mass() -> None:
     without = RankScaler.of_boxes(lower[:2], upper[:2], np.array([1, 2]), numbers)
     at = np.linspace(0, 1, 9)[:, None]
     np.testing.assert_array_equal(with_it.blend(at, 1.0), without.blend(at, 1.0))
+
+
+@given(
+    sides=corners,
+    values=hnp.arrays(np.float64, st.integers(5, 30), elements=st.floats(-0.5, 1.5) | st.just(np.nan)),
+    on_knots=st.booleans(),
+    weight=st.sampled_from([0.5, 1.0]),
+)
+def test_few_samples_are_blended_as_many_are(
+    sides: np.ndarray, values: np.ndarray, on_knots: bool, weight: float
+) -> None:
+    scaler, column = scaler_of(sides), (sides.ravel()[:, None] if on_knots else values[:, None]).repeat(3, axis=0)
+    alone = np.concatenate([scaler.blend(column[row : row + 1], weight) for row in range(len(column))])
+    assert scaler.blend(column, weight).tobytes() == alone.tobytes()
+    if scaler.knots[0] is not None:
+        ranks = np.interp(column, *scaler.knots[0])
+        np.testing.assert_allclose(alone, (1.0 - weight) * column + weight * ranks, rtol=1e-14, atol=1e-15)

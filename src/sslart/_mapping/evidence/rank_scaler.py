@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 Knots = tuple[FloatArray, FloatArray]
 
 MAX_KNOTS = 256
+FEW_SAMPLES = 4  # as lists they cost less than as arrays
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,27 @@ class RankScaler:
         """Return coded values as a mixture of themselves (weight 0) and their ranks (weight 1), still in [0, 1]."""
         if rank_weight == 0.0:
             return coded
+        if len(coded) <= FEW_SAMPLES:
+            return np.array([self._blended(row, rank_weight) for row in coded.tolist()]).reshape(coded.shape)
         blended = coded.copy()
         for feature, knots in enumerate(self.knots):
             if knots is not None:
                 values = coded[:, feature]
-                blended[:, feature] = (1.0 - rank_weight) * values + rank_weight * np.interp(values, *knots)
+                blended[:, feature] = (1.0 - rank_weight) * values + rank_weight * _shares_at(values, *knots)
         return blended
+
+    def _blended(self, row: list[float], rank_weight: float) -> list[float]:
+        return [
+            value if knots is None else (1.0 - rank_weight) * value + rank_weight * _share_at(value, *knots)
+            for value, knots in zip(row, self._knot_lists, strict=True)
+        ]
+
+    @cached_property
+    def _knot_lists(self) -> list[tuple[list[float], list[float]] | None]:
+        return [None if knots is None else (knots[0].tolist(), knots[1].tolist()) for knots in self.knots]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"knots": self.knots}
 
     def add_to(self, scorer: Any) -> None:
         """Give the tables to a scorer of the backend."""
@@ -54,6 +72,25 @@ class RankScaler:
         offsets = np.concatenate([[0], np.cumsum([len(values) for values, _ in tables])]).astype(np.int64)
         values, shares = (np.concatenate([table[side] for table in tables]) for side in (0, 1))
         scorer.set_ranks(offsets, values, shares)
+
+
+def _shares_at(given: FloatArray, values: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return what `numpy.interp` does, with every step rounded, so that all machines give the same bits."""
+    place = np.clip(np.searchsorted(values, given, side="right") - 1, 0, len(values) - 2)
+    slope = (np.diff(shares) / np.diff(values))[place]
+    found = slope * (np.clip(given, values[0], values[-1]) - values[place]) + shares[place]
+    return np.where(given >= values[-1], shares[-1], found)
+
+
+def _share_at(value: float, values: list[float], shares: list[float]) -> float:
+    """Return what `_shares_at` does, of one value."""
+    place = bisect_right(values, value) - 1
+    if value != value:
+        return value
+    if place < 0 or place == len(values) - 1 or values[place] == value:
+        return shares[max(place, 0)]
+    slope = (shares[place + 1] - shares[place]) / (values[place + 1] - values[place])
+    return slope * (value - values[place]) + shares[place]
 
 
 def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | None:
