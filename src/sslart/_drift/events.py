@@ -8,7 +8,9 @@ from typing import Any
 from sslart._data.saved import MAX_COUNT, require, saved_whole
 from sslart._utils.text import category_text, number_text, printable
 
-NOVELTY, ERROR, CLASSES = KINDS = ("novelty", "error", "classes")
+NOVELTY, ERROR, CLASSES = MEASURES = ("novelty", "error", "classes")
+FEATURES = "features"
+KINDS = (*MEASURES, FEATURES)
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,15 @@ class DriftEvent:
 
     Attributes
     ----------
-    kind : {"novelty", "error", "classes"}
-        What has changed: samples fit the model worse, more of them are predicted wrongly before they are learnt, or the
-        share of a class among the labels is another.
+    kind : {"novelty", "error", "classes", "features"}
+        What has changed: samples fit the model worse, more of them are predicted wrongly before they are learnt, the
+        share of a class among the labels is another, or the values of a feature are where they never were.
     sample : int
         The sample after which the drift was found, counted from 1 since the last `fit`.
     since : int
         The first sample after the change, as far as it can be located.
     before, after : float
-        The mean of the measure on either side of the change.
+        The mean of the measure on either side of the change; for features, of the one that moved most.
     label : int, str, bool or None
         The class whose share has changed; None for other kinds.
     features : tuple of FeatureShift
@@ -63,11 +65,13 @@ class DriftEvent:
     --------
     >>> import numpy as np
     >>> from sslart import FuzzyART
-    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> X[1000:, 0] += 6
-    >>> event, = FuzzyART().partial_fit(X).drift_
-    >>> event.kind, event.since, [feature.name for feature in event.features]
-    ('novelty', 993, ['x0'])
+    >>> X = np.random.default_rng(0).normal(size=(3000, 2))
+    >>> X[1500:, 0] += 6
+    >>> event = FuzzyART().partial_fit(X).drift_[0]
+    >>> event.kind, event.sample, [feature.name for feature in event.features]
+    ('novelty', 1664, ['x0'])
+    >>> print(event.features[0])
+    x0 from -0.0154 to 5.19 (5.1 standard deviations)
     """
 
     kind: str
@@ -89,6 +93,7 @@ class DriftEvent:
             NOVELTY: f"{noun}s fit the model worse: their mean novelty rose {levels}",
             ERROR: f"more {noun}s are predicted wrongly: the share of errors rose {levels}",
             CLASSES: f"the share of class {category_text(self.label)} among the labels {direction} {levels}",
+            FEATURES: "values are where they never were",
         }[self.kind]
         moved = f" Features that moved: {'; '.join(map(str, self.features))}." if self.features else ""
         return f"Since {noun} {self.since} {what}; found at {noun} {self.sample}.{moved}"

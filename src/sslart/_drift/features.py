@@ -144,15 +144,14 @@ class FeatureHistory(CachesValues):
         if not (earlier.any() and after.any()):
             return ()
         (n_before, mean_before, var_before), (n_after, mean_after, var_after) = (
-            self._moments(rows[part].sum(axis=0)) for part in (earlier, after)
+            self.moments(rows[part].sum(axis=0)) for part in (earlier, after)
         )
         difference = mean_after - mean_before
         error = np.sqrt(var_before / np.maximum(n_before, 1) + var_after / np.maximum(n_after, 1))
         both = np.sqrt((var_before + var_after) / 2 + difference**2 / 4)
         deviation = np.where(var_before > 0, np.sqrt(var_before), both)
         shift = np.divide(difference, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-        columns = [*range(len(self.first)), *(column for column, _ in self.categories)]
-        is_date = np.array([isinstance(names[column], DateName) for column in columns])
+        is_date = np.array([isinstance(names[column], DateName) for column in self.columns])
         moved = (n_before > 1) & (n_after > 1) & ~is_date
         moved &= (np.abs(shift) >= MIN_SHIFT) & (np.abs(difference) > MIN_CERTAINTY * error)
         found = np.flatnonzero(moved)
@@ -162,16 +161,32 @@ class FeatureHistory(CachesValues):
             for place in found.tolist()
         )
 
-    def _moments(self, sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    @property
+    def columns(self) -> list[int]:
+        """The column of each number and each category, in the order of what follows from sums."""
+        return [*range(len(self.first)), *(column for column, _ in self.categories)]
+
+    def means(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return number and mean of each column and each category in some rows."""
+        n_columns = len(self.first)
+        counts = rows[:, 2 : 2 + n_columns][:, self.columns]
+        totals = np.concatenate([rows[:, 2 + n_columns :][:, :n_columns], rows[:, 2 + 3 * n_columns :]], axis=1)
+        return counts, totals / np.maximum(counts, 1) + self._origins
+
+    @cached_property
+    def _origins(self) -> FloatArray:
+        return np.nan_to_num(np.pad(self.first, (0, len(self.categories))))
+
+    def moments(self, sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return number, mean and variance of each column and each category."""
-        n_columns, columns = len(self.first), np.array([column for column, _ in self.categories], dtype=np.int64)
+        n_columns = len(self.first)
         counts, totals, squares = (sums[2 + part * n_columns :][:n_columns] for part in range(3))
-        counts = np.concatenate([counts, counts[columns]])
+        counts = counts[self.columns]
         totals, squares = (np.concatenate([part, sums[2 + 3 * n_columns :]]) for part in (totals, squares))
         n = np.maximum(counts, 1)
         variance = np.maximum(0.0, squares / n - (totals / n) ** 2)
         variance[variance < 1e-12 * squares / n] = 0.0  # a rounding
-        return counts, totals / n + np.nan_to_num(np.pad(self.first, (0, len(columns)))), variance
+        return counts, totals / n + self._origins, variance
 
     def _name(self, place: int, names: Sequence[str]) -> str:
         if place < len(self.first):

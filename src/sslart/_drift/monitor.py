@@ -25,7 +25,8 @@ from sslart._drift.blocks import (
     series_of,
 )
 from sslart._drift.buckets import COUNT, END
-from sslart._drift.events import CLASSES, KINDS, NOVELTY, DriftEvent, events_from_state, events_to_state
+from sslart._drift.events import CLASSES, FEATURES, MEASURES, NOVELTY, DriftEvent, events_from_state, events_to_state
+from sslart._drift.feature_drift import EVERY, feature_change
 from sslart._drift.features import FeatureHistory, Values
 from sslart._drift.timeline import Timeline
 from sslart._drift.window import AdaptiveWindow, Cut
@@ -54,7 +55,7 @@ class DriftMonitor:
     n_samples: int = 0
     last_predicted: int = -1  # which PREDICTED_OF samples in succession had the last label
     pending: tuple[Chunk, ...] = ()
-    windows: tuple[AdaptiveWindow, ...] = (AdaptiveWindow(),) * len(KINDS)
+    windows: tuple[AdaptiveWindow, ...] = (AdaptiveWindow(),) * len(MEASURES)
     history: FeatureHistory = field(default_factory=FeatureHistory)
     timeline: Timeline = field(default_factory=Timeline)
     events: tuple[DriftEvent, ...] = ()
@@ -94,7 +95,7 @@ class DriftMonitor:
         series = [rows[rows[:, COUNT] > 0] for rows in series_of(sums)]
         places = [np.searchsorted(rows[:, END], ends[checks - 1], side="right").tolist() for rows in series]
         windows = [window.widened((rows.shape[1] - 2) // 2) for window, rows in zip(windows, series, strict=True)]
-        before = [0] * len(KINDS)
+        before = [0] * len(MEASURES)
         taken = 0
         for number, stop in enumerate(checks.tolist()):
             cuts = []
@@ -102,11 +103,14 @@ class DriftMonitor:
                 place = places[kind][number]
                 if place > before[kind]:
                     windows[kind], cut = windows[kind].adding(rows[before[kind] : place])
-                    cuts += [] if cut is None else [(cut, KINDS[kind])]
+                    cuts += [] if cut is None else [(cut, MEASURES[kind])]
                     before[kind] = place
-            if cuts:
+            due = int(ends[stop - 1]) % EVERY == 0
+            if cuts or due:
                 history, taken = _added(history, own.values, ends, taken, stop), stop
                 events = _with_events(events, cuts, history, context)
+            if due:
+                events = _with_moved(events, history, int(ends[stop - 1]), context)
         history = _added(history, own.values, ends, taken, len(ends))
         timeline = self.timeline.adding(sums)
         return DriftMonitor(self.n_samples, self.last_predicted, rest, tuple(windows), history, timeline, events)
@@ -181,6 +185,25 @@ def _with_events(
     return events
 
 
+def _with_moved(
+    events: tuple[DriftEvent, ...], history: FeatureHistory, end: int, context: Context
+) -> tuple[DriftEvent, ...]:
+    """Return the events after features have been looked at."""
+    change = feature_change(history, end, context.column_names)
+    if change is None or change <= _last_of(FEATURES, events):
+        return events
+    moved = history.shifts(0, change, context.column_names())
+    if not moved:
+        return events
+    event = DriftEvent(FEATURES, end, change + 1, moved[0].before, moved[0].after, None, moved)
+    return (*events, event)[-MAX_EVENTS:]
+
+
+def _last_of(kind: str, events: Sequence[DriftEvent]) -> int:
+    """Return the sample at which the last event of a kind was found; 0: there was none."""
+    return max((event.sample for event in events if event.kind == kind), default=0)
+
+
 def _event(
     cut: Cut, kind: str, history: FeatureHistory, context: Context, events: Sequence[DriftEvent]
 ) -> DriftEvent | None:
@@ -188,10 +211,9 @@ def _event(
 
     Novelty and errors that fall are what learning is for. A change before the last event of that kind is the same one.
     """
-    last = max((event.sample for event in events if event.kind == kind), default=0)
     total = 2 if kind == NOVELTY else 1 + cut.series  # of novelty the squares of the roots are reported
     before, after = (part.item(total) / part.item(0) for part in (cut.before, cut.after))
-    if cut.change < last or (kind != CLASSES and after <= before):
+    if cut.change < _last_of(kind, events) or (kind != CLASSES and after <= before):
         return None
     label = None
     if kind == CLASSES and cut.series < MAX_CLASSES - 1:

@@ -47,13 +47,33 @@ def test_a_stream_that_does_not_change_has_no_drift(model: Any, seed: int) -> No
 def test_a_feature_that_moves_to_where_nothing_was_is_named(model: Any) -> None:
     X, y = clusters(0)
     X[HALF:, 2] += 1.0
-    (event,) = learnt(model, X, y if isinstance(model, FuzzyARTMAP) else some(y, 0.02)).drift_
+    event, *others = learnt(model, X, y if isinstance(model, FuzzyARTMAP) else some(y, 0.02)).drift_
     assert event.kind == "novelty"
+    assert {other.kind for other in others} <= {"features"}
     assert HALF - 32 < event.since <= HALF + 32
     assert event.since < event.sample <= HALF + 256
     assert event.before < event.after
     assert event.features[0].name == "x2"
     assert event.features[0].after - event.features[0].before == pytest.approx(1.0, abs=0.2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_feature_that_moves_a_little_is_named_though_no_sample_is_novel(seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(N, 6))
+    assert FuzzyART().partial_fit(X).drift_ == []
+    X[HALF:, 4] += 2
+    (event,) = FuzzyART().partial_fit(X).drift_
+    assert event.kind == "features"
+    assert abs(event.since - HALF) <= 64
+    assert [feature.name for feature in event.features] == ["x4"]
+    assert (event.before, event.after) == (pytest.approx(0, abs=0.3), pytest.approx(2, abs=0.3))
+    assert "values are where they never were" in str(event)
+
+
+def test_values_that_come_again_and_again_are_no_drift() -> None:
+    X = np.random.default_rng(0).normal(size=(2 * N, 3))
+    X[:, 0] += 5 * np.sin(np.arange(2 * N) / 50)
+    assert FuzzyART().partial_fit(X).drift_ == []
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS)
@@ -160,7 +180,7 @@ def test_categories_that_become_frequent_are_named_with_their_shares() -> None:
     random = np.random.default_rng(0)
     frame["colour"] = random.choice(["red", "blue"], size=N)
     frame.loc[HALF:, "colour"] = random.choice(["red", "green"], size=HALF, p=[0.1, 0.9])
-    (event,) = FuzzyART().partial_fit(frame).drift_
+    event = FuzzyART().partial_fit(frame).drift_[0]
     moved = {feature.name: feature for feature in event.features}
     assert next(iter(moved)) == "colour=green"
     assert moved["colour=green"].before == 0

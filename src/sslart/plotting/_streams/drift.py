@@ -10,12 +10,12 @@ import numpy as np
 
 from sslart._drift.blocks import FIRST_CLASS, N_LABELLED, N_PREDICTED, NOVEL, WRONG
 from sslart._drift.buckets import COUNT, END
-from sslart._drift.events import CLASSES, ERROR, NOVELTY, DriftEvent
+from sslart._drift.events import CLASSES, ERROR, FEATURES, NOVELTY, DriftEvent
 from sslart._drift.monitor import DriftMonitor
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
-from sslart._utils.text import category_text, list_text, plural
+from sslart._utils.text import category_text, list_text, number_text, plural
 from sslart.plotting import _style as draw
 from sslart.plotting._base import Display, at_least_one
 
@@ -33,8 +33,8 @@ MIN_NAMED = 0.06
 class DriftDisplay(Display):
     """How novel samples were, how many were predicted wrongly, and of which classes they were, over a stream.
 
-    Drifts are numbered lines where the change is located. The legend has the features that moved. Made by
-    `from_estimator`.
+    Drifts are numbered lines where the change is located, those of features among the novelty. The legend has the
+    features that moved. Made by `from_estimator`.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ class DriftDisplay(Display):
     >>> import numpy as np
     >>> from sslart import FuzzyART
     >>> from sslart.plotting import DriftDisplay
-    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> X[1000:, 0] += 6
+    >>> X = np.random.default_rng(0).normal(size=(3000, 2))
+    >>> X[1500:, 0] += 6
     >>> display = DriftDisplay.from_estimator(FuzzyART().partial_fit(X))
     >>> display.events[0].features[0].name
     'x0'
@@ -165,7 +165,7 @@ class DriftDisplay(Display):
         handles = []
         n_before = len(self.events) - self.max_events
         for number, event in enumerate(self.events, 1):
-            base = base_of[event.kind]
+            base = base_of.get(event.kind, base_of[NOVELTY])
             axis.plot([event.since] * 2, [base, base + HEIGHT], color=draw.DARK, linestyle="--", linewidth=1.0)
             if number > n_before:
                 look = {"fontsize": 8, "ha": "center", "va": "bottom", "clip_on": False}
@@ -177,6 +177,8 @@ class DriftDisplay(Display):
 
 
 def _levels(event: DriftEvent) -> str:
+    if event.kind == FEATURES:
+        return f"{number_text(event.before, 3)} to {number_text(event.after, 3)}"
     levels = f"{100 * event.before:.0f} to {100 * event.after:.0f} %"
     return levels if event.label is None else f"{category_text(event.label)} {levels}"
 
