@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.saved import MAX_COUNT, require, saved_array
+from sslart._data.saved import require, saved_array
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
@@ -76,14 +76,13 @@ class Buckets(CachesValues):
         return list(self.levels)
 
     @classmethod
-    def from_state(cls, state: Any, n_columns: int, low: float = 0.0) -> Buckets:
-        """Return the histogram of a saved state, after checking that it can be one; `low`: the lowest sum."""
+    def from_state(cls, state: Any, n_columns: int, last: int) -> Buckets:
+        """Return the histogram of a saved state, after checking that it can be one; `last`: of all samples."""
         require(isinstance(state, list) and len(state) <= MAX_LEVELS, "the windows")
         levels = [saved_array({"rows": rows}, "rows", np.float64, None, n_columns) for rows in state]
         require(all(len(rows) <= N_OF_LEVEL and np.isfinite(rows).all() for rows in levels), "the windows")
         buckets = cls(tuple(levels))
         rows = buckets.rows
         known = rows[:, : COUNT + 1]
-        require(((known >= 0) & (known <= MAX_COUNT)).all() and (np.diff(known[:, END]) > 0).all(), "the windows")
-        require((rows >= low).all(), "the windows")
+        require(((known > 0) & (known <= last)).all() and (np.diff(known[:, END]) > 0).all(), "the windows")
         return buckets

@@ -203,8 +203,8 @@ class FeatureHistory(CachesValues):
         }
 
     @classmethod
-    def from_state(cls, state: Any, n_columns: int) -> FeatureHistory:
-        """Return the history of a saved state, after checking that it can be one."""
+    def from_state(cls, state: Any, n_columns: int, last: int) -> FeatureHistory:
+        """Return the history of a saved state, after checking that it can be one; `last`: of all samples."""
         first = saved_array(state, "first", np.float64, None)
         require(len(first) <= n_columns and not np.isinf(first).any(), "the features")
         categories = tuple((column, value) for column, value in state["categories"])
@@ -212,5 +212,10 @@ class FeatureHistory(CachesValues):
             require(type(column) is int and 0 <= column < n_columns, "the features")
             require(isinstance(value, str | bool | int | float), "the features")
         require(len(set(categories)) == len(categories), "the features")
-        buckets = Buckets.from_state(state["rows"], 2 + 3 * len(first) + len(categories), low=-np.inf)
+        buckets = Buckets.from_state(state["rows"], 2 + 3 * len(first) + len(categories), last)
+        counts, sums, squares = (buckets.rows[:, 2 + part * len(first) :][:, : len(first)] for part in range(3))
+        shares = np.concatenate([counts, buckets.rows[:, 2 + 3 * len(first) :]], axis=1)
+        require(((shares >= 0) & (shares <= buckets.rows[:, [COUNT]])).all(), "the features")
+        require((np.abs(sums) <= counts * MAX_VALUE).all(), "the features")
+        require(((squares >= 0) & (squares <= counts * MAX_VALUE**2)).all(), "the features")
         return cls(first, categories, buckets)

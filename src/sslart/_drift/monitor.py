@@ -138,29 +138,34 @@ class DriftMonitor:
         n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
         last_predicted = saved_whole(state, "last_predicted", -1, MAX_COUNT)
         n_classes = saved_whole(state, "n_classes", 0, MAX_CLASSES)
-        history = FeatureHistory.from_state(state["features"], n_columns)
+        history = FeatureHistory.from_state(state["features"], n_columns, n_samples)
         own, n = state["pending"], n_samples - n_complete(n_samples)
         learnt = Learnt(
             saved_array(own, "novelty", np.float64, n, low=0, high=1),
             saved_array(own, "codes", np.int64, n, low=UNLABELLED),
             saved_array(own, "wrong", np.float64, n),
         )
+        require((np.isnan(learnt.wrong) | ((learnt.wrong >= 0) & (learnt.wrong <= 1))).all(), "the errors")
         numbers, places = (
             saved_array(own, "numbers", np.float64, n, None),
             saved_array(own, "places", np.int64, n, None),
         )
-        require(places.max(initial=-1) < len(history.categories), "the features")
+        require(places.max(initial=-1) < len(history.categories) and not np.isinf(numbers).any(), "the features")
         require(numbers.shape[1] <= len(history.first) and places.shape[1] in (0, numbers.shape[1]), "the features")
         n_series = (1, 1, n_classes)
-        windows = [AdaptiveWindow.from_state(*pair) for pair in zip(state["windows"], n_series, strict=True)]
+        windows = [
+            AdaptiveWindow.from_state(one, n, n_samples) for one, n in zip(state["windows"], n_series, strict=True)
+        ]
         n_sums = FIRST_CLASS + n_classes if n_samples >= BLOCK else 1
+        timeline = Timeline.from_state(state["timeline"], n_sums)
+        require(timeline.n_blocks * BLOCK == n_complete(n_samples), "the timeline")
         return cls(
             n_samples,
             last_predicted,
             (Chunk(learnt, Values(numbers, places)),) if n else (),
             tuple(windows),
             history,
-            Timeline.from_state(state["timeline"], n_sums),
+            timeline,
             events_from_state(state["events"]),
         )
 
@@ -216,7 +221,7 @@ def _event(
     if cut.change < _last_of(kind, events) or (kind != CLASSES and after <= before):
         return None
     label = None
-    if kind == CLASSES and cut.series < MAX_CLASSES - 1:
+    if kind == CLASSES and cut.series < min(len(context.classes), MAX_CLASSES - 1):
         label = context.classes[cut.series]
     features = history.shifts(cut.start, cut.change, context.column_names())
     return DriftEvent(kind, cut.end, cut.change + 1, before, after, label, features)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.saved import MAX_COUNT, require, saved_whole
+from sslart._data.saved import require, saved_whole
 from sslart._drift.buckets import COUNT, END, Buckets
 from sslart._utils.arrays import FloatArray
 
@@ -98,8 +98,9 @@ class AdaptiveWindow:
         return {"rows": self.buckets.to_state(), "start": self.start}
 
     @classmethod
-    def from_state(cls, state: Any, n_series: int) -> AdaptiveWindow:
-        """Return the window of a saved state, after checking that it can be one."""
-        buckets = Buckets.from_state(state["rows"], 2 + 2 * n_series)
-        require((buckets.rows[:, COUNT] > 0).all() if len(buckets.rows) else True, "the windows")
-        return cls(buckets, saved_whole(state, "start", 0, MAX_COUNT))
+    def from_state(cls, state: Any, n_series: int, last: int) -> AdaptiveWindow:
+        """Return the window of a saved state, after checking that it can be one; `last`: of all samples."""
+        buckets = Buckets.from_state(state["rows"], 2 + 2 * n_series, last)
+        sums = buckets.rows[:, COUNT + 1 :]
+        require(((sums >= 0) & (sums <= buckets.rows[:, [COUNT]])).all(), "the windows")
+        return cls(buckets, saved_whole(state, "start", 0, last))
