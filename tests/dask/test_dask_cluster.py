@@ -15,7 +15,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask_tables import N, arrays, blobs, frames, saved
+from dask_tables import EVIDENCE, N, arrays, blobs, frames, saved
 from distributed import Client, LocalCluster
 
 import dask
@@ -61,7 +61,7 @@ def test_workers_keep_nothing_after_a_fit(client: Client) -> None:
 
 def test_the_model_goes_to_the_cluster_once(client: Client) -> None:
     X, few, y = arrays()
-    model = AutoSSLART(random_state=0).fit(X, few)
+    model = SSLART(**EVIDENCE).fit(X, few)
     lazy = [model.predict(X), model.predict_proba(X)]
     classes, proba = dask.compute(*lazy)
     assert np.array_equal(classes, model.predict(blobs()[0]))

@@ -12,8 +12,9 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask_tables import N, arrays, blobs, frames, saved
+from dask_tables import EVIDENCE, N, arrays, blobs, frames, saved
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 
 import dask
 import sslart
@@ -26,7 +27,7 @@ MODELS = [
     FuzzyARTMAP(random_state=0),
     SSLART(random_state=0),
     SSLART(mapping="one-to-one", random_state=0),
-    AutoSSLART(random_state=0),
+    SSLART(**EVIDENCE),
     WESSLART(2, random_state=0),
 ]
 SYNCHRONOUS = {"scheduler": "synchronous"}
@@ -107,7 +108,7 @@ def test_partitions_may_be_empty_or_without_labels_and_have_classes_and_categori
         labels.append(pd.Series(names[:rows], dtype=object))
     X = dd.from_delayed([dask.delayed(one) for one in pieces], meta=pieces[0][:0], verify_meta=False)
     y = dd.from_delayed([dask.delayed(one) for one in labels], meta=labels[0][:0])
-    model = AutoSSLART(random_state=0).fit(X, y)
+    model = SSLART(**EVIDENCE).fit(X, y)
     assert model.classes_.tolist() == ["class 0", "class 3"]
     assert model.coded_feature_names_ == ["size", "constant here", "colour=blue", "colour=green", "colour=red"]
     assert model.support_.sum() == 3 * n
@@ -141,7 +142,7 @@ def test_a_table_with_labels_of_plus_and_minus_one_has_two_classes() -> None:
 
 def test_of_many_labels_a_fair_sample_is_gathered() -> None:
     X, _, y = arrays()
-    model = AutoSSLART(max_labels=50, random_state=0).fit(X, y)
+    model = SSLART(max_labels=50, **EVIDENCE).fit(X, y)
     kept = view_of(model).members[0].mapping.kept_labels
     assert kept is not None
     assert len(kept[1]) == 50
@@ -154,13 +155,13 @@ def test_weights_and_groups_come_beside_the_labels() -> None:
     groups = da.from_array(np.arange(N) // 20, chunks=60)
     model = SSLART(random_state=0).fit(X, few, sample_weight=twice)
     assert model.support_.sum() == 2 * N
-    summary = AutoSSLART(random_state=0).fit(X, few, groups=groups).summary()
+    summary = SSLART(**EVIDENCE).fit(X, few, groups=groups).summary()
     assert summary.together is not None
 
 
 def test_a_fitted_model_learns_further_tables_by_merging() -> None:
     X, few, y = arrays()
-    model = AutoSSLART(random_state=0).partial_fit(X[:120], few[:120])
+    model = SSLART(**EVIDENCE).partial_fit(X[:120], few[:120])
     model.partial_fit(X[120:180], few[120:180]).partial_fit(X[180:])
     assert model.support_.sum() == N
     assert sum(one.n_labels for one in model.summary().classes) == 45
@@ -221,3 +222,9 @@ def test_without_dask_the_error_names_the_cure(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(ImportError, match=r'pip install "dask>='):
         importlib.import_module("sslart.dask")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [FuzzyART(), FuzzyARTMAP(), SSLART(), AutoSSLART(), WESSLART(2)], ids=repr)
+def test_passes_the_checks_of_scikit_learn(model: Any) -> None:
+    check_estimator(model)

@@ -10,12 +10,12 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pytest
-from dask_tables import N, arrays, blobs, frames, saved
+from dask_tables import EVIDENCE, N, arrays, blobs, frames, saved
 from sklearn.exceptions import NotFittedError
 
 import dask
 import sslart
-from sslart.dask import SSLART, WESSLART, AutoSSLART, FuzzyART
+from sslart.dask import SSLART, WESSLART, FuzzyART
 from sslart.explain import Explanation
 from sslart.merging import merge
 
@@ -41,13 +41,13 @@ def in_this_process() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def model() -> Any:
     with dask.config.set(scheduler="synchronous"):
-        return AutoSSLART(random_state=0).fit(*arrays()[:2])
+        return SSLART(**EVIDENCE).fit(*arrays()[:2])
 
 
 @pytest.fixture(scope="module")
 def of_frames() -> Any:
     with dask.config.set(scheduler="synchronous"):
-        return AutoSSLART(random_state=0).fit(*frames()[:2])
+        return SSLART(**EVIDENCE).fit(*frames()[:2])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -153,12 +153,12 @@ def test_scores_are_those_of_the_ordinary_model(model: Any) -> None:
 
 def test_the_ordinary_model_saves_explains_and_exports(model: Any, tmp_path: Any) -> None:
     local = model.to_local()
-    assert type(local) is sslart.AutoSSLART
+    assert type(local) is sslart.SSLART
     sslart.save(local, tmp_path / "model.sslart")
     again = sslart.load(tmp_path / "model.sslart")
     X = blobs()[0]
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert "AutoSSLART" in str(local.summary())
+    assert "SSLART" in str(local.summary())
     assert len(sslart.to_onnx(local).SerializeToString()) > 1000
     assert merge([local, local]).support_.sum() == 2 * N
 
