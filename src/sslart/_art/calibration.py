@@ -240,7 +240,8 @@ class NoveltyCalibration:
 
     def up_to_date(self, networks: Sequence[Network]) -> FitRecords:
         """Return the fits that count, as they are with the networks as they are now."""
-        used = self.records.rows(self.records.blocks < self.block)
+        earlier = self.earlier.get()
+        used = earlier.rows(earlier.blocks < self.block)  # the last calls are of the present block, which does not count
         present = [network.extents(np.maximum(used.boxes[:, one], 0)) for one, network in enumerate(networks)]
         extents = np.where(used.boxes == DROPPED, used.extents, np.stack(present, axis=1))
         grown = [
