@@ -11,8 +11,10 @@ from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
+from sslart._data.samples import Table
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
+from sslart._utils.random_keys import KeyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,21 @@ class MemberParts:
 
 
 @dataclass(frozen=True, eq=False)
+class MeasuredSamples:
+    """The samples whose fits a calibration of novelty has.
+
+    Attributes
+    ----------
+    keys : array of uint64
+        Ascending.
+    table : Table
+    """
+
+    keys: KeyArray
+    table: Table
+
+
+@dataclass(frozen=True, eq=False)
 class ModelParts:
     """A fitted model without its parameters. It pickles.
 
@@ -71,6 +88,8 @@ class ModelParts:
         Of all members together.
     record : VotingRecord or None
         Of an ensemble.
+    measured : MeasuredSamples or None
+        Of a part of a table, until all parts are one: then the boxes of other parts can fit these samples too.
     """
 
     columns: Attributes[str, Any]
@@ -78,6 +97,7 @@ class ModelParts:
     class_table: ClassTable
     calibration: NoveltyCalibration | None
     record: VotingRecord | None = None
+    measured: MeasuredSamples | None = None
 
     @property
     def n_features(self) -> int:

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable
 
 from sslart._utils.params import check_number
-from sslart.merging._parameters import Model, check_columns, check_models, new_model, params_of
+from sslart.merging._parameters import Model, check_columns, check_models, new_model
 from sslart.merging._parts import finished, joined_parts
 
 
@@ -71,5 +71,5 @@ def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
     model = new_model(fitted)
     if bound is None:
         bound = min(model.vigilance, *(member.network.nodes.vigilance for one in parts for member in one.members))
-    model.__sslart_take__(finished(joined_parts(parts, bound, params_of(model).get("max_nodes"))))
+    model.__sslart_take__(finished(joined_parts(parts, bound, model.max_nodes, model.choice, model.learning_rate)))
     return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,53 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
+class Apart:
+    """The boxes of several networks in a joined encoder, before any are joined.
+
+    Attributes
+    ----------
+    weights : array of shape (n_boxes, 2 * n_features)
+    source : array of int
+        Which network each box is from.
+    into : array of int
+        The box of the joined network that holds each box.
+    """
+
+    weights: FloatArray
+    source: IntArray
+    into: IntArray
+
+    @cached_property
+    def _parts(self) -> list[IntArray]:
+        """The boxes that each joined box holds."""
+        order = np.argsort(self.into, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self.into[order])) + 1)
+
+    def distance(self, sample: FloatArray, joined: int, source: int, *, is_whole: bool) -> float:
+        """Return how far a coded sample lies from what others have made of a joined box; infinite: nothing.
+
+        Parameters
+        ----------
+        sample : array of length n_features
+        joined : int
+        source : int
+            The network that has learnt the sample: those of its boxes that hold it have no part.
+        is_whole : bool
+            Whether the network has no part at all.
+        """
+        parts = self._parts[joined]
+        lower, rest = np.hsplit(self.weights[parts], 2)
+        known = ~np.isnan(sample)
+        holds = ((sample >= lower) & (sample + rest <= 1.0))[:, known].all(axis=1)
+        left = (self.source[parts] != source) | ~(holds | is_whole)
+        if not left.any():
+            return np.inf
+        lower, rest = lower[left].min(axis=0), rest[left].min(axis=0)
+        beyond = np.maximum(0.0, np.maximum(lower - sample, sample + rest - 1.0))
+        return float(beyond[known & (lower + rest <= 1.0)].sum())
+
+
+@dataclass(frozen=True, eq=False)
 class Limits:
     """What joined boxes obey: the vigilance of their unions, how many there may be, and one class each or several."""
 
@@ -51,8 +99,8 @@ class Limits:
 
 def joined_networks(
     networks: Sequence[Network], codes: Sequence[IntArray], n_classes: int, encoder: Encoder, limits: Limits
-) -> tuple[Network, list[Source]]:
-    """Return one network with the boxes of several, and where each box has gone.
+) -> tuple[Network, list[Source], Apart]:
+    """Return one network with the boxes of several, where each box has gone, and the boxes as they were.
 
     Every box of the result holds the boxes that were joined into it, and supports and counts add. Boxes are joined in
     an order that depends on nothing but the boxes: larger supports first.
@@ -78,18 +126,18 @@ def joined_networks(
     order = canonical_order(support, weights, counts, met)
     together = {"weights": weights[order], "support": support[order], "met": met[order].view(np.uint8)}
     nodes = Nodes.from_state({**together, "counts": counts[order], **_numbers([one.nodes for one in networks])})
-    into = _join(nodes, limits)
     joined = Network(encoder)
     joined.nodes = nodes
-    new = np.empty(len(order), dtype=np.int64)
-    new[order] = into
+    into = _join(nodes, limits)
+    places = np.argsort(order)
     extents = np.maximum(0.0, upper - lower).sum(axis=1)
     ends = np.cumsum([one.nodes.n_nodes for one in networks])[:-1]
     sources = [
-        Source(one, own, own_extents, stretch_of(one.encoder, encoder))
-        for one, own, own_extents in zip(networks, np.split(new, ends), np.split(extents, ends), strict=True)
+        Source(one, into[own], own_extents, stretch_of(one.encoder, encoder))
+        for one, own, own_extents in zip(networks, np.split(places, ends), np.split(extents, ends), strict=True)
     ]
-    return joined, sources
+    source = np.repeat(np.arange(len(networks)), [one.nodes.n_nodes for one in networks])
+    return joined, sources, Apart(weights[order], source[order], into)
 
 
 def _recoded(nodes: Nodes, codes: IntArray, n_classes: int) -> CountArray:
@@ -140,8 +188,8 @@ def _join(nodes: Nodes, limits: Limits) -> IntArray:
         joined = join_boxes(weights, keys, vigilance=limits.vigilance, max_boxes=limits.max_nodes)
         if len(joined.weights) > limits.max_nodes:
             raise ValueError(
-                f"max_nodes={limits.max_nodes} is too low for the models together: with one-to-one mapping a box serves "
-                f"one class, and they have {nodes.n_classes}. Fit models with a higher max_nodes, or with None."
+                f"max_nodes={limits.max_nodes} is too low for the models together: with one-to-one mapping a box "
+                f"serves one class, and they have {nodes.n_classes}. Fit models with a higher max_nodes, or with None."
             )
     nodes.join(joined)
     nodes.n_nodes_stage1 = n_stage1 if nodes.n_learnt is not None else min(n_stage1, nodes.n_nodes)

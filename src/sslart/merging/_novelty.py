@@ -4,55 +4,147 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
 from sslart._art.calibration import FitRecords, NoveltyCalibration
 from sslart._art.network import Network
 from sslart._art.reduction.renaming import DROPPED
+from sslart._art.row_keys import row_keys
+from sslart._data.encoder import Encoder
+from sslart._data.joining.tables import joined_tables
+from sslart._data.samples import Table
+from sslart._mapping.parts import MeasuredSamples
 from sslart._utils.arrays import IntArray
 from sslart._utils.deferred import Deferred
-from sslart.merging._networks import Source
+from sslart._utils.random_keys import KeyArray
+from sslart.merging._networks import Apart, Source
 
-FEWEST, MOST = 100, 2000  # fits that are kept of all models together
+FEWEST, MOST = 100, 1000  # fits that are kept of all models together
+CLOSEST = 4  # joined boxes that a sample is compared with
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The fits of one model, and where the boxes of each of its members have gone."""
+    """The fits of one model, and where the boxes of each of its members have gone.
+
+    Attributes
+    ----------
+    calibration : NoveltyCalibration
+    sources : sequence of Source
+    place : int
+        The place of the model among all: that of its boxes in `Apart.source`.
+    measured : MeasuredSamples or None
+        The samples of these fits, where they are at hand.
+    """
 
     calibration: NoveltyCalibration
     sources: Sequence[Source]
+    place: int = 0
+    measured: MeasuredSamples | None = None
 
 
-def joined_calibration(models: Sequence[Fitted], members: Sequence[Network]) -> NoveltyCalibration | None:
-    """Return the calibration of joined networks; None where no model has one.
+class Together(NamedTuple):
+    """What the boxes of all models have become.
 
-    Each model has a part in proportion to the samples that it has learnt. A fit is that of the box in which it was
-    measured, with all by which that box has grown since: the boxes of other models, which may fit better, have no part
-    in it, so that rather too few new samples are novel than too many.
+    Attributes
+    ----------
+    networks : sequence of Network
+        With the joined boxes, by member.
+    aparts : sequence of Apart
+        The boxes before.
+    choice, learning_rate : float
+        α and β.
+    """
+
+    networks: Sequence[Network]
+    aparts: Sequence[Apart]
+    choice: float
+    learning_rate: float
+
+
+def joined_calibration(
+    models: Sequence[Fitted], together: Together
+) -> tuple[NoveltyCalibration | None, MeasuredSamples | None]:
+    """Return the calibration of joined networks, None where no model has one, and its samples that are at hand.
+
+    Each model has a part in proportion to the samples that it has learnt. A sample that is at hand is compared with the
+    boxes of the other models too. For others a fit is that of the box in which it was measured, with all by which that
+    box has grown since: boxes of other models, which may fit better, have no part in it, so that rather too few new
+    samples are novel than too many.
 
     Parameters
     ----------
     models : sequence of Fitted
         Of those that have a calibration.
-    members : sequence of Network
-        The joined networks.
+    together : Together
     """
     if not models:
-        return None
+        return None, None
     n_learnt = [one.calibration.n_learnt for one in models]
-    fits = [_re_expressed(one, members) for one in models]
+    fits = [_re_expressed(one, together.networks) for one in models]
+    distinct, times = np.unique(np.concatenate([one.keys for one in fits]), return_counts=True)
+    alone = distinct[times == 1]  # a copy in another model would fit perfectly
+    fits = [_with_others(one, own, alone, together) for one, own in zip(models, fits, strict=True)]
     numbers = numbers_taken([len(one) for one in fits], n_learnt)
     taken = [one.rows(np.argsort(one.keys, kind="stable")[:n]) for one, n in zip(fits, numbers.tolist(), strict=True)]
-    together = FitRecords(
-        *(np.concatenate([getattr(one, field.name) for one in taken]) for field in fields(FitRecords))
-    )
-    order = np.lexsort((*together.boxes.T, together.familiarity, together.keys))
-    together = together.rows(order)
-    first = np.append(True, np.diff(together.keys) != 0) if len(order) else np.empty(0, dtype=bool)
-    records = together.rows(first)
-    return NoveltyCalibration.of_records(Deferred(lambda: records), sum(n_learnt))
+    every = FitRecords(*(np.concatenate([getattr(one, field.name) for one in taken]) for field in fields(FitRecords)))
+    every = every.rows(np.lexsort((*every.boxes.T, every.familiarity, every.keys)))
+    records = every.rows(np.unique(every.keys, return_index=True)[1])
+    calibration = NoveltyCalibration.of_records(Deferred(lambda: records), sum(n_learnt))
+    return calibration, _joined_samples([one.measured for one in models], records.keys)
+
+
+def _with_others(one: Fitted, fits: FitRecords, alone: KeyArray, together: Together) -> FitRecords:
+    """Return the fits of a model as they are with the boxes of all, for the samples that are at hand.
+
+    A sample fits the joined boxes as far as others have made them: without the boxes of its model that hold it. Where
+    none of those that lie closest has a higher choice than the box in which it was measured, that one stays.
+    """
+    if one.measured is None:
+        return fits
+    is_known = np.isin(fits.keys, one.measured.keys) & np.isin(fits.keys, alone)
+    rows = np.flatnonzero(is_known & (fits.boxes != DROPPED).all(axis=1))
+    table = one.measured.table[np.searchsorted(one.measured.keys, fits.keys[rows])]
+    found = FitRecords(*(getattr(fits, field.name).copy() for field in fields(FitRecords)))
+    n_members = len(together.networks)
+    familiarity = np.zeros(len(rows))
+    for member, (network, apart) in enumerate(zip(together.networks, together.aparts, strict=True)):
+        coded, n_features = network.encode(table), network.nodes.n_features
+        closest = network.rank_coded(coded, together.choice, depth=CLOSEST)[0]
+        own = fits.boxes[rows, member]
+        away = n_features * (1.0 - fits.familiarity[rows]) - fits.extents[rows].mean(axis=1)
+        for row, (sample, boxes) in enumerate(zip(coded, closest, strict=True)):
+            boxes = np.append(own[row], boxes[(boxes >= 0) & (boxes != own[row])])
+            gaps = np.array(
+                [apart.distance(sample, box, one.place, is_whole=together.learning_rate < 1) for box in boxes.tolist()]
+            )
+            gaps[0] = min(gaps[0], away[row])
+            sizes = network.extents(boxes)
+            best = int(np.argmax((n_features - sizes - gaps) / (together.choice + n_features - sizes)))
+            found.boxes[rows[row], member], found.extents[rows[row], member] = boxes[best], sizes[best]
+            familiarity[row] += (1.0 - (sizes[best] + gaps[best]) / n_features) / n_members
+    found.familiarity[rows] = np.clip(familiarity, 0.0, 1.0)
+    return found
+
+
+def measured_samples(calibration: NoveltyCalibration | None, table: Table, encoder: Encoder) -> MeasuredSamples | None:
+    """Return the samples of a table that a calibration has fits of."""
+    if calibration is None:
+        return None
+    keys, first = np.unique(row_keys(encoder.varying(table)), return_index=True)
+    return _joined_samples([MeasuredSamples(keys, table[first])], calibration.records.keys)
+
+
+def _joined_samples(parts: Sequence[MeasuredSamples | None], wanted: KeyArray) -> MeasuredSamples | None:
+    """Return those samples of several parts whose keys are wanted, each once."""
+    known = [one for one in parts if one is not None]
+    if not known:
+        return None
+    keys, first = np.unique(np.concatenate([one.keys for one in known]), return_index=True)
+    kept = np.isin(keys, wanted)
+    return MeasuredSamples(keys[kept], joined_tables([one.table for one in known])[first[kept]])
 
 
 def numbers_taken(found: Sequence[int], n_learnt: Sequence[int]) -> IntArray:

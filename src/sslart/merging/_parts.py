@@ -18,11 +18,13 @@ from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.evidence.mapping import EvidenceMapping
 from sslart._mapping.parts import MemberParts, ModelParts
 from sslart._utils.arrays import IntArray
-from sslart.merging._networks import Limits, Source, joined_networks
-from sslart.merging._novelty import Fitted, joined_calibration
+from sslart.merging._networks import Apart, Limits, Source, joined_networks
+from sslart.merging._novelty import Fitted, Together, joined_calibration
 
 
-def joined_parts(models: Sequence[ModelParts], vigilance: float, max_nodes: int | None) -> ModelParts:
+def joined_parts(
+    models: Sequence[ModelParts], vigilance: float, max_nodes: int | None, choice: float, learning_rate: float
+) -> ModelParts:
     """Return the parts of one model that has learnt what several have, the same in every order of them.
 
     Evidence has the labels of all, and settings that are not chosen yet: see `finished`.
@@ -35,25 +37,31 @@ def joined_parts(models: Sequence[ModelParts], vigilance: float, max_nodes: int 
         Boxes are joined whose union obeys it.
     max_nodes : int or None
         How many boxes each network may have.
+    choice, learning_rate : float
+        α and β.
     """
     plan = joined_plan([one.plan for one in models], models[0].column_names())
     class_table = ClassTable.joined([one.class_table for one in models])
     models = sorted(models, key=lambda one: _digest(one.state()))
-    joined, sources = [], []
+    joined, sources, aparts = [], [], []
     for members in zip(*(one.members for one in models), strict=True):
-        member, own_sources = _joined_member(members, models[0].column_names(), class_table, vigilance, max_nodes)
+        limits = Limits(vigilance, max_nodes, members[0].mapping.one_to_one)
+        member, own, apart = _joined_member(members, models[0].column_names(), class_table, limits, choice)
         joined.append(member)
-        sources.append(own_sources)
+        sources.append(own)
+        aparts.append(apart)
     columns = {name: value for name, value in models[0].columns.items() if name != ATTRIBUTE}
     if plan != NO_PLAN:
         columns[ATTRIBUTE] = plan
     fitted = [
-        Fitted(one.calibration, [own[place] for own in sources])
+        Fitted(one.calibration, [own[place] for own in sources], place, one.measured)
         for place, one in enumerate(models)
         if one.calibration is not None
     ]
-    calibration = joined_calibration(fitted, [member.network for member in joined])
-    return ModelParts(columns, tuple(joined), class_table, calibration, _joined_record(models, class_table))
+    together = Together([member.network for member in joined], aparts, choice, learning_rate)
+    calibration, measured = joined_calibration(fitted, together)
+    record = _joined_record(models, class_table)
+    return ModelParts(columns, tuple(joined), class_table, calibration, record, measured)
 
 
 def finished(parts: ModelParts) -> ModelParts:
@@ -64,34 +72,33 @@ def finished(parts: ModelParts) -> ModelParts:
         if isinstance(mapping, EvidenceMapping):
             mapping = mapping.anew(one.network, one.class_table, mapping.reservoir, mapping.settings.seed)
         members.append(replace(one, mapping=mapping))
-    return replace(parts, members=tuple(members))
+    return replace(parts, members=tuple(members), measured=None)
 
 
 def _joined_member(
     members: Sequence[MemberParts],
     names: Sequence[str],
     class_table: ClassTable,
-    vigilance: float,
-    max_nodes: int | None,
-) -> tuple[MemberParts, list[Source]]:
+    limits: Limits,
+    choice: float,
+) -> tuple[MemberParts, list[Source], Apart]:
     networks = [one.network for one in members]
     n_samples = [float(one.nodes.support[: one.nodes.n_nodes].sum()) for one in networks]
     encoder = joined_encoder([one.encoder for one in networks], n_samples, names)
     codes = [one.class_table.codes_in(class_table) for one in members]
-    limits = Limits(vigilance, max_nodes, members[0].mapping.one_to_one)
-    network, sources = joined_networks(networks, codes, len(class_table.seen), encoder, limits)
+    network, sources, apart = joined_networks(networks, codes, len(class_table.seen), encoder, limits)
     fitted = [
         Fitted(one.calibration, [source])
         for one, source in zip(members, sources, strict=True)
         if one.calibration is not None
     ]
-    calibration = joined_calibration(fitted, [network])
+    calibration, _ = joined_calibration(fitted, Together([network], [apart], choice, 1.0))
     mapping = _joined_mapping([one.mapping for one in members], codes)
     if isinstance(mapping, EvidenceMapping):
         reservoir = mapping.reservoir.of_columns(encoder.categorical)
         mapping = replace(mapping, network=network, class_table=class_table, reservoir=reservoir)
     seeds = [one.seed for one in members if one.seed is not None]
-    return MemberParts(network, class_table, mapping, calibration, min(seeds, default=None)), sources
+    return MemberParts(network, class_table, mapping, calibration, min(seeds, default=None)), sources, apart
 
 
 def _joined_mapping(mappings: Sequence[Mapping], codes: Sequence[IntArray]) -> Mapping:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sslart._art.row_keys import row_keys
 from sslart._data.groups import MAX_WEIGHT, MIN_WEIGHT
+from sslart._data.joining.tables import categories_of, joined_tables
 from sslart._data.samples import Table, is_category
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
@@ -150,18 +151,14 @@ class LabelReservoir:
             return self
         chunks = []
         for chunk in self.chunks:
-            own = {column: _of_column(chunk.table, column) for column in sorted(categorical)}
+            own = {column: categories_of(chunk.table, column) for column in sorted(categorical)}
             chunks.append(replace(chunk, table=replace(chunk.table, categories=own)))
         return LabelReservoir(tuple(chunks), self.n_seen)
 
     def whole(self) -> Chunk:
         """Return all that is kept, in the order in which it came."""
-        tables = [chunk.table for chunk in self.chunks]
-        columns = sorted({column for table in tables for column in table.categories})
-        categories = {column: np.concatenate([_of_column(table, column) for table in tables]) for column in columns}
-        values = np.concatenate([table.values for table in tables])
         arrays = (np.concatenate([getattr(chunk, name) for chunk in self.chunks]) for name in ARRAYS)
-        return Chunk(Table(values, categories, tables[0].names), *arrays)
+        return Chunk(joined_tables([chunk.table for chunk in self.chunks]), *arrays)
 
     def with_blocks(self, blocks: IntArray) -> LabelReservoir:
         """Return the reservoir with the block of each label kept, in which it had part in a choice of settings."""
@@ -204,8 +201,3 @@ class LabelReservoir:
             fits = given.shape == (n,) and 0 <= column < n_columns and np.isnan(values[:, column]).all()
             require(fits and all(is_category(one) for one in given), "the categories of labelled samples")
         return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks, keys),), n_seen)
-
-
-def _of_column(table: Table, column: int) -> Any:
-    """Return the categories of a column; a table in which all of them are missing may not know it as categorical."""
-    return table.categories.get(column, np.full(len(table), None))

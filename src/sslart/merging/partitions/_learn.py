@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from sslart._mapping.parts import ModelParts
+from sslart.merging._novelty import measured_samples
 from sslart.merging._parts import finished, joined_parts
 from sslart.merging.partitions._start import Start
 from sslart.merging.partitions._summary import read_beside
@@ -45,7 +46,7 @@ def fit_part(
     model = clone(estimator).set_params(random_state=start.seed)
     vars(model).update(start.columns)
     parts: ModelParts = model.__sslart_part__(table, labels, start.shared, number)
-    return parts
+    return replace(parts, measured=measured_samples(parts.calibration, table, parts.members[0].network.encoder))
 
 
 def join_parts(estimator: Any, parts: Sequence[ModelParts | None]) -> ModelParts | None:
@@ -56,7 +57,8 @@ def join_parts(estimator: Any, parts: Sequence[ModelParts | None]) -> ModelParts
     known = [one for one in parts if one is not None]
     if len(known) < 2:
         return known[0] if known else None
-    return joined_parts(known, estimator.vigilance, estimator.max_nodes)
+    vigilance, max_nodes, choice = estimator.vigilance, estimator.max_nodes, estimator.choice
+    return joined_parts(known, vigilance, max_nodes, choice, estimator.learning_rate)
 
 
 def finish(estimator: Any, parts: ModelParts) -> Any:
