@@ -241,7 +241,7 @@ class NoveltyCalibration:
     def up_to_date(self, networks: Sequence[Network]) -> FitRecords:
         """Return the fits that count, as they are with the networks as they are now."""
         earlier = self.earlier.get()
-        used = earlier.rows(earlier.blocks < self.block)  # the last calls are of the present block, which does not count
+        used = earlier.rows(earlier.blocks < self.block)  # all later ones are of the present block
         present = [network.extents(np.maximum(used.boxes[:, one], 0)) for one, network in enumerate(networks)]
         extents = np.where(used.boxes == DROPPED, used.extents, np.stack(present, axis=1))
         grown = [
