@@ -1,8 +1,9 @@
-"""The pictures of README.md and docs/explanations.md; this script draws them anew and needs the extra `plot`."""
+"""The pictures of README.md, docs/explanations.md and the guide: draws them anew, which needs the extra `plot`."""
 
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 
 mpl.use("Agg")
 from sklearn.datasets import load_breast_cancer
@@ -12,6 +13,7 @@ from sslart.plotting import (
     BoxesDisplay,
     CoverageCorrectnessDisplay,
     DependenceDisplay,
+    DriftDisplay,
     EvidenceDisplay,
     GrowthDisplay,
     ImportanceDisplay,
@@ -33,6 +35,14 @@ y[[i for i in range(len(y)) if i % 10]] = None
 model = SSLART(vigilance=0.65, random_state=0).fit(X, y)
 auto = AutoSSLART(random_state=0).fit(X, y)
 ensemble = WESSLART(vigilance=0.65, random_state=0).fit(X, y)
+
+random = np.random.default_rng(0)
+places, own = random.random((12, 3)), random.integers(12, size=9000)
+stream, states = places[own] + random.normal(scale=0.04, size=(9000, 3)), own % 3
+stream[3000:, 1] += 0.8
+states[6000:] = (states[6000:] + 1) % 3
+watched = SSLART(vigilance=0.8).partial_fit(stream, np.array(["good", "worn", "old"])[states])
+
 displays = {
     "boxes": BoxesDisplay.from_estimator(model, X, y, features=("mean radius", "mean concavity")),
     "rules": RuleHeatmapDisplay.from_estimator(model),
@@ -44,6 +54,7 @@ displays = {
     "votes": VotesDisplay.from_estimator(ensemble, X.iloc[[229]]),
     "coverage": CoverageCorrectnessDisplay.from_estimator(model, X, truth),
     "growth": GrowthDisplay.from_estimator(model, X, y),
+    "drift": DriftDisplay.from_estimator(watched),
 }
 for name, display in displays.items():
     display.figure_.savefig(IMAGES / f"{name}.png", dpi=110)

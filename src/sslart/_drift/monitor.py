@@ -26,7 +26,7 @@ from sslart._drift.blocks import (
 )
 from sslart._drift.buckets import COUNT, END
 from sslart._drift.events import CLASSES, FEATURES, MEASURES, NOVELTY, DriftEvent, events_from_state, events_to_state
-from sslart._drift.feature_drift import EVERY, feature_change
+from sslart._drift.feature_drift import AFTER, EVERY, feature_change
 from sslart._drift.features import FeatureHistory, Values
 from sslart._drift.timeline import Timeline
 from sslart._drift.window import AdaptiveWindow, Cut
@@ -193,12 +193,13 @@ def _with_events(
 def _with_moved(
     events: tuple[DriftEvent, ...], history: FeatureHistory, end: int, context: Context
 ) -> tuple[DriftEvent, ...]:
-    """Return the events after features have been looked at."""
+    """Return the events after features have been looked at: with one more where any moved that was not named yet."""
     change = feature_change(history, end, context.column_names)
     if change is None or change <= _last_of(FEATURES, events):
         return events
     moved = history.shifts(0, change, context.column_names())
-    if not moved:
+    named = {one.name for event in events if event.since >= change - AFTER for one in event.features}
+    if named.issuperset(one.name for one in moved):
         return events
     event = DriftEvent(FEATURES, end, change + 1, moved[0].before, moved[0].after, None, moved)
     return (*events, event)[-MAX_EVENTS:]

@@ -26,7 +26,8 @@ NAMES = {
     CLASSES: "shares of the classes among the labels",
 }
 STEPS = (1, 2, 5, 10, 20, 30, 50, 75, 100)  # %
-MIN_NAMED = 0.06
+MIN_NAMED = 0.06  # of the height of a band: room for the name of a class
+APART = 0.03  # of the width, between two numbers
 
 
 @dataclass(eq=False, repr=False)
@@ -163,16 +164,20 @@ class DriftDisplay(Display):
         """Draw a line at every drift; return one for each that is listed, for a legend."""
         lines = optional("matplotlib.lines", "plot")
         handles = []
-        n_before = len(self.events) - self.max_events
+        numbers: dict[tuple[int, float], list[int]] = {}  # by band and place
         for number, event in enumerate(self.events, 1):
             base = base_of.get(event.kind, base_of[NOVELTY])
-            axis.plot([event.since] * 2, [base, base + HEIGHT], color=draw.DARK, linestyle="--", linewidth=1.0)
-            if number > n_before:
-                look = {"fontsize": 8, "ha": "center", "va": "bottom", "clip_on": False}
-                axis.text(event.since, base + HEIGHT, str(number), **look)
+            line = {"color": draw.DARK, "linestyle": "--", "linewidth": 1.0}
+            axis.plot([event.since] * 2, [base, base + HEIGHT], **line)
+            if number > len(self.events) - self.max_events:
+                near = APART * self.samples[-1]
+                place = next((at for at in numbers if at[0] == base and abs(at[1] - event.since) < near), None)
+                numbers.setdefault(place or (base, event.since), []).append(number)
                 label = f"{number}: {event.kind} since {event.since}, {_levels(event)}{_moved(event)}"
-                line = {"color": draw.DARK, "linestyle": "--", "linewidth": 1.0}
                 handles.append(lines.Line2D([], [], label=draw.short(label, 96), **line))
+        for (base, since), together in numbers.items():
+            text = ", ".join(map(str, together))
+            axis.text(since, base + HEIGHT, text, fontsize=8, ha="center", va="bottom", clip_on=False)
         return handles
 
 
