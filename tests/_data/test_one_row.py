@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sslart import SSLART, AutoSSLART, FuzzyART
+from sslart._art.row_keys import row_keys
 from sslart._data.classes import ClassTable
 from sslart._data.labels import Labels
+from sslart._data.samples import Table
 
 X = np.random.RandomState(0).rand(60, 3).round(2)
 Y = np.where(np.arange(60) % 3, -1, X[:, 0] > 0.5)
@@ -139,3 +141,15 @@ def test_gaps_in_a_row_are_no_reason_for_another_model(model: Any) -> None:
         checked.partial_fit(as_objects)
     assert by_array.lower_.tobytes() == checked.lower_.tobytes()
     assert by_array.support_.tolist() == checked.support_.tolist()
+
+
+@given(
+    column=st.lists(st.sampled_from(["a", "b", "ab", None, True, 1, 0.5, 2]), min_size=2, max_size=6),
+    seed=st.integers(0, 9),
+)
+def test_a_sample_has_the_same_key_alone_and_among_others(column: list[Any], seed: int) -> None:
+    numbers = np.random.RandomState(seed).rand(len(column), 2)
+    categories = {1: np.array(column, dtype=object), 2: np.array(column[::-1], dtype=object)}
+    table = Table(np.column_stack([numbers[:, 0], np.full((len(column), 2), np.nan)]), categories)
+    alone = [row_keys(table[place : place + 1]).item() for place in range(len(column))]
+    assert row_keys(table).tolist() == alone

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from zlib import crc32
 
 import numpy as np
 
 from sslart._art.backend import backend
 from sslart._data.samples import Table
-from sslart._utils.random_keys import KeyArray, keys_of_numbers, mixed
+from sslart._utils.random_keys import KeyArray, keys_of_numbers, mixed, mixed_number
 
 
 def row_keys(table: Table) -> KeyArray:
@@ -20,12 +20,27 @@ def row_keys(table: Table) -> KeyArray:
     values = np.ascontiguousarray(table.values)
     keys = np.empty(len(values), dtype=np.uint64)
     backend().row_keys(values, _factors(values.shape[1]), keys)
+    if len(keys) == 1:
+        return _with_categories(keys, table)
     for column, categories in table.categories.items():
         known = np.array([category is not None for category in categories], dtype=bool)
-        codes = {category: crc32(f"{column} {_name(category)}".encode()) for category in {*categories[known]}}
+        codes = {category: _code(column, category) for category in {*categories[known]}}
         own = np.array([codes[category] for category in categories[known]], dtype=np.uint64)
-        keys[known] = mixed(keys[known] ^ mixed(own))
+        keys[known] = mixed(keys[known] ^ own)
     return keys
+
+
+def _with_categories(keys: KeyArray, table: Table) -> KeyArray:
+    """Return the key of a single sample with its categories: plain numbers cost less than arrays."""
+    for column, (category,) in table.categories.items():
+        if category is not None:
+            keys[0] = mixed_number(keys.item(0) ^ _code(column, category))
+    return keys
+
+
+@lru_cache(maxsize=4096)
+def _code(column: int, category: str | bool | float) -> int:
+    return mixed_number(crc32(f"{column} {_name(category)}".encode()))
 
 
 def _name(category: str | bool | float) -> str:

@@ -327,7 +327,9 @@ class Encoder(CachesValues):
         if not (self.constant or self.undecided or table.categories):
             return True
         known = self._with_constants
-        return known._with_new_features(table) is known and not self.n_off_constants(table).any()
+        if known._with_new_features(table) is not known:
+            return False
+        return not self.constant or not self.n_off_constants(table).any()
 
     def has_constants(self, table: Table) -> BoolArray:
         """Return for each sample and constant feature whether the sample has a value there."""

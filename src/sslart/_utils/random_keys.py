@@ -9,6 +9,8 @@ from sslart._utils.arrays import IntArray
 
 KeyArray = NDArray[np.uint64]
 STEP = 0x9E3779B97F4A7C15
+FACTORS = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+ALL_BITS = 2**64 - 1
 
 
 def keys_of_numbers(numbers: IntArray, seed: int) -> KeyArray:
@@ -18,6 +20,13 @@ def keys_of_numbers(numbers: IntArray, seed: int) -> KeyArray:
 
 def mixed(keys: KeyArray) -> KeyArray:
     """Return keys of which every bit depends on all bits of the given ones (splitmix64)."""
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(FACTORS[0])
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(FACTORS[1])
     return keys ^ (keys >> np.uint64(31))
+
+
+def mixed_number(key: int) -> int:
+    """Return what `mixed` makes of one key."""
+    key = (key ^ (key >> 30)) * FACTORS[0] & ALL_BITS
+    key = (key ^ (key >> 27)) * FACTORS[1] & ALL_BITS
+    return key ^ (key >> 31)
