@@ -13,6 +13,7 @@ on the same core wait while a call is measured.
 from __future__ import annotations
 
 import argparse
+import copy
 import io
 import json
 import os
@@ -30,7 +31,8 @@ from typing import Any
 
 import numpy as np
 
-CALLS = ("predict", "predict_proba", "explain", "explain, as text")
+CALLS = ("predict", "predict_proba", "score_samples", "partial_fit", "explain", "explain, as text")
+NO_LABEL = np.array([-1])
 N_ROWS = 20
 N_FIRST, MIN_PASSES = 3, 2
 SECONDS_PER_CALL = 0.25
@@ -107,6 +109,9 @@ def work_of(model: Any, call: str) -> Callable[[Any], Any]:
     """Return what is timed with one row."""
     if call == "explain, as text":
         return lambda row: str(model.explain(row)[0])
+    if call == "partial_fit":
+        learning = copy.deepcopy(model)
+        return lambda row: learning.partial_fit(row, NO_LABEL)
     method: Callable[[Any], Any] = getattr(model, call)
     return method
 
