@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
+.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
 	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages docs docs-links lint clean
 
 help:
@@ -22,6 +22,8 @@ help:
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
 	@echo "make explain-bench    explanations and rules: exactness, speed, fidelity; writes docs/explain_benchmarks.md (under 20 minutes)"
+	@echo "make cluster-bench    fits on a dask cluster of two workers against one process and scikit-learn (some minutes)"
+	@echo "  FULL=1              on 50 million rows; writes docs/clusters.md (an hour or more; resumes; 3 GB of disk)"
 	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
 	@echo "make accuracy         accuracy and time of fit against other classifiers on 52 data sets; writes docs/accuracy.md (hours; resumes)"
 	@echo "  TABPFN=1            with TabPFN v1 too, in a folder of its own; TORCH=torch==2.13.0+cpu for a torch without CUDA"
@@ -124,6 +126,10 @@ stream-speed: $(VENV)/streams
 	cd benchmarks && ../$(BIN)/python -W ignore -m streams.endless --kind uniform --samples 1000000
 	cd benchmarks && ../$(BIN)/python -W ignore -m streams.endless --kind moving
 
+# fits on a cluster of two worker processes with a memory limit; results are kept in reproduction/cluster
+cluster-bench: $(VENV)/cluster
+	cd benchmarks && ../$(BIN)/python -W ignore -m cluster.run $(if $(FULL),--full)
+
 # explanations against their definition, shap, and other rule learners; writes docs/explain_benchmarks.md
 explain-bench: $(VENV)/accuracy $(VENV)/bench
 	cd benchmarks && ../$(BIN)/python -W ignore -m explain.run
@@ -202,6 +208,10 @@ $(VENV)/bench: $(VENV)/package
 
 $(VENV)/streams: $(VENV)/experiments $(VENV)/bench
 	$(BIN)/python -m pip install --quiet --editable '.[river]'
+	touch $@
+
+$(VENV)/cluster: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[cli,dask]'
 	touch $@
 
 # with what the optional pages of the reference need

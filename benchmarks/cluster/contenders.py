@@ -1,0 +1,121 @@
+"""What is measured: each contender learns the table in a process of its own, and is scored on the rows held out."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pyarrow.parquet as pq
+from distributed import get_task_stream
+
+import sslart
+import sslart.dask
+from cluster import peers
+from cluster.data import FEATURES, LABEL, Table
+from cluster.workers import MB, cluster, peaks, processes, seconds_by_task
+from long_file import measured
+from memory import peak_bytes
+from sslart.dask._cluster import FAN_IN
+
+OURS = "sslart.dask.AutoSSLART"
+COMMAND = "sslart update"
+Found = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A table, and the workers that learn it."""
+
+    table: Table
+    n_workers: int
+    limit_mb: int
+
+
+def on_cluster(setting: Setting, fit: Callable[[], Any]) -> Found:
+    """Return what is found while `fit` runs on a cluster: seconds, those of its tasks, memory, and accuracy."""
+    with cluster(setting.n_workers, setting.limit_mb) as client:
+        before = processes(client)
+        with get_task_stream(client) as stream:
+            start = time.time()
+            model = fit()
+            end = time.time()
+        last = max((part["stop"] for task in stream.data for part in task["startstops"]), default=start)
+        found = {
+            "seconds": end - start,
+            "seconds_after_tasks": end - last,
+            "tasks": seconds_by_task(stream.data),
+            "workers_lost": len(before - processes(client)),
+            **peaks(client),
+        }
+    return found | scored(model, setting.table)
+
+
+def scored(model: Any, table: Table) -> Found:
+    """Return the accuracy on the rows held out, and the number of boxes where there are any."""
+    rows, y = table.held_out()
+    X = rows if hasattr(model, "feature_names_in_") else rows.to_numpy()
+    boxes = {"boxes": int(model.n_nodes_)} if hasattr(model, "n_nodes_") else {}
+    return {"accuracy": float(np.mean(np.asarray(model.predict(X), object) == y)), **boxes}
+
+
+def ours_on_cluster(setting: Setting) -> Found:
+    def fit() -> Any:
+        rows = dd.read_parquet([str(part) for part in setting.table.parts])
+        return sslart.dask.AutoSSLART(random_state=0).fit(rows[FEATURES], rows[LABEL]).to_local()
+
+    return on_cluster(setting, fit) | {"fan_in": FAN_IN}
+
+
+def ours_in_one_process(setting: Setting) -> Found:
+    """`partial_fit`, part by part."""
+    start = time.time()
+    model = sslart.AutoSSLART(random_state=0)
+    for path in setting.table.parts:
+        rows = pq.read_table(path).to_pandas()
+        model.partial_fit(rows[FEATURES], rows[LABEL])
+    model.predict(rows[FEATURES][:1])  # settings are chosen by the first call that needs them
+    found = {"seconds": time.time() - start, "client_mb": round(peak_bytes() / MB)}
+    return found | scored(model, setting.table)
+
+
+def ours_by_command(setting: Setting) -> Found:
+    """`sslart fit` on the first part, and `sslart update` with each further one."""
+    seconds, most = 0.0, 0.0
+    with tempfile.TemporaryDirectory() as name:
+        path = str(Path(name) / "model.sslart")
+        for place, part in enumerate(setting.table.parts):
+            words = ("update", path, str(part)) if place else ("fit", str(part), "--out", path)
+            taken, memory = measured(*words, "--label", LABEL, "--quiet")
+            seconds, most = seconds + taken, max(most, memory)
+        return {"seconds": seconds, "client_mb": round(most)} | scored(sslart.load(path), setting.table)
+
+
+CONTENDERS: dict[str, Callable[[Setting], Found]] = {
+    OURS: ours_on_cluster,
+    "AutoSSLART.partial_fit": ours_in_one_process,
+    COMMAND: ours_by_command,
+    "dask + SGDClassifier.partial_fit": lambda s: on_cluster(s, lambda: peers.incremental(s.table.parts)),
+    "dask + SGDClassifier.partial_fit, all labels": lambda s: on_cluster(
+        s, lambda: peers.incremental(s.table.parts, s.table.classes)
+    ),
+    "dask + random forest": lambda s: on_cluster(s, lambda: peers.forest(s.table.parts)),
+}
+
+
+def measure(name: str, setting: Setting) -> Found:
+    """Measure one contender."""
+    return CONTENDERS[name](setting)
+
+
+def in_own_process(name: str, setting: Setting) -> Found:
+    """Measure one contender in a new process, so that its memory is its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(measure, name, setting).result()
