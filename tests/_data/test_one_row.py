@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
 
 from sslart import SSLART, AutoSSLART, FuzzyART
 from sslart._art.row_keys import row_keys
@@ -153,3 +155,16 @@ def test_a_sample_has_the_same_key_alone_and_among_others(column: list[Any], see
     table = Table(np.column_stack([numbers[:, 0], np.full((len(column), 2), np.nan)]), categories)
     alone = [row_keys(table[place : place + 1]).item() for place in range(len(column))]
     assert row_keys(table).tolist() == alone
+
+
+@pytest.mark.parametrize("model", [SSLART(0.8), AutoSSLART(0.8, random_state=0)], ids=["SSLART", "AutoSSLART"])
+def test_the_memory_of_a_row_may_be_used_again_for_the_next_one(model: Any) -> None:
+    of_copies, of_one_buffer = (clone(model).set_params(bounds=(0, 1)) for _ in range(2))
+    row, label = np.empty((1, 3)), np.empty(1, dtype=np.int64)
+    for sample, known in zip(X, Y, strict=True):
+        of_copies.partial_fit(sample[None].copy(), [known])
+        row[:], label[:] = sample, known
+        of_one_buffer.partial_fit(row, label)
+    row[:] = 0.5
+    assert of_one_buffer.predict_proba(X).tolist() == of_copies.predict_proba(X).tolist()
+    assert pickle.dumps(of_one_buffer.__sslart_state__()) == pickle.dumps(of_copies.__sslart_state__())
