@@ -17,8 +17,7 @@ from sslart._data.encoder import Encoder
 from sslart._data.samples import Table
 from sslart._utils.changes import Changes
 
-limits = st.integers(2, 12)
-few = settings(max_examples=30)
+few = settings(max_examples=20)
 
 
 @st.composite

@@ -17,13 +17,14 @@ from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 
 LIMIT = 16
 STEP = 2.0**-32  # of the grid that samples are rounded to
+EVIDENCE: dict[str, Any] = {"mapping": "evidence", "families": ["box"], "bandwidth": 0.25, "ridge": 0.01}
 MODELS = [
     FuzzyART(0.95, max_nodes=LIMIT, bounds=(0, 1)),
     FuzzyARTMAP(0.9, max_nodes=LIMIT, bounds=(0, 1)),
     SSLART(0.95, max_nodes=LIMIT, bounds=(0, 1), random_state=0),
     SSLART(0.9, max_nodes=LIMIT, mapping="one-to-one", bounds=(0, 1), random_state=0),
     SSLART(0.95, max_nodes=LIMIT, half_life=30, bounds=(0, 1), random_state=0),
-    AutoSSLART(0.95, max_nodes=LIMIT, bounds=(0, 1), random_state=0),
+    SSLART(0.95, max_nodes=LIMIT, bounds=(0, 1), random_state=0, **EVIDENCE),
     WESSLART(2, vigilance=0.95, max_nodes=LIMIT, bounds=(0, 1), random_state=0),
 ]
 
