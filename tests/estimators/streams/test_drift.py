@@ -205,3 +205,17 @@ def test_numbers_of_any_size_are_measured() -> None:
     model = FuzzyART().partial_fit(X)
     assert [feature.name for feature in model.drift_[0].features] == ["x1"]
     assert np.isfinite(model.__sslart_drift__().history.buckets.rows).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_false_alarms_are_rare_whatever_the_distribution(seed: int) -> None:
+    random, n = np.random.default_rng(seed), 12_000
+    draws = [random.normal, random.random, random.lognormal, lambda size: random.standard_t(2, size=size)]
+    draws.append(lambda size: random.integers(0, 2, size=size).astype(np.float64))
+    events = []
+    for draw in draws:
+        X = draw(size=(n, 6))
+        y = (X[:, 0] + random.normal(scale=X[:, 0].std() / 4, size=n) > np.median(X[:, 0])).astype(int)
+        events += SSLART().partial_fit(X[:1000], y[:1000]).partial_fit(X[1000:], y[1000:]).drift_
+    assert events == []

@@ -185,7 +185,7 @@ def _levels(event: DriftEvent) -> str:
     if event.kind == FEATURES:
         return f"{number_text(event.before, 3)} to {number_text(event.after, 3)}"
     levels = f"{100 * event.before:.0f} to {100 * event.after:.0f} %"
-    return levels if event.label is None else f"{category_text(event.label)} {levels}"
+    return levels if event.label is None else f"class {category_text(event.label)} {levels}"
 
 
 def _moved(event: DriftEvent) -> str:
