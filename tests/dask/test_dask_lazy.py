@@ -161,6 +161,9 @@ def test_the_ordinary_model_saves_explains_and_exports(model: Any, tmp_path: Any
     assert "SSLART" in str(local.summary())
     assert len(sslart.to_onnx(local).SerializeToString()) > 1000
     assert merge([local, local]).support_.sum() == 2 * N
+    for refused in (lambda: sslart.save(model, tmp_path / "other.sslart"), lambda: merge([model, model])):
+        with pytest.raises(TypeError, match=r"SSLART of sslart\.dask: .* what its to_local\(\) returns"):
+            refused()
 
 
 def test_a_fitted_model_pickles_after_it_was_sent(model: Any) -> None:

@@ -29,7 +29,8 @@ def check_models(models: Iterable[Model]) -> list[Model]:
     first = found[0]
     for place, model in enumerate(found):
         if type(model) not in ESTIMATORS:
-            raise TypeError(f"sslart.merge takes {names}; models[{place}] is a {type(model).__name__}.")
+            cure = " of sslart.dask: pass what its to_local() returns" if hasattr(model, "to_local") else ""
+            raise TypeError(f"sslart.merge takes {names}; models[{place}] is a {type(model).__name__}{cure}.")
         if type(model) is not type(first):
             raise TypeError(
                 f"sslart.merge takes models of one class: models[0] is a {type(first).__name__}, models[{place}] a "

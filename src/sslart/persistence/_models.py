@@ -55,7 +55,8 @@ def save_with_notes(
     `before_replace` gets the path of the new file just before it takes the place of the old one, and may raise.
     """
     if _ESTIMATORS.get(type(model).__name__) is not type(model):
-        raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}.")
+        cure = " of sslart.dask: save what its to_local() returns" if hasattr(model, "to_local") else ""
+        raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}{cure}.")
     arrays: list[NDArray[Any]] = []
     model = model.__sslart_snapshot__()  # lives until all is written: another thread may learn meanwhile
     described: dict[str, Any] = {
