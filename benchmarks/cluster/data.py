@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +46,10 @@ class Table:
         """Rows of each part."""
         whole, rest = divmod(self.n_rows, self.rows_per_part)
         return [self.rows_per_part] * whole + [rest] * (rest > 0)
+
+    def first(self, n_parts: int) -> Table:
+        """Return the first parts of this table, which are written already, as a table."""
+        return replace(self, n_rows=sum(self.sizes[:n_parts]))
 
     @property
     def parts(self) -> list[Path]:

@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import pieces
@@ -41,7 +40,7 @@ def written(options: argparse.Namespace, size: dict[str, int]) -> Iterator[Table
 
 def settings(table: Table, limit_mb: int) -> list[tuple[str, Setting]]:
     """Return each contender on the whole table, the command on a tenth, and ours on a quarter as well."""
-    quarter, tenth = (replace(table, n_rows=table.n_rows // part) for part in (4, 10))
+    quarter, tenth = (table.first(max(2, len(table.parts) // share)) for share in (4, 10))
     found = [(name, Setting(tenth if name == COMMAND else table, N_WORKERS, limit_mb)) for name in CONTENDERS]
     return [*found, *((OURS, Setting(quarter, n_workers, limit_mb)) for n_workers in (1, N_WORKERS))]
 

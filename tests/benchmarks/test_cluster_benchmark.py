@@ -33,6 +33,15 @@ def test_a_part_follows_from_the_seed_and_its_number_alone(tmp_path: Path) -> No
         assert read(one)[1] == read(other)[1]
 
 
+def test_the_first_parts_have_as_many_rows_as_they_claim(tmp_path: Path) -> None:
+    table = Table(tmp_path, 2500, 1000, 250)
+    table.write()
+    for n_parts in (1, 2, 3):
+        some = table.first(n_parts)
+        assert some.parts == table.parts[:n_parts]
+        assert some.n_rows == sum(len(read(part)[0]) for part in some.parts)
+
+
 def test_few_rows_have_a_label_and_it_is_the_class_of_the_row(tmp_path: Path) -> None:
     table = Table(tmp_path, 20_000, 20_000, 1000)
     table.write()
