@@ -159,8 +159,8 @@ def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
         # the bits of numbers from 0 up are in the order of the numbers
         numbers = np.ascontiguousarray(array.reshape(len(array), -1), dtype=np.float64) + 0.0
         bits = numbers.view(np.uint64)
-        columns.append((~bits if place == 0 else bits).astype(">u8"))
-    rows = np.ascontiguousarray(np.concatenate(columns, axis=1))
+        columns.append(~bits if place == 0 else bits)
+    rows = np.concatenate(columns, axis=1).astype(">u8")  # of which bytes are in the order of the numbers
     return np.argsort(rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0], kind="stable")
 
 
