@@ -81,11 +81,35 @@ def test_of_many_rows_a_fair_sample_and_the_limits_are_kept(monkeypatch: pytest.
     found = Summary.joined(summarised(model, parts))
     assert found.rows is not None
     assert found.sampled().sum() == 200
-    assert found.kept_labels().sum() == 500 == found.n_labelled
+    assert found.kept_labels().sum() == 200
+    assert found.n_labelled == 500
     encoder = start_of(model, found).shared.encoder
     assert np.array_equal([encoder.lower, encoder.upper], [X.min(axis=0), X.max(axis=0)])
     middle = encoder.on_scale(np.median(X, axis=0)[None])
     assert abs(middle - 0.5).max() < 0.1  # 200 rows: by rank, not by range, of which the median has a tenth
+
+
+def test_of_many_columns_limits_are_kept_without_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = parts_of(3, [60, 50])
+    model = AutoSSLART(scaling="range", random_state=0)
+    with_rows = started(model, parts).shared.encoder
+    monkeypatch.setattr(summaries, "MOST_WITH_LIMITS", 2)
+    monkeypatch.setattr(summaries, "MAX_SAMPLED", 10)
+    monkeypatch.setattr(summaries, "MIN_SAMPLED", 1)
+    found = Summary.joined(summarised(model, parts))
+    assert found.rows is not None
+    assert len(found.rows) < 25
+    encoder = start_of(model, found).shared.encoder
+    assert encoder.features == with_rows.features
+    assert np.array_equal([encoder.lower, encoder.upper], [with_rows.lower, with_rows.upper])
+
+
+def test_outliers_are_named_with_their_partition() -> None:
+    X = np.arange(40.0)[:, None] % 13
+    X[27] = 1e9
+    parts = [(X[:20], np.arange(20) % 2), (X[20:], np.arange(20) % 2)]
+    with pytest.warns(UserWarning, match="1e.09, in row 7 of partition 1, counted from 0"):
+        started(SSLART(random_state=0), parts)
 
 
 @pytest.mark.parametrize(

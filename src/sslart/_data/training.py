@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +20,19 @@ from sslart._data.samples import Table, read_samples
 
 
 def read_training(
-    estimator: Any, X: Any, y: Any, *, gaps: bool = True, groups: Any = None, sample_weight: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    gaps: bool = True,
+    groups: Any = None,
+    sample_weight: Any = None,
+    row_names: Sequence[str] | None = None,
 ) -> tuple[Table, Labels]:
     """Return the samples and labels of a `fit`, of which at least one must be labelled.
 
     With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the only other label. Samples of weight 0
-    are left out.
+    are left out. `row_names` are for warnings; None: rows are counted.
     """
     if y is None:
         raise ValueError(
@@ -40,7 +48,7 @@ def read_training(
             "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
         )
     learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
-    warn_of_outliers(learnt, table, estimator.scaling)
+    warn_of_outliers(learnt, table, estimator.scaling, row_names)
     _take_notes(estimator, learnt, labels)
     return learnt, labels
 

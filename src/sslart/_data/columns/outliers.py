@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -84,10 +84,11 @@ def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
     return None
 
 
-def warn_of_outliers(table: Table, given: Table, scaling: str) -> None:
+def warn_of_outliers(table: Table, given: Table, scaling: str, rows_of_given: Sequence[str] | None = None) -> None:
     """Warn of columns in which a few values take nearly all of the range, unless all columns are scaled by rank.
 
-    `table` has the samples that are learnt, `given` those that the user gave, in which rows are counted.
+    `table` has the samples that are learnt, `given` those that the user gave, in which rows are counted, unless they
+    have names.
     """
     if scaling == RANK:
         return
@@ -95,11 +96,12 @@ def warn_of_outliers(table: Table, given: Table, scaling: str) -> None:
     for found in find_outliers(table.values):
         column = found.column
         name = f"x{column}" if table.names is None else printable(table.names[column])
-        rows = np.flatnonzero(np.isin(given.values[:, column], found.values))
+        rows = np.flatnonzero(np.isin(given.values[:, column], found.values)).tolist()
+        names = [str(row) if rows_of_given is None else rows_of_given[row] for row in rows]
         warnings.warn(
             f"Feature {name} has outliers that take nearly all of its range: "
             f"{list_text([f'{value:g}' for value in found.values])}, in {'row' if len(rows) == 1 else 'rows'} "
-            f"{list_text(list(map(str, rows)))}, counted from 0. All other values lie from {found.lowest:g} to "
+            f"{list_text(names)}, counted from 0. All other values lie from {found.lowest:g} to "
             f"{found.highest:g}, so {outcome}. Correct such a value, or leave it empty (NaN) if it stands for a "
             f"missing one{cure}.",
             UserWarning,

@@ -52,6 +52,11 @@ class Rows:
         """Which rows have a label."""
         return np.array([label is not None for label in self.labels], dtype=bool)
 
+    def names(self) -> list[str]:
+        """Return where each row is, for messages."""
+        places = zip(*np.divmod(self.numbers, ROWS_IN_PARTITION), strict=True)
+        return [f"{row} of partition {partition}" for partition, row in places]
+
     def among(self, numbers: Iterable[int]) -> BoolArray:
         """Return which rows have one of these numbers."""
         return np.isin(self.numbers, np.fromiter(numbers, dtype=np.int64))

@@ -86,11 +86,11 @@ def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> 
     model, rows = clone(estimator), summary.rows
     samples = _with_category_types(rows.samples, summary)
     has_labels = is_classifier(model) and (needs_labels or summary.n_labelled > 0)
-    table = _read(model, samples, rows.labels if has_labels else None)
+    table = _read(model, samples, rows.labels if has_labels else None, rows.names())
     fair = summary.sampled() | summary.at_limits()
     weights = rows.weights if (rows.weights != 1).any() else None
     shown = Presentations(Labels(rows.numbers, fair, weights=weights)[fair].presentations).rows
-    whole = _after_all_categories(model, summary, table[fair][shown])
+    whole = _with_all_limits(summary, _after_all_categories(model, summary, table[fair][shown]))
     encoder = first_encoder(
         type(estimator).__name__, whole, slice(None), bounds=model.bounds, scaling=model.scaling, stream=False
     ).covering(whole)
@@ -106,12 +106,13 @@ def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> 
     )
 
 
-def _read(model: Any, samples: Any, labels: Any) -> Table:
+def _read(model: Any, samples: Any, labels: Any, row_names: list[str]) -> Table:
     """Return the rows that stand for all as a table; the model gets to know the columns, with warnings and notes."""
     if labels is not None:
-        return read_training(model, samples, labels, gaps=not isinstance(model, FuzzyARTMAP))[0]
+        gaps = not isinstance(model, FuzzyARTMAP)
+        return read_training(model, samples, labels, gaps=gaps, row_names=row_names)[0]
     table = read_samples(model, samples, reset=True, leave_out=True)
-    warn_of_outliers(table, table, model.scaling)
+    warn_of_outliers(table, table, model.scaling, row_names)
     return table
 
 
@@ -151,6 +152,19 @@ def _after_all_categories(model: Any, summary: Summary, table: Table) -> Table:
         for column, own in categories.items()
     }
     return replace(table, values=np.concatenate([values, table.values]), categories=together)
+
+
+def _with_all_limits(summary: Summary, table: Table) -> Table:
+    """Return a table with the least and the greatest value of each column in rows of their own, where none has them."""
+    if summary.keeps_limits:
+        return table
+    ends = np.full((2, table.values.shape[1]), np.nan)
+    for (column, side), limit in summary.limits.items():
+        if column not in table.categories:
+            ends[side, column] = limit.value if side else -limit.value
+    none = np.full(2, None, dtype=object)
+    categories = {column: np.concatenate([none, values]) for column, values in table.categories.items()}
+    return replace(table, values=np.concatenate([ends, table.values]), categories=categories)
 
 
 def _categories(model: Any, summary: Summary, table: Table) -> Iterator[tuple[int, int, frozenset[Any] | None]]:

@@ -25,8 +25,9 @@ from sslart.merging.partitions._rows import Rows, joined_rows, lowest, numbers_o
 
 MAX_CATEGORIES = 10_000  # of one column
 MAX_SAMPLED = 20_000  # rows that ranks, dates and texts are judged by
-MIN_SAMPLED = 2_000
+MIN_SAMPLED = 500
 SAMPLED_CELLS = 2**22
+MOST_WITH_LIMITS = 1000  # columns
 
 Name = tuple[str, Any]  # of a class: its type and its value, so that True and 1 differ
 ColumnKey = tuple[int, int]  # a column as given, and the part of a date, or `WHOLE`
@@ -149,13 +150,21 @@ class Summary:
         """Return which of the rows kept are the fair sample of labelled rows."""
         assert self.rows is not None
         labelled, keys = self.rows.labelled, self._keys()
-        labelled[labelled] = lowest(keys[labelled], self.wanted.n_labelled)
+        labelled[labelled] = lowest(keys[labelled], min(self.wanted.n_labelled, self.n_sampled))
         return labelled
 
+    @property
+    def keeps_limits(self) -> bool:
+        """Whether the rows with the least and the greatest value of each column are kept: not of many columns."""
+        return self.columns[1] <= MOST_WITH_LIMITS
+
     def at_limits(self) -> Any:
-        """Return which of the rows kept have the least or greatest value of a column."""
+        """Return which of the rows kept have the least or greatest value of a column, or show what a column is."""
         assert self.rows is not None
-        return self.rows.among(limit.number for limit in self.limits.values())
+        wanted = self.limits.items()
+        return self.rows.among(
+            limit.number for (column, _), limit in wanted if self.keeps_limits or (column, WHOLE) in self.categories
+        )
 
     def _keys(self) -> Any:
         assert self.rows is not None
