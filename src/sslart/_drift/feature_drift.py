@@ -10,9 +10,9 @@ from sslart._drift.buckets import END
 from sslart._drift.features import FeatureHistory
 from sslart._utils.text import DateName
 
-EVERY = 512  # samples after which features are looked at
-AFTER = 256  # samples at the end of the stream: their mean is compared
-APART = 1024  # samples at the end of the stream that are not compared with, so that a change lies between
+EVERY = 256  # samples after which features are looked at
+AFTER = 128  # samples at the end of the stream: their mean is compared
+APART = 512  # samples at the end of the stream that are not compared with, so that a change lies between
 MARGIN = 1.0  # standard deviations that the mean lies beyond the means of all earlier parts
 MIN_VALUES = 16
 
