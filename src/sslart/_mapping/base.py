@@ -9,7 +9,7 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._mapping.left_out import LeftOut
-from sslart._utils.arrays import IntArray
+from sslart._utils.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
@@ -37,6 +37,15 @@ class Mapping(Protocol):
     def readout(self) -> Readout | None:
         """With evidence, the fitted regression."""
 
+    def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """With evidence, return the score of each class learnt so far, shape (n_samples, n_classes)."""
+
+    def proba(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """With evidence, return the probability of each class learnt so far, shape (n_samples, n_classes)."""
+
+    def network_of(self, network: Network) -> Network:
+        """Return the boxes and the encoder that predictions are made with, given those that learn."""
+
     @property
     def family_weights(self) -> dict[str, float]:
         """With evidence, the weight of each family of bases; they sum to one. Empty for others."""
@@ -56,8 +65,11 @@ class Mapping(Protocol):
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Raise a ValueError where a parameter names a class that `fit` has no label of."""
 
-    def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
-        """Cut samples of a stream, given by class codes, where the mapping needs to see the network in between."""
+    def segment(self, codes: IntArray, n_classes: int) -> Segment:
+        """Return the first rows of a stream, given by class codes, after which the mapping needs to see the network."""
+
+    def shares(self, network: Network) -> bool:
+        """Return whether the mapping keeps a network as it is, which must not be changed in place then."""
 
     def learned(
         self,
@@ -69,6 +81,7 @@ class Mapping(Protocol):
         *,
         choose: bool,
         is_last: bool,
+        in_order: bool = True,
     ) -> Mapping:
         """Return the mapping after its network has learnt samples."""
 

@@ -10,7 +10,7 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Segment
-from sslart._utils.arrays import IntArray
+from sslart._utils.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,25 @@ class CountsMapping:
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Do nothing: no parameter names a class."""
 
-    def segments(self, codes: IntArray, n_classes: int) -> list[Segment]:
+    def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Raise an error: there is no regression."""
+        raise NotImplementedError
+
+    def proba(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Raise an error: there is no regression."""
+        raise NotImplementedError
+
+    def network_of(self, network: Network) -> Network:
+        """Return the network that learns: predictions are made with it."""
+        return network
+
+    def segment(self, codes: IntArray, n_classes: int) -> Segment:
         """Return all samples as one segment."""
-        return [Segment(slice(0, len(codes)), False)]
+        return Segment(slice(0, len(codes)), False)
+
+    def shares(self, network: Network) -> bool:
+        """Return that it keeps no network."""
+        return False
 
     def learned(
         self,
@@ -50,6 +66,7 @@ class CountsMapping:
         *,
         choose: bool,
         is_last: bool,
+        in_order: bool = True,
     ) -> CountsMapping:
         """Return the mapping itself: the network has counted."""
         return self

@@ -53,6 +53,8 @@ class MemberView:
     mapping : Mapping
         From boxes to classes.
     n_jobs : int or None
+    learnt : Network
+        Encoder and nodes as they are now; with evidence mapping, `network` has those of the last choice of settings.
     held : Reader or None
         While it lives, the network does not change.
     """
@@ -63,7 +65,12 @@ class MemberView:
     params: LearningParams
     mapping: Mapping
     n_jobs: int | None
+    learnt: Network
     held: Reader | None = None
+
+    def as_learnt(self) -> MemberView:
+        """Return the same member with the boxes as they are now."""
+        return replace(self, network=self.learnt)
 
     @property
     def readout(self) -> Readout | None:
@@ -175,19 +182,15 @@ class MemberView:
 
     def scores(self, coded: FloatArray) -> FloatArray:
         """Return the evidence for each class, shape (n_samples, n_classes); -inf for classes not learnt yet."""
-        readout = self.readout
-        assert readout is not None
-        return self.class_table.with_unseen(readout.scores(coded, self.n_jobs), fill=-np.inf)
+        return self.class_table.with_unseen(self.mapping.scores(coded, self.n_jobs), fill=-np.inf)
 
     def evidence_proba(self, coded: FloatArray) -> FloatArray:
         """Return the probability of each class by evidence mapping; 0 for classes not learnt yet."""
-        readout = self.readout
-        assert readout is not None
-        return self.class_table.with_unseen(readout.probabilities(readout.scores(coded, self.n_jobs)))
+        return self.class_table.with_unseen(self.mapping.proba(coded, self.n_jobs))
 
     def familiarity(self, table: Table) -> FloatArray:
         """Return the match of the best box of each sample, less what the sample lies beyond the learnt range."""
-        return self.network.familiarity(table, self.params.choice, n_jobs=self.n_jobs)
+        return self.learnt.familiarity(table, self.params.choice, n_jobs=self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,7 +314,7 @@ class ModelView:
     @cached_property
     def novelty(self) -> NoveltyTest:
         """The test by which novel samples are flagged."""
-        return NoveltyTest(self.calibration, [member.network for member in self.members], self.params)
+        return NoveltyTest(self.calibration, [member.learnt for member in self.members], self.params)
 
     @property
     def novelty_threshold(self) -> float:

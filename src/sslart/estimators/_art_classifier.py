@@ -52,16 +52,21 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
     def _held_by(self, reader: Reader) -> dict[str, Any]:
         held = super()._held_by(reader)
-        return {**held, "_mapping": self._mapping.with_network(held["_network"])}
+        mapping = self._mapping
+        if mapping.shares(self._network):
+            mapping = mapping.with_network(held["_network"])
+        return {**held, "_mapping": mapping}
 
     def _view(self) -> ModelView:
+        mapping = self._present_mapping()
         member = MemberView(
             None,
-            self._network,
+            mapping.network_of(self._network),
             self._class_table,
             self._params_in_use(),
-            self._present_mapping(),
+            mapping,
             self.n_jobs,
+            self._network,
             vars(self).get(READER),
         )
         return ModelView(
@@ -117,7 +122,9 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         learnt = network.learn(in_order, codes[order][shown.rows], len(class_table.seen), params, stop=stop)
         network.nodes.trim()
         measured = FitMeter(in_order, None, afresh=True, groups=groups).measured(network, learnt, params)
-        mapping = mapping.learned(network, class_table, table, codes, labels, choose=choose, is_last=True)
+        mapping = mapping.learned(
+            network, class_table, table, codes, labels, choose=choose, is_last=True, in_order=False
+        )
         self._network, self._class_table, self._mapping = network, class_table, mapping
         self._calibration, self._drift = calibration_after(None, [measured]), NO_DRIFT
         return measured
@@ -158,11 +165,13 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         predicts = predicted is None or bool(predicted.any())
         meter = FitMeter(shown_table, calibration, afresh=first and self.bounds is None, groups=groups)
         results = []
-        segments = mapping.segments(codes, len(class_table.seen))
-        for rows, choose in segments:
-            n_seen = len(class_table.seen)
+        n_seen, end = len(class_table.seen), 0
+        while end < len(codes):
+            segment, choose = mapping.segment(codes[end:], n_seen)
+            rows = slice(end, end + segment.stop)
+            end = rows.stop
             if n_seen < len(after.seen):
-                n_seen = max(n_seen, int(codes[: rows.stop].max(initial=UNLABELLED)) + 1)
+                n_seen = max(n_seen, int(codes[rows].max(initial=UNLABELLED)) + 1)
             known = after.first(n_seen)
             own = shown.of(rows)
             network, result = network.learned(
@@ -170,17 +179,16 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
                 shown_codes[own],
                 n_seen,
                 params,
-                None if choose else changes,
-                is_published=network is published,
+                None if choose or mapping.shares(network) else changes,
+                is_published=network is published or mapping.shares(network),
                 predict_depth=NO_LIMIT if predicts else None,
                 predict_rows=None if predicted is None else predicted[shown.rows][own],
                 measured=meter.wanted(own),
                 stop=stop,
             )
             results.append(result)
-            is_last = rows.stop == len(codes)
             mapping = mapping.learned(
-                network, known, table[rows], codes[rows], labels[rows], choose=choose, is_last=is_last
+                network, known, table[rows], codes[rows], labels[rows], choose=choose, is_last=end == len(codes)
             )
         self._network, self._class_table, self._mapping = network, after, mapping
         learnt = LearnResult.joined(results)
@@ -228,7 +236,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         """
         table = self._read(X)
         check_has_label(self._class_table)
-        member = self._view().members[0]
+        member = self._view().members[0].as_learnt()
         return member.first_labelled(member.encode(table), self._search_depth())
 
     @property
@@ -251,7 +259,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             as_integers = self.classes_.dtype.kind in "if" and not self._class_table.has_minus_one()
             return np.full(self.n_nodes_, UNLABELLED if as_integers else None)
         view = self._view()
-        return view.labels_of(view.members[0].labels, may_abstain=not labelled.all())
+        return view.labels_of(view.members[0].as_learnt().labels, may_abstain=not labelled.all())
 
     def _labelled_nodes(self) -> BoolArray:
         return np.asarray(self._network.nodes.labels[: self.n_nodes_] != UNLABELLED)

@@ -157,17 +157,19 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
         """Return the view: the members as if they had the parameters of the ensemble."""
         self._uses_evidence()
         params = self._new_member(0)._learning_params()
+        mappings = [mapping_in_use(self._name, self.mapping, member._mapping) for member in self.estimators_]
         members = (
             MemberView(
                 number,
-                member._network,
+                mapping.network_of(member._network),
                 member._class_table,
                 params.lowered_to(member._network.nodes.vigilance),
-                mapping_in_use(self._name, self.mapping, member._mapping),
+                mapping,
                 self.n_jobs,
+                member._network,
                 vars(self).get(READER),
             )
-            for number, member in enumerate(self.estimators_)
+            for number, (member, mapping) in enumerate(zip(self.estimators_, mappings, strict=True))
         )
         return ModelView(
             self._name,
@@ -225,7 +227,7 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
         """
         table, depth = self._read(X), self._search_depth()
         check_has_label(self._class_table)
-        members = self._view().members
+        members = [member.as_learnt() for member in self._view().members]
         return np.transpose([member.first_labelled(member.encode(table), depth) for member in members])
 
     @reads

@@ -207,5 +207,5 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         check_is_fitted(self)
         table = ClassTable()
         params, mapping, held = self._params_in_use(), CountsMapping(), vars(self).get(READER)
-        member = MemberView(None, self._network, table, params, mapping, self.n_jobs, held)
+        member = MemberView(None, self._network, table, params, mapping, self.n_jobs, self._network, held)
         return ModelView(self._name, (member,), None, table, self._reader(), calibration=self._calibration)

@@ -204,7 +204,8 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     def _evidence_settings(self, seed: int) -> EvidenceSettings:
         """Return the checked parameters of evidence mapping."""
         fixed = FixedSettings.checked(self._name, self.families, self.bandwidth, self.ridge, self.rank_weight)
-        return EvidenceSettings.checked(self._name, fixed, self.max_labels, seed, self.class_weight)
+        half_life = check_half_life(self._name, self.half_life, allow_auto=self._uses_evidence())
+        return EvidenceSettings.checked(self._name, fixed, self.max_labels, seed, self.class_weight, half_life)
 
     def _uses_evidence(self) -> bool:
         return check_option(self._name, "mapping", self.mapping, MAPPINGS) == EVIDENCE
@@ -268,7 +269,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     @reads_attribute
     def loo_accuracy_(self) -> float:
         """With evidence mapping, the share of the labelled samples that the others alone predict rightly."""
-        return self._evidence().loo_accuracy
+        return self._evidence().settled.loo_accuracy
 
     def _evidence(self) -> evidence.EvidenceMapping:
         check_is_fitted(self)

@@ -70,7 +70,7 @@ def finished(parts: ModelParts) -> ModelParts:
     for one in parts.members:
         mapping = one.mapping
         if isinstance(mapping, EvidenceMapping):
-            mapping = mapping.anew(one.network, one.class_table, mapping.reservoir, mapping.settings.seed)
+            mapping = mapping.anew(one.network, one.class_table)
         members.append(replace(one, mapping=mapping))
     return replace(parts, members=tuple(members), measured=None)
 
@@ -95,8 +95,7 @@ def _joined_member(
     calibration, _ = joined_calibration(fitted, Together([network], [apart], choice, 1.0))
     mapping = _joined_mapping([one.mapping for one in members], codes)
     if isinstance(mapping, EvidenceMapping):
-        reservoir = mapping.reservoir.of_columns(encoder.categorical)
-        mapping = replace(mapping, network=network, class_table=class_table, reservoir=reservoir)
+        mapping = replace(mapping.of_columns(encoder.categorical), class_table=class_table)
     seeds = [one.seed for one in members if one.seed is not None]
     return MemberParts(network, class_table, mapping, calibration, min(seeds, default=None)), sources, apart
 
@@ -108,8 +107,7 @@ def _joined_mapping(mappings: Sequence[Mapping], codes: Sequence[IntArray]) -> M
         return first
     evidence = [one for one in mappings if isinstance(one, EvidenceMapping)]
     settings = first.settings._replace(seed=min(one.settings.seed for one in evidence))
-    reservoir = first.reservoir.joined([one.reservoir for one in evidence], codes, settings.max_labels)
-    return EvidenceMapping(settings, reservoir=reservoir)
+    return EvidenceMapping.joined(settings, evidence, codes)
 
 
 def _joined_record(models: Sequence[ModelParts], class_table: ClassTable) -> VotingRecord | None:

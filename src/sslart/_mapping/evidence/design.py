@@ -126,7 +126,12 @@ class LabelledSet(CachesValues):
     def row_weights(self) -> FloatArray:
         """How much each label counts in the regression, its class included."""
         weights = np.ones(len(self.classes)) if self.weights is None else self.weights
-        return weights * self._class_factors(weights)[self.classes]
+        return weights * self.class_factors[self.classes]
+
+    @cached_property
+    def class_factors(self) -> FloatArray:
+        """How much each class counts."""
+        return self._class_factors(np.ones(len(self.classes)) if self.weights is None else self.weights)
 
     @property
     def ridge_weights(self) -> FloatArray | None:
@@ -141,10 +146,7 @@ class LabelledSet(CachesValues):
             counts = counts * np.minimum(self.weights, 1.0)
         if self.class_weights is None:
             return counts
-        weighted = (
-            counts
-            * self._class_factors(np.ones(len(self.classes)) if self.weights is None else self.weights)[self.classes]
-        )
+        weighted = counts * self.class_factors[self.classes]
         return np.asarray(weighted * counts.sum() / weighted.sum())
 
     def _class_factors(self, weights: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, keys_of_numbers, mixed
 
 MAX_CHUNKS = 32
-ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys")
+ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Chunk:
         In which block a label had part in a choice of settings.
     keys : array of uint64
         Random keys: of too many labels, those with the lowest stay.
+    times : array of int
+        Place of each label among all samples, labelled or not.
     """
 
     table: Table
@@ -48,6 +50,7 @@ class Chunk:
     groups: IntArray
     blocks: IntArray
     keys: KeyArray
+    times: IntArray
 
     def __getitem__(self, rows: IntArray) -> Chunk:
         return Chunk(self.table[rows], *(getattr(self, name)[rows] for name in ARRAYS))
@@ -79,10 +82,12 @@ class LabelReservoir:
         *,
         weights: FloatArray | None = None,
         groups: IntArray | None = None,
+        times: IntArray | None = None,
     ) -> LabelReservoir:
         """Return the reservoir with further samples; of too many those stay whose random keys are lowest.
 
-        `weights` are one each by default; `groups` are keys, 0 for none.
+        `weights` are one each by default; `groups` are keys, 0 for none; `times` are numbers of samples, those of the
+        labels by default.
         """
         if not len(codes):
             return self
@@ -90,13 +95,43 @@ class LabelReservoir:
         weights = np.ones(len(codes)) if weights is None else weights
         groups = np.zeros(len(codes), dtype=np.int64) if groups is None else groups
         keys = mixed(keys_of_numbers(numbers, seed) ^ row_keys(table))  # other ones in a model of other samples
-        added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK), keys)
-        longer = LabelReservoir((*self.chunks, added), self.n_seen + len(codes))
-        if len(longer) <= max_labels and len(longer.chunks) <= MAX_CHUNKS:
-            return longer
-        whole = longer.whole()
+        times = numbers if times is None else times
+        added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK), keys, times)
+        return LabelReservoir((*self.chunks, added), self.n_seen + len(codes))._limited(max_labels)
+
+    def followed_by(self, later: LabelReservoir, max_labels: int) -> LabelReservoir:
+        """Return the reservoir with labels that came after it; of too many those with the lowest keys stay."""
+        return LabelReservoir((*self.chunks, *later.chunks), later.n_seen)._limited(max_labels)
+
+    def _limited(self, max_labels: int) -> LabelReservoir:
+        if len(self) <= max_labels and len(self.chunks) <= MAX_CHUNKS:
+            return self
+        whole = self.whole()
         kept = np.sort(np.argsort(whole.keys, kind="stable")[:max_labels])
-        return LabelReservoir((whole[kept],), longer.n_seen)
+        return LabelReservoir((whole[kept],), self.n_seen)
+
+    def later_by(self, n_samples: int) -> LabelReservoir:
+        """Return the labels as if so many samples had come before all of them."""
+        chunks = (replace(chunk, times=chunk.times + n_samples) for chunk in self.chunks)
+        return LabelReservoir(tuple(chunks), self.n_seen)
+
+    def times(self) -> IntArray:
+        """Return the places of the labels kept among all samples."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *(chunk.times for chunk in self.chunks)])
+
+    def last(self, n_labels: int) -> Chunk:
+        """Return the last labels."""
+        n_chunks = 1
+        while sum(len(chunk.codes) for chunk in self.chunks[-n_chunks:]) < n_labels:
+            n_chunks += 1
+        tail = LabelReservoir(self.chunks[-n_chunks:], self.n_seen).whole()
+        return tail[np.arange(len(tail.codes) - n_labels, len(tail.codes))]
+
+    def since(self, time: float) -> LabelReservoir:
+        """Return the labels of samples from a number on."""
+        whole = self.whole()
+        kept = np.flatnonzero(whole.times >= time)
+        return self if len(kept) == len(whole.codes) else LabelReservoir((whole[kept],), self.n_seen)
 
     @classmethod
     def joined(cls, reservoirs: Sequence[LabelReservoir], codes: Sequence[IntArray], max_labels: int) -> LabelReservoir:
@@ -187,7 +222,7 @@ class LabelReservoir:
         codes = saved_array(state, "codes", np.int64, n, low=0, high=n_classes - 1)
         numbers = saved_array(state, "numbers", np.int64, n, low=0, high=MAX_COUNT)
         n_seen = saved_whole(state, "n_seen", 1, MAX_COUNT)
-        # files of before weights, groups, blocks and keys have none
+        # files of before weights, groups, blocks, keys and times have none
         weights = saved_array(state, "weights", np.float64, n, low=MIN_WEIGHT, high=MAX_WEIGHT, missing=np.ones(n))
         groups = saved_array(state, "groups", np.int64, n, missing=np.zeros(n, dtype=np.int64))
         blocks = saved_array(
@@ -195,9 +230,10 @@ class LabelReservoir:
         )
         by_number = keys_of_numbers(numbers, seed).view(np.int64)
         keys = saved_array(state, "keys", np.int64, n, missing=by_number).view(np.uint64)
+        times = saved_array(state, "times", np.int64, n, low=0, high=MAX_COUNT, missing=numbers)
         require(n and not np.isinf(values).any(), "the labelled samples")
         require((np.diff(numbers) > 0).all() and numbers[-1] < n_seen, "the numbers of the labels")
         for column, given in categories.items():
             fits = given.shape == (n,) and 0 <= column < n_columns and np.isnan(values[:, column]).all()
             require(fits and all(is_category(one) for one in given), "the categories of labelled samples")
-        return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks, keys),), n_seen)
+        return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks, keys, times),), n_seen)

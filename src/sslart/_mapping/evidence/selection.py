@@ -52,6 +52,8 @@ class Solution:
         What each counts in the choice and in calibration, weights of samples and classes included.
     rows : array of int of length n_labels
         Which of the labels that are kept.
+    class_factors : array of length n_classes
+        How much each class counts.
     """
 
     readout: Readout
@@ -61,6 +63,7 @@ class Solution:
     groups: LabelGroups
     counts: FloatArray
     rows: IntArray
+    class_factors: FloatArray
 
 
 def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[Specs]:
@@ -262,7 +265,7 @@ def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -
         learn_many = learn_many_classes if has_many_classes(labelled) else learn_many_labels
         readout, left_out, rows, used = learn_many(labelled, mixtures, nodes)
         groups, counts = labelled.groups.of_rows(rows), labelled.counts[rows]
-        return Solution(readout, used, left_out, labelled.classes[rows], groups, counts, rows)
+        return Solution(readout, used, left_out, labelled.classes[rows], groups, counts, rows, labelled.class_factors)
     return _learnt(Trial(labelled), nodes, mixtures)
 
 
@@ -318,4 +321,13 @@ def _solution(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture], fits: 
         builder.add(basis.terms(basis.weights(coefficient)))
     readout = builder.readout(trial.design.scaler, nodes, left_out, labelled.classes, labelled.counts)
     rows = np.arange(len(labelled.classes)) if labelled.rows is None else labelled.rows
-    return Solution(readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, labelled.counts, rows)
+    return Solution(
+        readout,
+        tuple(mixtures),
+        left_out,
+        labelled.classes,
+        labelled.groups,
+        labelled.counts,
+        rows,
+        labelled.class_factors,
+    )

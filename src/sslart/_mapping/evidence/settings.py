@@ -20,6 +20,8 @@ BANDWIDTHS = tuple(2.0**-level for level in range(6))
 RANK_WEIGHTS = (0.0, 0.5, 1.0)
 RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
 N_BLOCKS = 40  # of labels; settings are chosen without a block to predict its labels
+AUTO = "auto"
+HALF_LIVES = (200.0, 1000.0, 5000.0, np.inf)  # in samples, that compete in a stream
 NO_BLOCK = -1  # of a label that had no part in a choice
 MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distinguishes no more
 
@@ -116,23 +118,43 @@ DEFAULT_MIXTURE = Mixture((BasisSpec("box", 0.5, 0.25),), 0.01)  # until there i
 class EvidenceSettings(NamedTuple):
     """The parameters of evidence mapping.
 
-    What is fixed, how many labelled samples are kept, the seed, and how much each class counts: "balanced", a weight
-    for each class that does not count one, or None.
+    What is fixed, how many labelled samples are kept, the seed, how much each class counts ("balanced", a weight for
+    each class that does not count one, or None), and after how many samples a label counts half ("auto": the stream
+    decides; None: never).
     """
 
     fixed: FixedSettings
     max_labels: int
     seed: int
     class_weight: str | dict[Label, float] | None = None
+    half_life: float | str | None = None
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether half-lives compete."""
+        return self.half_life == AUTO
+
+    @property
+    def candidates(self) -> tuple[float, ...]:
+        """The half-lives of labels that compete, in samples, ascending; the last one counts most at first."""
+        if self.is_auto:
+            return HALF_LIVES
+        return (np.inf if self.half_life is None else float(self.half_life),)
 
     @classmethod
     def checked(
-        cls, owner: str, fixed: FixedSettings, max_labels: Any, seed: int, class_weight: Any
+        cls,
+        owner: str,
+        fixed: FixedSettings,
+        max_labels: Any,
+        seed: int,
+        class_weight: Any,
+        half_life: float | str | None,
     ) -> EvidenceSettings:
         """Return the settings after checking them."""
         kept = check_whole(owner, "max_labels", max_labels)
         assert kept is not None
-        return cls(fixed, kept, seed, _checked_class_weight(owner, class_weight))
+        return cls(fixed, kept, seed, _checked_class_weight(owner, class_weight), half_life)
 
 
 def _checked_class_weight(owner: str, given: Any) -> str | dict[Label, float] | None:

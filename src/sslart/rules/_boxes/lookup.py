@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sslart._data.classes import Label
-from sslart._mapping.evidence.packed_boxes import PackedBoxes
+from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
 from sslart.rules._rules_of import rules_of

@@ -40,6 +40,10 @@ class Term(ABC):
     def combined(cls, terms: list[Self]) -> list[Self]:
         """Return terms of this class as fewer terms with the same sum."""
 
+    @abstractmethod
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the term whose scores are those of this one times a matrix, shape (n_classes, n_classes)."""
+
     def inside_contributions(self) -> tuple[IntArray, FloatArray] | None:
         """Return its boxes and what each adds to the scores of a sample inside it, (n_boxes, n_classes); None: none."""
         return None

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse
 
+from sslart._art.algebra import multiply
 from sslart._mapping.evidence.bases.base import Basis, Family, Term
+from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes, padded
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
-from sslart._mapping.evidence.packed_boxes import PackedBoxes, padded
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 from sslart._utils.deferred import CachesValues
@@ -124,6 +125,10 @@ class BoxTerm(Term):
                 weights[level] += term.weights[0]
             found.append(cls(same[0].group, widest, weights).pruned())
         return [term for term in found if len(term.group.boxes)]
+
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the boxes with weights that are mixed over the classes."""
+        return replace(self, weights=multiply(np.repeat(weights.T[None], len(self.weights), axis=0), self.weights))
 
     def pruned(self) -> Self:
         """Return the term without the boxes that together change no score by more than is negligible."""

@@ -63,6 +63,10 @@ class GraphTerm(CachesValues, Term):
         """Return one graph per scale."""
         return sum_by_scale(terms, "weights")
 
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the graph with weights that are mixed over the classes."""
+        return replace(self, weights=multiply(self.weights, weights))
+
     @cached_property
     def missing_values(self) -> FloatArray:
         """What stands for a missing value."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from sslart._art.algebra import multiply
 from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.settings import MAX_SETTING, BasisSpec, FixedSettings
@@ -40,6 +41,10 @@ class LinearTerm(Term):
     def combined(cls, terms: list[Self]) -> list[Self]:
         """Return one trend per scale."""
         return sum_by_scale(terms, "slopes")
+
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the trend with slopes that are mixed over the classes."""
+        return replace(self, slopes=multiply(self.slopes, weights))
 
 
 class LinearBasis(Basis):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -37,6 +37,12 @@ class SplineTerm(Term):
     def combined(cls, terms: list[Self]) -> list[Self]:
         """Return one set of curves per scale."""
         return sum_by_scale(terms, "heights")
+
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the curves with heights that are mixed over the classes."""
+        n_features, n_knots, n_classes = self.heights.shape
+        flat = multiply(self.heights.reshape(-1, n_classes), weights)
+        return replace(self, heights=flat.reshape(n_features, n_knots, -1))
 
 
 def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -48,6 +48,10 @@ class TreeTerm(Term):
             by_scale.setdefault(term.rank_weight, []).append(term.forest)
         return [cls(scale, Forest.joined(forests)) for scale, forests in by_scale.items()]
 
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the trees with leaves whose values are mixed over the classes."""
+        return replace(self, forest=replace(self.forest, values=multiply(self.forest.values, weights)))
+
 
 class TreeBasis(Basis):
     """Trees and which blocks of labels each was grown without."""

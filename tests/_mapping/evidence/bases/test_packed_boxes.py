@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 import sslart._art.reference
 from conftest import HAS_KERNEL, lattices, needs_kernel
 from sslart._art.backend import backend, use_backend
-from sslart._mapping.evidence.packed_boxes import WIDTH, PackedBoxes, padded
+from sslart._mapping.evidence.bases.packed_boxes import WIDTH, PackedBoxes, padded
 
 TOLERANCE = 2e-6  # of a score, relative to the sum of all weights: float32 adds up some hundred terms
 

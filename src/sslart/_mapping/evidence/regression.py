@@ -1,0 +1,216 @@
+"""The regression of evidence mapping: the labels and boxes as they were when settings were last chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from sslart._art.network import Network
+from sslart._art.row_keys import row_keys
+from sslart._data.classes import ClassTable
+from sslart._data.labels import UNLABELLED
+from sslart._mapping.evidence.design import BOXES_IN_GRAPH, BoxSet, LabelledSet, places_in_class
+from sslart._mapping.evidence.families import FAMILIES, family_of
+from sslart._mapping.evidence.kept_labels import LabelReservoir
+from sslart._mapping.evidence.many.classes import MANY_CLASSES, warn_of_usual_settings
+from sslart._mapping.evidence.selection import Solution, choose, choose_by_some, is_chosen_by_some, learn
+from sslart._mapping.evidence.settings import NO_BLOCK, EvidenceSettings, Mixture
+from sslart._mapping.evidence.stream.recent import MIN_SHARE, Recent
+from sslart._mapping.left_out import LeftOut
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
+
+MAX_BOXES = 4000
+MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
+BOXES_PER_CLASS = 2  # at least, that take part
+
+
+@dataclass(frozen=True, eq=False)
+class Regression(CachesValues):
+    """A ridge regression on labelled samples, with the boxes as basis functions. Immutable.
+
+    Attributes
+    ----------
+    settings : EvidenceSettings
+    network : Network or None
+        The boxes as they were at the last choice of settings; None before the first.
+    class_table : ClassTable
+    reservoir : LabelReservoir
+        The labelled samples that were kept then.
+    mixtures : tuple of Mixture
+        What leave-one-out has chosen; empty without a label.
+    chosen : Solution or None
+        The solution that the choice came with, where it is that of the boxes and labels as they are.
+    as_before : bool
+        Whether it comes from a file of before copies were left out together: then left-out labels are predicted as
+        they were.
+    settings_by_labels : bool
+        Whether labels have chosen the settings; they cannot where classes are many and too few have two labels.
+    n_in_graph : int
+        How many boxes the graph of boxes has at most.
+    recent : Recent
+        What has come since.
+    """
+
+    settings: EvidenceSettings
+    network: Network | None = None
+    class_table: ClassTable = field(default_factory=ClassTable)
+    reservoir: LabelReservoir = field(default_factory=LabelReservoir)
+    mixtures: tuple[Mixture, ...] = ()
+    chosen: Solution | None = None
+    as_before: bool = False
+    settings_by_labels: bool = True
+    n_in_graph: int = BOXES_IN_GRAPH
+    recent: Recent = field(default_factory=Recent)
+
+    def with_choice(self, is_last: bool) -> Self:
+        nodes = self._landmarks()
+        labelled = replace(self._labelled_set(nodes), block_of=None)
+        if is_chosen_by_some(labelled):
+            return self._with_choice_by_some(labelled, nodes, is_last)
+        solution = choose(labelled, self.settings.fixed, nodes)
+        final = self._of_all(solution) if is_last else None
+        reservoir = self.reservoir.with_blocks(self._blocks_of_all(labelled.blocks))
+        return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=True)
+
+    def _with_choice_by_some(self, labelled: LabelledSet, nodes: IntArray, is_last: bool) -> Self:
+        choice = choose_by_some(labelled, self.settings.fixed)
+        final = None
+        if is_last:
+            final = self._of_all(learn(replace(labelled, block_of=choice.blocks), choice.mixtures, nodes))
+        if is_last and not choice.by_labels:
+            warn_of_usual_settings(labelled.n_classes)
+        reservoir = self.reservoir.with_blocks(self._blocks_of_all(choice.blocks))
+        return replace(
+            self, mixtures=choice.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=choice.by_labels
+        )
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The regression on the labels kept and the boxes as they are, solved when it is first needed."""
+        if self.chosen is not None:
+            return self.chosen
+        if self.network is None:
+            raise ValueError("The model has not learnt a label yet. Let it learn labelled samples first.")
+        nodes = self._landmarks()
+        return self._of_all(learn(self._labelled_set(nodes), self.mixtures, nodes))
+
+    def _used(self) -> IntArray | None:
+        """Return which of the labels kept take part in the regression, because they are not too old; None: all."""
+        if not np.isfinite(self.recent.half_life):
+            return None
+        return np.flatnonzero(self.recent.shares_of(self.reservoir.times()) >= MIN_SHARE)
+
+    def _of_all(self, solution: Solution) -> Solution:
+        """Return the solution with the places of its labels among all that are kept."""
+        used = self._used()
+        return solution if used is None else replace(solution, rows=used[solution.rows])
+
+    def _blocks_of_all(self, blocks: IntArray) -> IntArray:
+        """Return the blocks of the labels that take part as blocks of all labels kept."""
+        used = self._used()
+        if used is None:
+            return blocks
+        every = np.full(len(self.reservoir), NO_BLOCK)
+        every[used] = blocks
+        return every
+
+    def _landmarks(self) -> IntArray:
+        """Return the nodes that take part: those that have met a label first, then those of most samples."""
+        assert self.network is not None
+        nodes = self.network.nodes
+        n = nodes.n_nodes
+        labels = nodes.labels[:n]
+        order = np.lexsort((np.arange(n), -nodes.support[:n], labels == UNLABELLED))
+        if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
+            place = places_in_class(labels[order] - UNLABELLED)
+            place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
+            order = order[np.argsort(np.minimum(place, BOXES_PER_CLASS), kind="stable")]
+        return order[: max(MAX_BOXES, self._n_wanted_boxes())]
+
+    def _n_wanted_boxes(self) -> int:
+        """Return how many boxes take part at least, so that there are two of each class, or at least one."""
+        n_classes = len(self.class_table.seen)
+        return max(min(BOXES_PER_CLASS * n_classes, MAX_BOXES), min(n_classes, MAX_BOXES_OF_CLASSES))
+
+    def _labelled_set(self, nodes: IntArray) -> LabelledSet:
+        assert self.network is not None
+        lower, upper = self.network.nodes.boxes()
+        kept, used = self.reservoir.whole(), self._used()
+        if used is not None:
+            kept = kept[used]
+        weights = kept.weights * self.recent.shares_of(kept.times)
+        return LabelledSet(
+            self.network.encode(kept.table),
+            self.class_table.order_of_seen()[kept.codes],
+            len(self.class_table.seen),
+            BoxSet(
+                lower[nodes],
+                upper[nodes],
+                self.network.nodes.support[nodes],
+                self._n_wanted_boxes(),
+                self.n_in_graph,
+            ),
+            np.array([feature.category is not None for feature in self.network.encoder.features]),
+            self.settings.seed,
+            self.as_before,
+            None if (weights == 1).all() else weights,
+            kept.groups if kept.groups.any() else None,
+            self._class_weights(),
+            keys=row_keys(self.network.encoder.varying(kept.table)),
+            block_of=kept.blocks,
+            column_of=np.array([feature.column for feature in self.network.encoder.features], dtype=np.int64),
+        )
+
+    def _class_weights(self) -> FloatArray | str | None:
+        """Return how much each class learnt so far counts."""
+        given = self.settings.class_weight
+        if given is None or isinstance(given, str):
+            return given
+        learnt = self.class_table.classes[np.sort(self.class_table.sorted_codes())]
+        return np.array([given.get(label, 1.0) for label in learnt.tolist()], dtype=np.float64)
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """The weight of each family of bases in the mixtures; they sum to one."""
+        weights = dict.fromkeys((family.name for family in FAMILIES), 0.0)
+        for mixture in self.solution.mixtures:
+            for spec in mixture.specs:
+                weights[family_of(spec).name] += mixture.weight / len(mixture.specs)
+        return {family: weight for family, weight in weights.items() if weight}
+
+    @property
+    def loo_accuracy(self) -> float:
+        """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
+        return float(np.average(self.loo_right, weights=self.solution.groups.weights))
+
+    @property
+    def loo_right(self) -> BoolArray:
+        """Whether each label kept is predicted rightly by the others alone."""
+        return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
+
+    @property
+    def left_out(self) -> LeftOut:
+        """What the other labels alone predict for each label kept."""
+        solution = self.solution
+        return LeftOut(
+            self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),
+            np.sort(self.class_table.sorted_codes())[solution.classes],
+            solution.groups.weights,
+            solution.rows,
+            solution.groups.numbers,
+            solution.groups.kind,
+        )
+
+    def loo_recall(self) -> FloatArray:
+        """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
+        right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
+        recall = np.full(len(self.class_table.classes), self.loo_accuracy)
+        for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
+            own = classes == order
+            if own.any():
+                recall[index] = np.average(right[own], weights=weights[own])
+        return recall

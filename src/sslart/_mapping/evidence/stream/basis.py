@@ -1,0 +1,91 @@
+"""The functions whose weights labels change between two choices of settings: few, so that a label costs little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sslart._mapping.evidence.bases.base import Term
+from sslart._mapping.evidence.bases.boxes import BoxGroup, BoxTerm
+from sslart._mapping.evidence.bases.linear import LinearTerm
+from sslart._mapping.evidence.rank_scaler import RankScaler
+from sslart._mapping.evidence.readout import Readout
+from sslart._utils.arrays import FloatArray
+
+MAX_BOXES = 128
+MAX_FEATURES = 128  # of more, none has a trend of its own
+RANK_WEIGHT = 0.5
+BANDWIDTH = 0.125
+MIDDLE = 0.5
+RIDGE = 0.1
+RIDGE_OF_SCORES = 1.0
+
+
+@dataclass(frozen=True)
+class UpdateBasis:
+    """The scores by the last choice of settings, the first boxes, a constant, and a trend in each feature.
+
+    Attributes
+    ----------
+    scaler : RankScaler
+    group : BoxGroup
+    n_classes : int
+    """
+
+    scaler: RankScaler
+    group: BoxGroup
+    n_classes: int
+
+    @classmethod
+    def of(cls, readout: Readout, lower: FloatArray, upper: FloatArray) -> UpdateBasis:
+        """Return the functions that go with a readout; `lower` and `upper`: corners of its boxes."""
+        lower, upper = lower[:MAX_BOXES], upper[:MAX_BOXES]
+        n_boxes, n_features = lower.shape
+        reached = lower <= upper
+        low, high = (readout.scaler.blend(side, RANK_WEIGHT) for side in (lower, upper))
+        corners = np.where(reached, low, lower), np.where(reached, high, upper)
+        group = BoxGroup(RANK_WEIGHT, np.arange(n_features), np.ones(n_features), np.arange(n_boxes), *corners)
+        return cls(readout.scaler, group, len(readout.bias))
+
+    @property
+    def _n_trends(self) -> int:
+        n_features = len(self.group.features)
+        return n_features if n_features <= MAX_FEATURES else 0
+
+    @property
+    def n_functions(self) -> int:
+        """How many functions there are."""
+        return self.n_classes + len(self.group.boxes) + 1 + self._n_trends
+
+    @property
+    def ridges(self) -> FloatArray:
+        """λ of each function."""
+        return np.repeat([RIDGE_OF_SCORES, RIDGE], [self.n_classes, self.n_functions - self.n_classes])
+
+    @property
+    def first_weights(self) -> FloatArray:
+        """The weights, shape (n_functions, n_classes), with which scores stay as they are."""
+        return np.eye(self.n_functions, self.n_classes)
+
+    def values(self, coded: FloatArray, scores: FloatArray) -> FloatArray:
+        """Return the functions at coded samples, shape (n_samples, n_functions), given their scores."""
+        samples = self.scaler.blend(coded, RANK_WEIGHT)
+        distances = self.group.packed.distances(self.group.select_features(samples)).astype(np.float64)
+        activations = np.exp(-distances / (BANDWIDTH * len(self.group.features)))
+        trends = np.nan_to_num(samples - MIDDLE)[:, : self._n_trends]
+        return np.column_stack([scores, activations, np.ones(len(coded)), trends])
+
+    def updated(self, readout: Readout, weights: FloatArray) -> Readout:
+        """Return the readout whose scores are those of the functions with these weights."""
+        of_scores, of_boxes, constant, slopes = np.split(
+            weights, np.cumsum([self.n_classes, len(self.group.boxes), 1]), axis=0
+        )
+        terms: list[Term] = [term.mixed(of_scores) for term in readout.terms]
+        if len(of_boxes):
+            terms.append(BoxTerm(self.group, BANDWIDTH, of_boxes.T[None]))
+        if len(slopes):
+            centre = np.full(len(self.group.features), MIDDLE)
+            terms.append(LinearTerm(RANK_WEIGHT, centre, slopes))
+        bias = readout.bias @ of_scores + constant[0]
+        return replace(readout, terms=tuple(terms), bias=bias)

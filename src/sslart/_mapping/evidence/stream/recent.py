@@ -1,0 +1,172 @@
+"""What has come since settings were chosen: samples, labels, and how half-lives do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sslart._data.labels import Labels
+from sslart._data.samples import Table
+from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
+from sslart._mapping.evidence.kept_labels import LabelReservoir
+from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings
+from sslart._mapping.evidence.stream.basis import UpdateBasis
+from sslart._mapping.evidence.stream.updates import Competition, Updates
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.params import check_number
+
+if TYPE_CHECKING:
+    from sslart._mapping.evidence.mapping import EvidenceMapping
+    from sslart._mapping.evidence.selection import Solution
+
+MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
+MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
+
+
+@dataclass(frozen=True)
+class Recent:
+    """The labels since settings were chosen, and what the next choice depends on.
+
+    Attributes
+    ----------
+    labels : LabelReservoir
+    n_samples : int
+        How many samples there have been in all, labelled or not.
+    n_chosen : int
+        How many there had been at the last choice of settings.
+    half_life : float
+        That of the labels at the last choice of settings, in samples; infinite: nothing is forgotten.
+    competition : Competition or None
+        Of several half-lives; None where one is given.
+    """
+
+    labels: LabelReservoir = field(default_factory=LabelReservoir)
+    n_samples: int = 0
+    n_chosen: int = 0
+    half_life: float = np.inf
+    competition: Competition | None = None
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there have been in all."""
+        return self.labels.n_seen
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether labels have come one after another, so that there is something to update."""
+        return bool(len(self.labels)) or self.competition is not None
+
+    @property
+    def has_come(self) -> bool:
+        """Whether there has been a sample since settings were chosen."""
+        return self.n_samples > self.n_chosen
+
+    def followed_by(
+        self,
+        settings: EvidenceSettings,
+        table: Table,
+        codes: IntArray,
+        labels: Labels,
+        known: IntArray,
+        *,
+        in_order: bool,
+    ) -> Recent:
+        """Return what has come after further samples; `known`: the rows with a label."""
+        n_samples = self.n_samples + len(codes)
+        if not len(known):
+            return replace(self, n_samples=n_samples)
+        own = labels[known]
+        longer = self.labels.adding(
+            table[known],
+            codes[known],
+            MAX_COUNT,
+            settings.seed,
+            weights=own.weights,
+            groups=own.groups,
+            times=self.n_samples + 1 + known if in_order else np.full(len(known), n_samples),
+        )
+        return replace(self, labels=longer, n_samples=n_samples)
+
+    def ended(self, competition: Competition | None, half_life: float) -> Recent:
+        """Return what follows a choice of settings, which has all labels, with a half-life."""
+        return Recent(LabelReservoir((), self.n_labels), self.n_samples, self.n_samples, half_life, competition)
+
+    def shares_of(self, times: IntArray) -> FloatArray:
+        """Return what labels counted at the last choice of settings, of what they counted at first."""
+        return np.asarray(2.0 ** (-(self.n_chosen - times) / self.half_life))
+
+    def half_life_for(self, settings: EvidenceSettings, competition: Competition | None, times: IntArray) -> float:
+        """Return the half-life to choose settings with: that which is given, or has won with enough labels."""
+        if competition is None or not settings.is_auto:
+            return settings.candidates[-1]
+        ages = self.n_samples - times
+        enough = [one for one in settings.candidates if (2.0 ** (-ages / one)).sum() >= MIN_LABELS]
+        return max(competition.longest, *enough[:1], *(() if enough else settings.candidates[-1:]))
+
+    def begun(self, mapping: EvidenceMapping, solution: Solution) -> Updates:
+        """Return the updates just after a choice of settings."""
+        network = mapping.network
+        assert network is not None
+        lower, upper = (side[solution.readout.nodes] for side in network.nodes.boxes())
+        basis = UpdateBasis.of(solution.readout, lower, upper)
+        kept = mapping.reservoir.whole()[solution.rows]
+        targets = np.eye(basis.n_classes)[solution.classes]
+        return Updates.begun(
+            basis,
+            self._competition(mapping.settings),
+            self.half_life,
+            basis.values(network.encode(kept.table), solution.left_out),
+            targets,
+            kept.weights * solution.class_factors[solution.classes],
+            self.n_chosen - kept.times,
+            self.n_chosen,
+        )
+
+    def _competition(self, settings: EvidenceSettings) -> Competition:
+        if self.competition is not None and settings.is_auto:
+            return self.competition
+        return Competition.begun(settings.candidates)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain values."""
+        competition = self.competition
+        return {
+            "labels": self.labels.to_state() if len(self.labels) else None,
+            "n_labels": self.n_labels,
+            "n_samples": self.n_samples,
+            "n_chosen": self.n_chosen,
+            "half_life": self.half_life if np.isfinite(self.half_life) else None,
+            "losses": None if competition is None else competition.losses,
+            "errors": None if competition is None else competition.errors,
+        }
+
+    @classmethod
+    def from_state(
+        cls,
+        state: dict[str, Any] | None,
+        reservoir: LabelReservoir,
+        n_learnt: int,
+        n_columns: int,
+        n_classes: int,
+        settings: EvidenceSettings,
+    ) -> Recent:
+        """Return what a saved state has, after checking it; `n_learnt`: the samples of a model without one."""
+        if state is None:
+            return cls(LabelReservoir((), reservoir.n_seen), n_learnt, n_learnt)
+        n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
+        n_labels = saved_whole(state, "n_labels", 0, MAX_COUNT)
+        n_chosen = saved_whole(state, "n_chosen", 0, n_samples)
+        labels = LabelReservoir((), n_labels)
+        if state["labels"] is not None:
+            labels = LabelReservoir.from_state(state["labels"], n_columns, n_classes, settings.seed)
+            require(labels.n_seen == n_labels, "the labels since the last choice of settings")
+        given = state["half_life"]
+        half_life = np.inf if given is None else check_number("a model", "half_life", given, 1)
+        competition = None
+        if state["losses"] is not None:
+            n = len(HALF_LIVES)
+            sums = (saved_array(state, name, np.float64, n, low=0, high=MAX_COUNT) for name in ("losses", "errors"))
+            competition = Competition(np.array(HALF_LIVES), *sums)
+        return cls(labels, n_samples, n_chosen, half_life, competition)

@@ -1,0 +1,54 @@
+"""When settings are chosen anew: at the same labels and samples, however a stream is cut into calls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sslart._data.labels import UNLABELLED
+from sslart._utils.arrays import BoolArray, IntArray
+
+FIRST_SAMPLE = 32  # before it, labels alone decide
+GAP = 0.72  # between two choices at most, in half-lives
+
+
+def choosing_rows(
+    codes: IntArray, n_classes: int, n_labels: int, n_samples: int, half_life: float, max_labels: int
+) -> IntArray:
+    """Return the rows of a stream after which settings are chosen.
+
+    That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, ..., and where samples are
+    32, 48, 64, 96, ... With a half-life, samples are no further apart than a part of it, and labels no further than
+    half of those that are kept.
+
+    Parameters
+    ----------
+    codes : array of length n_samples
+        Class codes in the order of their first labels, -1 where unlabelled.
+    n_classes, n_labels, n_samples : int
+        How many there have been before.
+    half_life : float
+        In samples; infinite where nothing is forgotten.
+    max_labels : int
+        How many labels are kept.
+    """
+    known = codes != UNLABELLED
+    labels = n_labels + np.cumsum(known)
+    newest = np.maximum.accumulate(np.concatenate([[n_classes - 1], codes]))[:-1]
+    samples = n_samples + 1 + np.arange(len(codes))
+    is_time = (codes > newest) | (known & _is_choice(labels, max(max_labels // 2, 1)))
+    longest = None if np.isinf(half_life) else max(round(GAP * half_life), 1)
+    is_time |= (labels > 0) & (samples >= FIRST_SAMPLE) & _is_choice(samples, longest)
+    return np.flatnonzero(is_time)
+
+
+def is_growth(numbers: IntArray) -> BoolArray:
+    """Return which numbers are two or more and a power of two, or half as much more."""
+    thirds = numbers // 3
+    power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
+    return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
+
+
+def _is_choice(numbers: IntArray, longest: int | None) -> BoolArray:
+    """Return which numbers have grown enough; `longest`: how far apart they are at most, None for no limit."""
+    grown = is_growth(numbers)
+    return grown if longest is None else np.where(numbers < 2 * longest, grown, numbers % longest == 0)

@@ -1,0 +1,174 @@
+"""What labels change between two choices of settings: each is a rank-one update of a ridge regression.
+
+With a half-life, what was learnt before counts less with every sample. Several half-lives may compete: each has a
+regression of its own, and the errors that they make for the labels, before they learn them, decide what each counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sslart._art.algebra import Cholesky, multiply
+from sslart._mapping.evidence.stream.basis import UpdateBasis
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import CachesValues
+
+MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
+MEMORY = 100.0  # half-life of errors, in labels
+SHARPNESS = 2.0  # of the competition
+HANDICAP = 1.0  # of each half-life against the next longer one, before labels decide
+TOLERANCE = 0.5  # standard errors within which the longest half-life is taken
+
+
+@dataclass(frozen=True)
+class Competition:
+    """How several half-lives have done so far: decayed sums over the labels that came in the stream.
+
+    Attributes
+    ----------
+    half_lives : array of length n_candidates
+        In samples, ascending; infinite: nothing is forgotten.
+    losses : array of length n_candidates
+        Of scores and predicted classes.
+    errors : array of length n_candidates
+        Of predicted classes.
+    """
+
+    half_lives: FloatArray
+    losses: FloatArray
+    errors: FloatArray
+
+    @classmethod
+    def begun(cls, half_lives: tuple[float, ...]) -> Competition:
+        """Return the state before any label: the longer a half-life, the more it counts."""
+        n = len(half_lives)
+        return cls(np.array(half_lives), HANDICAP * np.arange(n, dtype=np.float64)[::-1], np.zeros(n))
+
+    def after(self, scores: FloatArray, target: int) -> Competition:
+        """Return the state after a label, given its scores by each candidate, shape (n_candidates, n_classes)."""
+        wrong = (scores.argmax(axis=1) != target).astype(np.float64)
+        squares = ((scores - np.eye(scores.shape[1])[target]) ** 2).sum(axis=1)
+        kept = 2.0 ** (-1.0 / MEMORY)
+        return replace(self, losses=kept * self.losses + (squares + wrong) / 2, errors=kept * self.errors + wrong)
+
+    @property
+    def shares(self) -> FloatArray:
+        """What each candidate counts; they sum to one."""
+        shares = np.exp(-SHARPNESS * (self.losses - self.losses.min()))
+        return np.asarray(shares / shares.sum())
+
+    @property
+    def longest(self) -> float:
+        """The longest half-life whose errors are not clearly more than the fewest."""
+        fewest = self.errors.min()
+        return float(self.half_lives[self.errors <= fewest + TOLERANCE * np.sqrt(fewest + 1.0)][-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Updates(CachesValues):
+    """The regressions of all half-lives. Immutable: every label makes a new one.
+
+    Attributes
+    ----------
+    basis : UpdateBasis
+    competition : Competition
+    inverses : array of shape (n_candidates, n_functions, n_functions)
+        (Φ'WΦ + Λ)⁻¹.
+    weights : array of shape (n_candidates, n_functions, n_classes)
+    turns : int
+        How many labels there have been: one function after another gets back what its λ has lost.
+    time : int
+        The number of the last sample with a label.
+    """
+
+    basis: UpdateBasis
+    competition: Competition
+    inverses: FloatArray
+    weights: FloatArray
+    turns: int
+    time: int
+
+    @classmethod
+    def begun(
+        cls,
+        basis: UpdateBasis,
+        competition: Competition,
+        own: float,
+        values: FloatArray,
+        targets: FloatArray,
+        weights: FloatArray,
+        ages: IntArray,
+        time: int,
+    ) -> Updates:
+        """Return the state just after a choice of settings.
+
+        Parameters
+        ----------
+        basis : UpdateBasis
+        competition : Competition
+        own : float
+            The half-life with which the weights of the readout have been found: it corrects nothing yet.
+        values : array of shape (n_labels, n_functions)
+            The functions at the labels kept, with the scores that the other labels alone give.
+        targets : array of shape (n_labels, n_classes)
+        weights : array of length n_labels
+        ages : array of length n_labels
+            How many samples ago each label came.
+        time : int
+        """
+        first = basis.first_weights
+        decayed = weights * 2.0 ** (-ages / competition.half_lives[:, None])
+        weighted = decayed[:, :, None] * values
+        turned = weighted.transpose(0, 2, 1)
+        every = np.repeat(values[None], len(decayed), axis=0)
+        ridges = np.repeat(basis.ridges[None], len(decayed), axis=0)
+        systems = multiply(turned, every) + np.eye(len(first)) * basis.ridges
+        inverses = Cholesky(systems, ridges, overwrite=True).inverse
+        errors = np.repeat((targets - multiply(values, first))[None], len(decayed), axis=0)
+        errors[competition.half_lives == own] = 0.0
+        found = first + multiply(inverses, multiply(turned, errors))
+        return cls(basis, competition, inverses, found, 0, time)
+
+    @cached_property
+    def _shared(self) -> FloatArray:
+        """The weights of all candidates together."""
+        return np.asarray((self.competition.shares[:, None, None] * self.weights).sum(axis=0))
+
+    def scores(self, values: FloatArray) -> FloatArray:
+        """Return the scores of samples, given the functions there."""
+        return multiply(values, self._shared)
+
+    @property
+    def shared_weights(self) -> FloatArray:
+        """The weight of each function, shape (n_functions, n_classes)."""
+        return self._shared
+
+    def after(self, values: FloatArray, target: int, weight: float, time: int) -> Updates:
+        """Return the state after a label, given the functions at its sample, its class, its weight and its number."""
+        n = self.basis.n_functions
+        kept = 2.0 ** (-(time - self.time) / self.competition.half_lives)
+        kept = np.maximum(kept, 1.0 - MAX_FORGOTTEN / max(n, 2 * MAX_FORGOTTEN))[:, None]
+        scores = multiply(np.repeat(values[None, None], len(kept), axis=0), self.weights)[:, 0]
+        turned = multiply(self.inverses, np.repeat(values[None, :, None], len(kept), axis=0))[:, :, 0]
+        gains = turned / (kept / weight + (turned * values).sum(axis=1)[:, None])
+        errors = np.eye(scores.shape[1])[target] - scores
+        weights = self.weights + gains[:, :, None] * errors[:, None, :]
+        inverses = self.inverses - gains[:, :, None] * turned[:, None, :]
+        if (kept < 1.0).any():
+            inverses /= kept[:, :, None]
+            self._give_back(inverses, weights, kept)
+        competition = self.competition.after(scores, target)
+        return Updates(self.basis, competition, inverses, weights, self.turns + 1, time)
+
+    def _give_back(self, inverses: FloatArray, weights: FloatArray, kept: FloatArray) -> None:
+        """Give one function back what forgetting has taken from the λ of all, n times for one in n."""
+        basis = self.basis
+        place = self.turns % basis.n_functions
+        amounts = basis.ridges[place] * (1.0 - kept) * basis.n_functions
+        column = inverses[:, :, place]
+        gains = amounts * column / (1.0 + amounts * column[:, place, None])
+        weights += gains[:, :, None] * (basis.first_weights[place] - weights[:, place])[:, None, :]
+        inverses -= gains[:, :, None] * column[:, None, :]

@@ -1,0 +1,54 @@
+"""Settings are chosen at the same labels and samples, however a stream is cut."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sslart._mapping.evidence.stream.schedule import choosing_rows, is_growth
+
+
+def test_numbers_grow_by_a_third_or_a_half_from_choice_to_choice() -> None:
+    numbers = np.flatnonzero(is_growth(np.arange(100)))
+    assert numbers.tolist() == [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
+
+
+def test_a_new_class_leads_to_a_choice() -> None:
+    codes = np.array([0, -1, 0, 0, 0, 1, 1, 2])
+    rows = choosing_rows(codes, 0, 0, 0, np.inf, 1000)
+    assert {0, 5, 7} <= set(rows.tolist())
+    assert 1 not in rows
+
+
+def test_samples_without_any_label_lead_to_no_choice() -> None:
+    assert not len(choosing_rows(np.full(200, -1), 0, 0, 0, np.inf, 1000))
+
+
+@pytest.mark.parametrize("half_life", [100.0, 1000.0])
+def test_with_a_half_life_choices_are_no_further_apart_than_a_part_of_it(half_life: float) -> None:
+    codes = np.full(20_000, -1)
+    codes[0] = 0
+    rows = choosing_rows(codes, 0, 0, 0, half_life, 1000)
+    assert np.diff(rows[rows > 32]).max() <= half_life
+
+
+def test_no_more_labels_come_between_two_choices_than_half_of_those_kept() -> None:
+    rows = choosing_rows(np.zeros(10_000, dtype=int), 1, 0, 0, np.inf, 400)
+    assert np.diff(rows).max() <= 200
+
+
+@given(
+    codes=st.lists(st.integers(-1, 3), min_size=1, max_size=80),
+    cut=st.integers(0, 80),
+    half_life=st.sampled_from([8.0, 50.0, np.inf]),
+)
+def test_a_cut_changes_no_choice(codes: list[int], cut: int, half_life: float) -> None:
+    first_places = {code: number for number, code in enumerate(dict.fromkeys(one for one in codes if one >= 0))}
+    whole = np.array([first_places.get(one, -1) for one in codes])
+    before, after = whole[:cut], whole[cut:]
+    n_classes, n_labels = int(before.max(initial=-1)) + 1, int((before >= 0).sum())
+    parts = [
+        choosing_rows(before, 0, 0, 0, half_life, 20),
+        len(before) + choosing_rows(after, n_classes, n_labels, len(before), half_life, 20),
+    ]
+    assert np.concatenate(parts).tolist() == choosing_rows(whole, 0, 0, 0, half_life, 20).tolist()

@@ -1,0 +1,92 @@
+"""A label is a rank-one update: the result is that of the whole regression, solved by other means."""
+
+import numpy as np
+import pytest
+
+from sslart._mapping.evidence.bases.boxes import BoxGroup
+from sslart._mapping.evidence.rank_scaler import RankScaler
+from sslart._mapping.evidence.stream.basis import UpdateBasis
+from sslart._mapping.evidence.stream.updates import Competition, Updates
+
+N_CLASSES = 3
+
+
+def a_basis(n_boxes: int = 5, n_features: int = 2) -> UpdateBasis:
+    lower = np.random.RandomState(0).uniform(0, 0.8, (n_boxes, n_features))
+    group = BoxGroup(0.5, np.arange(n_features), np.ones(n_features), np.arange(n_boxes), lower, lower + 0.1)
+    return UpdateBasis(RankScaler((None,) * n_features), group, N_CLASSES)
+
+
+def some_labels(basis: UpdateBasis, n: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.RandomState(1)
+    return basis.values(random.uniform(size=(n, 2)), random.uniform(size=(n, N_CLASSES))), random.randint(3, size=n)
+
+
+def begun(basis: UpdateBasis, half_life: float) -> Updates:
+    nothing = np.empty((0, basis.n_functions))
+    labels = nothing, np.empty((0, N_CLASSES)), np.empty(0), np.empty(0, dtype=np.int64)
+    return Updates.begun(basis, Competition.begun((half_life,)), half_life, *labels, 0)
+
+
+def test_without_forgetting_updates_give_the_whole_regression() -> None:
+    basis = a_basis()
+    values, targets = some_labels(basis)
+    weights = np.random.RandomState(2).uniform(0.5, 2.0, len(targets))
+    updates = begun(basis, np.inf)
+    for number, (row, target) in enumerate(zip(values, targets.tolist(), strict=True)):
+        updates = updates.after(row, target, float(weights[number]), number + 1)
+    errors = np.eye(N_CLASSES)[targets] - values @ basis.first_weights
+    system = values.T @ (weights[:, None] * values) + np.diag(basis.ridges)
+    expected = basis.first_weights + np.linalg.solve(system, values.T @ (weights[:, None] * errors))
+    np.testing.assert_allclose(updates.shared_weights, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_labels_kept_at_a_choice_make_later_labels_count_less_and_correct_nothing() -> None:
+    basis = a_basis()
+    values, targets = some_labels(basis)
+    one_hot, ones, ages = np.eye(N_CLASSES)[targets], np.ones(len(targets)), np.zeros(len(targets), dtype=np.int64)
+    known = Updates.begun(basis, Competition.begun((np.inf,)), np.inf, values, one_hot, ones, ages, 0)
+    assert (known.shared_weights == basis.first_weights).all()
+    fresh = begun(basis, np.inf)
+    changed = [one.after(values[0], 1, 1.0, 1).shared_weights - basis.first_weights for one in (known, fresh)]
+    of_known, of_fresh = (np.abs(values[0] @ weights).max() for weights in changed)
+    assert of_known < of_fresh / 2
+
+
+@pytest.mark.parametrize("half_life", [30.0, 300.0])
+def test_with_a_half_life_old_labels_count_less(half_life: float) -> None:
+    basis = a_basis()
+    values, targets = some_labels(basis, 400)
+    updates = begun(basis, half_life)
+    for number, (row, target) in enumerate(zip(values, targets.tolist(), strict=True)):
+        updates = updates.after(row, target, 1.0, number + 1)
+    shares = 2.0 ** (-(400 - 1 - np.arange(400)) / half_life)
+    errors = np.eye(N_CLASSES)[targets] - values @ basis.first_weights
+    system = values.T @ (shares[:, None] * values) + np.diag(basis.ridges)
+    expected = basis.first_weights + np.linalg.solve(system, values.T @ (shares[:, None] * errors))
+    # the ridge is given back to one function at a time, so that the two agree but for a part of it
+    found = values[-20:] @ updates.shared_weights
+    assert np.abs(found - values[-20:] @ expected).max() < 0.15 * np.abs(found).max()
+
+
+def test_a_half_life_shorter_than_labels_are_apart_stays_finite() -> None:
+    basis = a_basis()
+    values, targets = some_labels(basis, 300)
+    updates = begun(basis, 2.0)
+    for number, (row, target) in enumerate(zip(values, targets.tolist(), strict=True)):
+        updates = updates.after(row, target, 1.0, 100 * number + 1)
+    assert np.isfinite(updates.inverses).all()
+    assert np.abs(updates.shared_weights).max() < 100
+
+
+def test_the_half_life_with_fewer_errors_counts_more() -> None:
+    competition = Competition.begun((10.0, np.inf))
+    assert competition.shares[1] > competition.shares[0]
+    good, bad = np.array([0.9, 0.1]), np.array([0.1, 0.9])
+    for _ in range(30):
+        competition = competition.after(np.array([good, bad]), 0)
+    assert competition.shares[0] > 0.99
+    assert competition.longest == 10.0
+    for _ in range(2000):
+        competition = competition.after(np.array([good, good]), 0)
+    assert competition.longest == np.inf
