@@ -82,10 +82,12 @@ class FeatureHistory(CachesValues):
         if not table.categories:
             return self._with(first, categories), Values(values.copy(), np.empty((len(values), 0), dtype=np.int64))
         n_counted = Counter(column for column, _ in categories)
+        new_ones: list[tuple[int, int, Any]] = []  # in the order of the samples, as if they had come one by one
         for column, given in table.categories.items():
-            new = [(column, one) for one in dict.fromkeys(given) if one is not None]
-            new = [one for one in new if one not in self._place_of]
-            categories += tuple(new[: MAX_CATEGORIES - n_counted[column]])
+            new = [one for one in dict.fromkeys(given) if one is not None and (column, one) not in self._place_of]
+            rows = given.tolist() if new else []
+            new_ones += [(rows.index(one), column, one) for one in new[: MAX_CATEGORIES - n_counted[column]]]
+        categories += tuple((column, one) for _, column, one in sorted(new_ones, key=lambda one: one[:2]))
         history = self._with(first, categories)
         places = np.full(values.shape, MISSING)
         for column, given in table.categories.items():
