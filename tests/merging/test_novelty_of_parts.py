@@ -40,22 +40,22 @@ def of_parts(model: Any, X: np.ndarray, n_parts: int) -> Any:
     [
         FuzzyART(random_state=0),
         FuzzyART(0.9, max_nodes=150, random_state=0),
-        WESSLART(2, vigilance=0.8, random_state=0),
+        pytest.param(WESSLART(2, vigilance=0.8, random_state=0), marks=pytest.mark.slow),
     ],
     ids=repr,
 )
 def test_parts_flag_as_many_samples_as_one_model(model: Any) -> None:
-    X, new = samples(0, 3000), samples(2, 2000)
+    X, new = samples(0, 1600), samples(2, 1000)
     whole = type(model)(**{**model.get_params(deep=False), "max_nodes": None})
-    whole = whole.fit(X) if isinstance(model, FuzzyART) else whole.fit(X, np.arange(3000) % 2)
-    merged = of_parts(model, X, 8)
+    whole = whole.fit(X) if isinstance(model, FuzzyART) else whole.fit(X, np.arange(1600) % 2)
+    merged = of_parts(model, X, 4)
     assert 0.02 < merged.is_novel(new).mean() < 0.09
     odd = new + np.random.default_rng(3).choice([-2.5, 0.0, 2.5], new.shape)
     assert merged.is_novel(odd).mean() > 0.6 * whole.is_novel(odd).mean()
 
 
 def test_copies_in_other_parts_do_not_make_samples_seem_to_fit() -> None:
-    X = samples(0, 400)
+    X = samples(0, 200)
     doubled = np.repeat(X, 4, axis=0)  # every part has a copy of every sample
     merged = of_parts(FuzzyART(0.9, random_state=0), doubled, 4)
     assert merged.is_novel(samples(2, 1000)).mean() < 0.09

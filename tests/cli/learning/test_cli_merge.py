@@ -44,7 +44,7 @@ def test_it_writes_what_the_library_makes(tmp_path: Path, capsys: Captured) -> N
 
 
 def test_rows_that_were_learnt_are_recognised_after_merging(tmp_path: Path, capsys: Captured) -> None:
-    paths, out = halves(tmp_path), str(tmp_path / "both.sslart")
+    paths, out = halves(tmp_path, "--mapping", "one-to-many"), str(tmp_path / "both.sslart")
     assert main(["merge", *paths, "--out", out]) == 0
     printed = capsys.readouterr().out
     assert "models merged" in printed
@@ -60,9 +60,10 @@ def test_rows_learnt_by_two_models_are_noted(tmp_path: Path, capsys: Captured) -
 
 
 def test_what_cannot_be_merged_is_named_by_its_file(tmp_path: Path, capsys: Captured) -> None:
-    paths = [*halves(tmp_path)[:1], str(tmp_path / "lower.sslart")]
+    options = ["--mapping", "one-to-many", "--quiet"]
+    paths = [*halves(tmp_path, *options)[:1], str(tmp_path / "lower.sslart")]
     table = str(tmp_path / "part.csv")
-    assert main(["fit", table, "--label", "species", "--out", paths[1], "--vigilance", "0.8", "--quiet"]) == 0
+    assert main(["fit", table, "--label", "species", "--out", paths[1], "--vigilance", "0.8", *options]) == 0
     capsys.readouterr()
     out = tmp_path / "both.sslart"
     assert main(["merge", *paths, "--out", str(out)]) == 1
