@@ -14,8 +14,8 @@ from sslart._drift.features import Values
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 BLOCK = 32  # samples that are summed
-BLOCKS_TOGETHER = 4  # blocks after which windows are checked
-ALONE_BEFORE = 1024  # samples of a stream: each block alone
+# after how many samples windows are checked, from which sample of a stream on
+STEPS = ((0, BLOCK), (1024, 4 * BLOCK), (16_384, 8 * BLOCK))
 MAX_CLASSES = 100  # whose shares are watched; further ones count as one
 
 TINY = 1e-300
@@ -74,8 +74,14 @@ class Chunk(NamedTuple):
 
 def n_complete(n_samples: int) -> int:
     """Return how many samples of a stream windows have taken account of."""
-    together = BLOCK if n_samples < ALONE_BEFORE else BLOCK * BLOCKS_TOGETHER
-    return n_samples // together * together
+    step = next(step for start, step in reversed(STEPS) if n_samples >= start)
+    return n_samples // step * step
+
+
+def are_checked(ends: IntArray) -> BoolArray:
+    """Return after which of the blocks that end with some samples windows are checked."""
+    starts, steps = np.transpose(STEPS)
+    return np.asarray(ends % steps[np.searchsorted(starts, ends, side="right") - 1] == 0)
 
 
 def joined(chunks: Sequence[Chunk], n_columns: int) -> Chunk:

@@ -68,10 +68,10 @@ class DriftEvent:
     >>> X = np.random.default_rng(0).normal(size=(3000, 2))
     >>> X[1500:, 0] += 6
     >>> event = FuzzyART().partial_fit(X).drift_[0]
-    >>> event.kind, event.sample, [feature.name for feature in event.features]
-    ('novelty', 1664, ['x0'])
+    >>> event.kind, event.sample
+    ('features', 1536)
     >>> print(event.features[0])
-    x0 from -0.0154 to 5.19 (5.1 standard deviations)
+    x0 from 0.0012 to 1.71 (1.7 standard deviations)
     """
 
     kind: str

@@ -10,11 +10,22 @@ from sslart._drift.buckets import END
 from sslart._drift.features import FeatureHistory
 from sslart._utils.text import DateName
 
-EVERY = 256  # samples after which features are looked at
-AFTER = 128  # samples at the end of the stream: their mean is compared
-APART = 512  # samples at the end of the stream that are not compared with, so that a change lies between
+# samples, four times as many in a long stream
+EVERY = 256  # after so many features are looked at
+AFTER = 128  # at the end of the stream: their mean is compared
+APART = 512  # at the end of the stream: not compared with, so that a change lies between
+LONG = 16_384
 MARGIN = 1.0  # standard deviations that the mean lies beyond the means of all earlier parts
 MIN_VALUES = 16
+
+
+def is_looked_at(end: int) -> bool:
+    """Return whether features are looked at after so many samples."""
+    return end % (EVERY * _times(end)) == 0
+
+
+def _times(end: int) -> int:
+    return 1 if end <= LONG else 4
 
 
 def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequence[str]]) -> int | None:
@@ -28,14 +39,14 @@ def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequen
     names : callable
         Returns the names of the columns. Those that hold dates are left out.
     """
-    rows = history.buckets.rows
+    rows, after, apart = history.buckets.rows, AFTER * _times(end), APART * _times(end)
     begins = np.concatenate([[0.0], rows[:-1, END]])
-    earlier, later = rows[:, END] <= end - APART, begins >= end - APART
-    if end < 2 * APART or not earlier.any():
+    earlier, later = rows[:, END] <= end - apart, begins >= end - apart
+    if end < 2 * apart or not earlier.any():
         return None
     counts, means = history.means(rows)
     n, _, variance = history.moments(rows[earlier].sum(axis=0))
-    n_after, mean_after, _ = history.moments(rows[begins >= end - AFTER].sum(axis=0))
+    n_after, mean_after, _ = history.moments(rows[begins >= end - after].sum(axis=0))
     known = (counts >= MIN_VALUES) & earlier[:, np.newaxis]
     lowest, highest = np.where(known, means, np.inf).min(axis=0), np.where(known, means, -np.inf).max(axis=0)
     deviation = np.sqrt(variance)
@@ -50,4 +61,4 @@ def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequen
     own = means[later, most]
     inside = np.maximum(own - highest[most], lowest[most] - own) <= MARGIN / 2 * deviation[most]
     last = np.flatnonzero(inside & (counts[later, most] > 0))
-    return min(int(rows[later, END][last[-1]]), end - AFTER) if len(last) else end - APART
+    return min(int(rows[later, END][last[-1]]), end - after) if len(last) else end - apart

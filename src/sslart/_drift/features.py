@@ -171,20 +171,23 @@ class FeatureHistory(CachesValues):
     def means(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return number and mean of each column and each category in some rows."""
         n_columns = len(self.first)
-        counts = rows[:, 2 : 2 + n_columns][:, self.columns]
-        totals = np.concatenate([rows[:, 2 + n_columns :][:, :n_columns], rows[:, 2 + 3 * n_columns :]], axis=1)
+        counts, totals = (rows[:, 2 + part * n_columns :][:, :n_columns] for part in range(2))
+        if self.categories:
+            counts = counts[:, self.columns]
+            totals = np.concatenate([totals, rows[:, 2 + 3 * n_columns :]], axis=1)
         return counts, totals / np.maximum(counts, 1) + self._origins
 
     @cached_property
     def _origins(self) -> FloatArray:
-        return np.nan_to_num(np.pad(self.first, (0, len(self.categories))))
+        return np.concatenate([np.where(np.isnan(self.first), 0.0, self.first), np.zeros(len(self.categories))])
 
     def moments(self, sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return number, mean and variance of each column and each category."""
         n_columns = len(self.first)
         counts, totals, squares = (sums[2 + part * n_columns :][:n_columns] for part in range(3))
-        counts = counts[self.columns]
-        totals, squares = (np.concatenate([part, sums[2 + 3 * n_columns :]]) for part in (totals, squares))
+        if self.categories:
+            counts = counts[self.columns]
+            totals, squares = (np.concatenate([part, sums[2 + 3 * n_columns :]]) for part in (totals, squares))
         n = np.maximum(counts, 1)
         variance = np.maximum(0.0, squares / n - (totals / n) ** 2)
         variance[variance < 1e-12 * squares / n] = 0.0  # a rounding

@@ -12,13 +12,12 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._drift.blocks import (
-    ALONE_BEFORE,
     BLOCK,
-    BLOCKS_TOGETHER,
     FIRST_CLASS,
     MAX_CLASSES,
     Chunk,
     Learnt,
+    are_checked,
     block_sums,
     joined,
     n_complete,
@@ -26,7 +25,7 @@ from sslart._drift.blocks import (
 )
 from sslart._drift.buckets import COUNT, END
 from sslart._drift.events import CLASSES, FEATURES, MEASURES, NOVELTY, DriftEvent, events_from_state, events_to_state
-from sslart._drift.feature_drift import AFTER, EVERY, feature_change
+from sslart._drift.feature_drift import AFTER, feature_change, is_looked_at
 from sslart._drift.features import FeatureHistory, Values
 from sslart._drift.timeline import Timeline
 from sslart._drift.window import AdaptiveWindow, Cut
@@ -91,7 +90,7 @@ class DriftMonitor:
         sums = block_sums(own.learnt, ends, self._n_classes())
         rest = () if end == self.n_samples else (whole.rows(slice(end - start, None)),)
         windows, history, events = list(self.windows), self.history, self.events
-        checks = np.flatnonzero((ends < ALONE_BEFORE) | (ends % (BLOCK * BLOCKS_TOGETHER) == 0)) + 1
+        checks = np.flatnonzero(are_checked(ends)) + 1
         series = [rows[rows[:, COUNT] > 0] for rows in series_of(sums)]
         places = [np.searchsorted(rows[:, END], ends[checks - 1], side="right").tolist() for rows in series]
         windows = [window.widened((rows.shape[1] - 2) // 2) for window, rows in zip(windows, series, strict=True)]
@@ -105,12 +104,13 @@ class DriftMonitor:
                     windows[kind], cut = windows[kind].adding(rows[before[kind] : place])
                     cuts += [] if cut is None else [(cut, MEASURES[kind])]
                     before[kind] = place
-            due = int(ends[stop - 1]) % EVERY == 0
+            end = int(ends[stop - 1])
+            due = is_looked_at(end)
             if cuts or due:
                 history, taken = _added(history, own.values, ends, taken, stop), stop
                 events = _with_events(events, cuts, history, context)
             if due:
-                events = _with_moved(events, history, int(ends[stop - 1]), context)
+                events = _with_moved(events, history, end, context)
         history = _added(history, own.values, ends, taken, len(ends))
         timeline = self.timeline.adding(sums)
         return DriftMonitor(self.n_samples, self.last_predicted, rest, tuple(windows), history, timeline, events)
