@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from sslart._data.columns.dates import days_of, holds_dates, stand_for_months, with_parts
 from sslart._data.columns.frames import (
+    array_of,
     columns_of,
     dtype_name,
     has_columns,
@@ -306,7 +307,7 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
 
     What the column was before decides which of the two it is; else its type, or its values if it has no type.
     """
-    values = np.asarray(column)
+    values = array_of(column)
     decided = categorical is not None or not is_untyped(column)
     if categorical is None:
         categorical = dtype_name(column).startswith(("categor", "enum", "str", "utf8", "bool"))
