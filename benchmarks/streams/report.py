@@ -34,8 +34,9 @@ Speed is samples per second of processor time, predicted and learnt, as a multip
 geometric mean over the streams. Rivals: each in a run of its own, beside the forest's. Ours: in turns with the forest,
 in one process.
 
-What ours does was chosen on other streams (`--tuning`): river's LED, Agrawal, Mixed, Sine and STAGGER generators with
-abrupt drift, its moving clusters, SEA and hyperplane with other seeds, UNSW-NB15 and the Tennessee Eastman process."""
+These streams are for judging ours; others are for choosing what it does (`--tuning`): river's LED, Agrawal, Mixed, Sine
+and STAGGER generators with abrupt drift, its moving clusters, UNSW-NB15, the Tennessee Eastman process, and, from the
+same generators as here but with other seeds, SEA and hyperplane."""
 STREAMS = f"""elec (6 features, 2 classes), weather (8, 2) and covtype (54, 7) are in the order of time, from the start.
 SEA (3, 2): river's generator, four concepts one after another, a tenth of the labels wrong. hyperplane (10, 2): river's
 generator, all weights change with every sample (0.001), 5 % of the labels wrong. Generated streams have at most
