@@ -35,6 +35,7 @@ PUBLIC = (
     "sslart.experiments",
     "sslart.explain",
     "sslart.active",
+    "sslart.merging.partitions",
     "sslart.metrics",
     "sslart.model_selection",
     "sslart.plotting",
