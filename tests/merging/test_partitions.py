@@ -205,6 +205,14 @@ def test_the_first_partition_that_cannot_be_read_is_named() -> None:
         started(SSLART(), [(good[:0], labels[:0])])
 
 
+def test_a_machine_with_another_version_is_named() -> None:
+    model = SSLART(random_state=0)
+    other = wanted_of(model)._replace(version="9.9")
+    found = [summary_of(model, np.ones((2, 1)), [0, 1], number=number, wanted=other) for number in (1, 0)]
+    with pytest.raises(ValueError, match=r"Partition 0, .* with sslart .*: install sslart 9\.9 there too"):
+        start_of(model, Summary.joined(found))
+
+
 def test_a_column_of_too_many_categories_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summaries, "MAX_CATEGORIES", 3)
     frame = pd.DataFrame({"code": pd.Series(list("abcdef"), dtype="category"), "size": np.arange(6.0)})
