@@ -36,6 +36,19 @@ def test_it_counts_samples_features_labels_and_boxes() -> None:
     assert not found.warnings()
 
 
+@pytest.mark.parametrize("half_life", [None, 40])
+def test_in_a_stream_it_counts_what_came_after_the_last_choice_of_settings_too(half_life: float | None) -> None:
+    rows = np.random.RandomState(0).permutation(150)
+    model = sslart.AutoSSLART(half_life=half_life, random_state=0)
+    for start in range(0, 150, 50):
+        own = rows[start : start + 50]
+        model.partial_fit(X[own], np.where(np.arange(50) % 7, None, NAMES[own]))
+    model.partial_fit(X[rows[:3]], np.full(3, None))
+    found = model.summary()
+    assert (found.n_samples, found.n_boxes) == (153, model.n_nodes_)
+    assert sum(one.n_labels for one in found.classes) <= 24
+
+
 def test_the_accuracy_is_that_of_left_out_labels() -> None:
     model = sslart.AutoSSLART(random_state=0).fit(X, labelled(np.arange(0, 150, 3)))
     left_out = view_of(model).left_out

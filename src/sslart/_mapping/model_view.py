@@ -233,6 +233,10 @@ class ModelView:
     max_error: ErrorLevels | None = None
     calibration: NoveltyCalibration | None = None
 
+    def as_learnt(self) -> ModelView:
+        """Return the same model with the boxes of all members as they are now."""
+        return replace(self, members=tuple(member.as_learnt() for member in self.members))
+
     @property
     def is_ensemble(self) -> bool:
         """Whether members vote."""

@@ -203,7 +203,8 @@ def summarise(observed: Observed) -> Summary:
 
 
 def _classes(observed: Observed) -> tuple[ClassSummary, ...]:
-    learnt = dict(zip(observed.view.classes.tolist(), label_counts(observed.view).tolist(), strict=True))
+    counts = label_counts(observed.view.as_learnt())
+    learnt = dict(zip(observed.view.classes.tolist(), counts.tolist(), strict=True))
     given, predicted = Counter(observed.truth), Counter(observed.predicted)
     return tuple(
         ClassSummary(label, given[label], predicted[label], learnt.get(label, 0)) for label in observed.classes
