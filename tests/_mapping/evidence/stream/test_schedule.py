@@ -52,3 +52,21 @@ def test_a_cut_changes_no_choice(codes: list[int], cut: int, half_life: float) -
         len(before) + choosing_rows(after, n_classes, n_labels, len(before), half_life, 20),
     ]
     assert np.concatenate(parts).tolist() == choosing_rows(whole, 0, 0, 0, half_life, 20).tolist()
+
+
+@given(
+    whole=st.lists(st.integers(-1, 2), min_size=1, max_size=150),
+    half_life=st.sampled_from([np.inf, 3.0, 20.0, 50.0]),
+    max_labels=st.sampled_from([1, 8, 1000]),
+)
+def test_rows_that_come_one_at_a_time_have_the_same_choices(
+    whole: list[int], half_life: float, max_labels: int
+) -> None:
+    codes = np.array(whole)
+    codes = np.minimum(codes, np.maximum.accumulate(np.concatenate([[-1], codes]))[:-1] + 1)  # classes come in order
+    n_labels, n_classes, rows = 0, 0, []
+    for row, code in enumerate(codes.tolist()):
+        if len(choosing_rows(codes[row : row + 1], n_classes, n_labels, row, half_life, max_labels)):
+            rows.append(row)
+        n_labels, n_classes = n_labels + (code >= 0), max(n_classes, code + 1)
+    assert rows == choosing_rows(codes, 0, 0, 0, half_life, max_labels).tolist()

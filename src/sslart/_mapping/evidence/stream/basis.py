@@ -72,9 +72,13 @@ class UpdateBasis:
         """Return the functions at coded samples, shape (n_samples, n_functions), given their scores."""
         samples = self.scaler.blend(coded, RANK_WEIGHT)
         distances = self.group.packed.distances(self.group.select_features(samples)).astype(np.float64)
-        activations = np.exp(-distances / (BANDWIDTH * len(self.group.features)))
-        trends = np.nan_to_num(samples - MIDDLE)[:, : self._n_trends]
-        return np.column_stack([scores, activations, np.ones(len(coded)), trends])
+        first, last, n_trends = self.n_classes, self.n_classes + len(self.group.boxes), self._n_trends
+        values = np.empty((len(coded), last + 1 + n_trends))
+        values[:, :first], values[:, last] = scores, 1.0
+        np.exp(-distances / (BANDWIDTH * len(self.group.features)), out=values[:, first:last])
+        trends = samples[:, :n_trends] - MIDDLE
+        values[:, last + 1 :] = np.where(np.isnan(trends), 0.0, trends)
+        return values
 
     def updated(self, readout: Readout, weights: FloatArray) -> Readout:
         """Return the readout whose scores are those of the functions with these weights."""

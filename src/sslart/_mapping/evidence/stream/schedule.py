@@ -31,13 +31,20 @@ def choosing_rows(
     max_labels : int
         How many labels are kept.
     """
+    labels_apart = max(max_labels // 2, 1)
+    samples_apart = None if half_life == np.inf else max(round(GAP * half_life), 1)
+    if len(codes) == 1:  # plain numbers cost less than arrays
+        is_known = codes.item(0) != UNLABELLED
+        is_choice = is_known and (codes.item(0) >= n_classes or _has_grown(n_labels + 1, labels_apart))
+        if not is_choice and n_labels + is_known > 0 and n_samples + 1 >= FIRST_SAMPLE:
+            is_choice = _has_grown(n_samples + 1, samples_apart)
+        return np.zeros(int(is_choice), dtype=np.int64)
     known = codes != UNLABELLED
     labels = n_labels + np.cumsum(known)
     newest = np.maximum.accumulate(np.concatenate([[n_classes - 1], codes]))[:-1]
     samples = n_samples + 1 + np.arange(len(codes))
-    is_time = (codes > newest) | (known & _is_choice(labels, max(max_labels // 2, 1)))
-    longest = None if np.isinf(half_life) else max(round(GAP * half_life), 1)
-    is_time |= (labels > 0) & (samples >= FIRST_SAMPLE) & _is_choice(samples, longest)
+    is_time = (codes > newest) | (known & _is_choice(labels, labels_apart))
+    is_time |= (labels > 0) & (samples >= FIRST_SAMPLE) & _is_choice(samples, samples_apart)
     return np.flatnonzero(is_time)
 
 
@@ -52,3 +59,11 @@ def _is_choice(numbers: IntArray, longest: int | None) -> BoolArray:
     """Return which numbers have grown enough; `longest`: how far apart they are at most, None for no limit."""
     grown = is_growth(numbers)
     return grown if longest is None else np.where(numbers < 2 * longest, grown, numbers % longest == 0)
+
+
+def _has_grown(number: int, longest: int | None) -> bool:
+    """Return what `_is_choice` does of one number."""
+    if longest is not None and number >= 2 * longest:
+        return number % longest == 0
+    third = number // 3
+    return number > 1 and (number & (number - 1) == 0 or (number % 3 == 0 and third & (third - 1) == 0))
