@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Start:
 def wanted_of(estimator: Any) -> Wanted:
     """Return what the summaries of partitions keep for an estimator, whose parameters are checked first."""
     estimator.__sslart_check__()
-    return Wanted(seed_of(estimator.random_state), MOST_LABELS)
+    return Wanted(seed_of(estimator.random_state), MOST_LABELS, version("sslart"))
 
 
 def second_look(summary: Summary) -> Wanted | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from sslart import __version__
 from sslart._data.columns.dates import PARTS
 from sslart._data.columns.plan import plan_of
 from sslart._data.groups import group_keys, read_sample_weight
@@ -51,16 +51,16 @@ class Wanted(NamedTuple):
         Of the random keys of rows.
     n_labelled : int
         How many labelled rows are kept at most.
-    minus_one_is_class : bool
-        Whether -1 is a class, and does not mean unlabelled.
     version : str
         Of sslart, which all machines must have.
+    minus_one_is_class : bool
+        Whether -1 is a class, and does not mean unlabelled.
     """
 
     seed: int
     n_labelled: int
+    version: str
     minus_one_is_class: bool = False
-    version: str = __version__
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,9 +219,9 @@ def summary_of(
         Of the partition: 0, 1, 2, ...
     wanted : Wanted
     """
-    if wanted.version != __version__:
+    if wanted.version != version("sslart"):
         cure = f"install sslart {wanted.version} there too"
-        return Summary(wanted, problem=(number, f"it was read by a machine with sslart {__version__}: {cure}."))
+        return Summary(wanted, problem=(number, f"it was read by a machine with sslart {version('sslart')}: {cure}."))
     if not len(X):
         return Summary(wanted)
     try:
