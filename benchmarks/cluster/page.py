@@ -23,7 +23,7 @@ MANY_ROWS = 10**9
 BOXES = {"box", "relevant", "subspace", "propagated"}  # families that boxes take part in
 
 
-def page(results: Sequence[Result], command: str) -> str:
+def page(results: Sequence[Result], command: str, n_labels: int) -> str:
     """Return the page, with the parts for which there are results."""
     fits = [one for one in results if "contender" in one]
     most = max((one["rows"] for one in fits), default=0)
@@ -33,7 +33,7 @@ def page(results: Sequence[Result], command: str) -> str:
         f"{description('dask', 'distributed', 'pyarrow')}.\n"
     )
     if whole:
-        text += _speed(whole)
+        text += _speed(whole, n_labels)
     ours = [one for one in whole if one["contender"] == OURS]
     if ours:
         text += _cost_model(ours[0], [one for one in fits if one["contender"] == OURS and one is not ours[0]])
@@ -43,7 +43,7 @@ def page(results: Sequence[Result], command: str) -> str:
     return text
 
 
-def _speed(whole: Sequence[Result]) -> str:
+def _speed(whole: Sequence[Result], n_labels: int) -> str:
     one = max(whole, key=lambda found: found["rows"])
     n_bytes = one["rows"] * N_FEATURES * 4
     limit = one["workers"] * one["limit_mb"] * 10**6
@@ -60,21 +60,24 @@ def _speed(whole: Sequence[Result]) -> str:
         for found in whole
     ]
     head = ["", "rows", "seconds", "rows a second", "peak memory of workers, MB", "of the client, MB", "accuracy, %"]
+    fits = " So this run does not show what happens with a table larger than memory." if n_bytes <= limit else ""
     loads = [found["load"] for found in whole]
     lost = sum(found.get("workers_lost", 0) for found in whole)
     return (
         f"\n## {one['rows']:,} rows on {plural(one['workers'], 'worker process')}\n\n"
         f"{one['rows']:,} rows of {N_FEATURES} features in {one['parts']} Parquet files, "
         f"{n_bytes / 1e9:.2f} GB as numbers in memory; each worker may hold {one['limit_mb']} MB, "
-        f"{limit / 1e9:.2f} GB together. Rows are drawn from {N_CLUSTERS} normal distributions, which belong to "
-        f"{N_CLASSES} classes. Accuracy is that on {HELD_OUT:,} rows held out; a model that knows all distributions "
+        f"{limit / 1e9:.2f} GB together.{fits} Rows are drawn from {N_CLUSTERS} normal distributions, which belong to "
+        f"{N_CLASSES} classes; about {n_labels:,} rows have a label. "
+        f"Accuracy is that on {HELD_OUT:,} rows held out; a model that knows all distributions "
         f"has {100 * one['best']:.1f} %. Peak memory is the highest resident memory of each process. "
         f"Workers that passed their limit and were restarted: {lost}. Before the runs the load average of the machine, "
         f"which has {plural(os.cpu_count() or 1, 'processor')}, was {min(loads):.1f} to {max(loads):.1f}: where other "
         "work was going on, seconds are longer than on a quiet machine.\n\n"
         + markdown_table(head, rows)
         + "\n\n`AutoSSLART.partial_fit` and `sslart update` learn one file after the other in one process. "
-        "`sslart update` learns a tenth of the files, each by a call of its own; its memory is the most of any call. "
+        "`sslart update` learns fewer files, and so fewer labels: the first by `sslart fit`, each other one by a "
+        "call of its own. Its memory is the most of any call. "
         "`SGDClassifier.partial_fit` is the linear model of scikit-learn, one partition after the other as in "
         "dask-ml's `Incremental`, on the labelled rows alone or with the labels of all rows. The random forest is "
         "fitted on the client to the labelled rows, which the workers gather.\n"
@@ -153,8 +156,9 @@ def _covtype(found: Sequence[Result]) -> str:
                 f"{100 * np.mean([one['differ'] for one in own]):.1f}",
             ]
         )
-        if own[0]["families"] and not any(BOXES & set(one["families"]) for one in own):
-            without_boxes.append(name)
+        n_without = sum(bool(one["families"]) and not BOXES & set(one["families"]) for one in own)
+        if n_without:
+            without_boxes.append(f"{name} for {n_without} of {plural(len(own), 'seed')}")
     head = [
         "model",
         "one machine",
@@ -175,8 +179,8 @@ def _covtype(found: Sequence[Result]) -> str:
     )
     if without_boxes:
         text += (
-            f"\n{' and '.join(without_boxes)}: leave-one-out chose families without boxes, which are computed from the "
-            "labelled rows alone, for every seed. A cluster gathers these rows, so that the comparison shows nothing "
-            "about merged boxes; the other models do.\n"
+            f"\nLeave-one-out chose evidence without boxes in {' and '.join(without_boxes)}. Such evidence is computed "
+            "from the labelled rows, which a cluster gathers, so that these fits show nothing about merged boxes; the "
+            "other models do.\n"
         )
     return text

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -25,6 +24,7 @@ SMALL = {"rows": 2_000_000, "rows_per_part": 125_000, "labels": 2000}
 FULL = {"rows": 50_000_000, "rows_per_part": 250_000, "labels": 5000}
 SEEDS = range(5)
 N_WORKERS = 2
+LIMIT_MB = 800
 COVTYPE = "covtype"
 
 
@@ -73,12 +73,21 @@ def measure(path: Path, options: argparse.Namespace, size: dict[str, int]) -> li
     return list(known.values())
 
 
+def command_of(options: argparse.Namespace) -> str:
+    """Return the command that measures the same, wherever its files are."""
+    words = ["--full"] if options.full else []
+    words += ["--rows", str(options.rows)] if options.rows else []
+    words += ["--only", *options.only] if options.only else []
+    words += ["--limit-mb", str(options.limit_mb)] if options.limit_mb != LIMIT_MB else []
+    return shlex.join(["python", "-m", "cluster.run", *words])
+
+
 def main(line: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="50 million rows, and all of covtype; write the page")
     parser.add_argument("--rows", type=int, help="so many rows")
     parser.add_argument("--only", nargs="+", choices=[*CONTENDERS, COVTYPE], help="these only")
-    parser.add_argument("--limit-mb", type=int, default=800, help="memory limit of each worker")
+    parser.add_argument("--limit-mb", type=int, default=LIMIT_MB, help="memory limit of each worker")
     parser.add_argument("--folder", help="where the table is written; by default that of temporary files")
     parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "cluster")
     parser.add_argument(
@@ -88,8 +97,7 @@ def main(line: list[str] | None = None) -> None:
     pieces.one_thread_each()
     size = (FULL if options.full else SMALL) | ({"rows": options.rows} if options.rows else {})
     name = f"{pieces.version_of_ours()}-{size['rows']}-{options.limit_mb}{'-full' if options.full else ''}.jsonl"
-    command = shlex.join(["python", "-m", "cluster.run", *(sys.argv[1:] if line is None else line)])
-    text = page.page(measure(options.out / name, options, size), command)
+    text = page.page(measure(options.out / name, options, size), command_of(options), size["labels"])
     is_whole = options.full and not options.only and not options.rows
     target = options.page or (pieces.ROOT / "docs" / "clusters.md" if is_whole else None)
     if target is not None:
