@@ -319,7 +319,8 @@ class Encoder(CachesValues):
         starts = sorted({0, *widening})
         encoder = self
         for start, end in zip(starts, [*starts[1:], len(table)], strict=True):
-            encoder = encoder.covering(table[start : start + 1])
+            if start in widening:
+                encoder = encoder.covering(table[start : start + 1])
             yield slice(start, end), encoder
 
     def knows_features(self, table: Table) -> bool:

@@ -142,3 +142,15 @@ def test_a_limit_can_be_set_later() -> None:
 def test_the_limit_of_auto_sslart_is_high_by_default() -> None:
     assert AutoSSLART().max_nodes == 10_000
     assert SSLART().max_nodes is None
+
+
+@pytest.mark.parametrize("seed", [3, 13])
+def test_the_cut_does_not_matter_where_the_range_widens(seed: int, tmp_path: Path) -> None:
+    steps = np.random.RandomState(seed).choice([-1, -0.25, 0.5, 1.25, 2], size=(24, 2))
+    X = steps * np.linspace(0.2, 1, 24)[:, None]
+    files = []
+    for cut in (0, 4, 6, 7, 8, 10):
+        model = streamed(FuzzyART(0.9, max_nodes=4, bounds=(0, 1)), X, np.zeros(len(X)), [cut])
+        sslart.save(model, tmp_path / "model.sslart")
+        files.append((tmp_path / "model.sslart").read_bytes())
+    assert len(set(files)) == 1
