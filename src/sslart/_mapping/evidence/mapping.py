@@ -64,7 +64,13 @@ class EvidenceMapping(Regression):
         """
         recent = self.recent
         rows = choosing_rows(
-            codes, n_classes, recent.n_labels, recent.n_samples, recent.half_life, self.settings.max_labels
+            codes,
+            n_classes,
+            recent.n_labels,
+            recent.n_samples,
+            recent.n_chosen,
+            recent.half_life,
+            self.settings.max_labels,
         )
         if not len(rows):
             return Segment(slice(0, len(codes)), False)

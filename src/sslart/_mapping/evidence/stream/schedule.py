@@ -7,18 +7,24 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, IntArray
 
-FIRST_SAMPLE = 32  # before it, labels alone decide
+FIRST_SAMPLE = 64  # before it, labels alone decide
 GAP = 0.72  # between two choices at most, in half-lives
 
 
 def choosing_rows(
-    codes: IntArray, n_classes: int, n_labels: int, n_samples: int, half_life: float, max_labels: int
+    codes: IntArray,
+    n_classes: int,
+    n_labels: int,
+    n_samples: int,
+    n_chosen: int,
+    half_life: float,
+    max_labels: int,
 ) -> IntArray:
     """Return the rows of a stream after which settings are chosen.
 
     That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, ..., and where samples are
-    32, 48, 64, 96, ... With a half-life, samples are no further apart than a part of it, and labels no further than
-    half of those that are kept.
+    twice as many as at the choice before. With a half-life, samples are no further apart than a part of it. Labels are
+    no further apart than half of those that are kept.
 
     Parameters
     ----------
@@ -26,26 +32,38 @@ def choosing_rows(
         Class codes in the order of their first labels, -1 where unlabelled.
     n_classes, n_labels, n_samples : int
         How many there have been before.
+    n_chosen : int
+        How many samples there had been at the last choice.
     half_life : float
         In samples; infinite where nothing is forgotten.
     max_labels : int
         How many labels are kept.
     """
     labels_apart = max(max_labels // 2, 1)
-    samples_apart = None if half_life == np.inf else max(round(GAP * half_life), 1)
+    samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), 1)
     if len(codes) == 1:  # plain numbers cost less than arrays
-        is_known = codes.item(0) != UNLABELLED
-        is_choice = is_known and (codes.item(0) >= n_classes or _has_grown(n_labels + 1, labels_apart))
-        if not is_choice and n_labels + is_known > 0 and n_samples + 1 >= FIRST_SAMPLE:
-            is_choice = _has_grown(n_samples + 1, samples_apart)
+        code = codes.item(0)
+        is_choice = code != UNLABELLED and (code >= n_classes or _has_grown(n_labels + 1, labels_apart))
+        is_choice = is_choice or (n_labels > 0 and n_samples + 1 == _next_number(n_chosen, samples_apart))
         return np.zeros(int(is_choice), dtype=np.int64)
     known = codes != UNLABELLED
     labels = n_labels + np.cumsum(known)
     newest = np.maximum.accumulate(np.concatenate([[n_classes - 1], codes]))[:-1]
-    samples = n_samples + 1 + np.arange(len(codes))
-    is_time = (codes > newest) | (known & _is_choice(labels, labels_apart))
-    is_time |= (labels > 0) & (samples >= FIRST_SAMPLE) & _is_choice(samples, samples_apart)
-    return np.flatnonzero(is_time)
+    by_labels = n_samples + 1 + np.flatnonzero((codes > newest) | (known & _is_choice(labels, labels_apart)))
+    numbers: list[int] = []
+    last = n_chosen if n_labels else None  # the first label leads to the first choice
+    for number in [*by_labels.tolist(), n_samples + len(codes) + 1]:
+        while last is not None and (due := _next_number(last, samples_apart)) < number:
+            numbers.append(due)
+            last = due
+        numbers.append(number)
+        last = number
+    return np.array(numbers[:-1], dtype=np.int64) - n_samples - 1
+
+
+def _next_number(last: int, longest: float) -> int:
+    """Return after how many samples settings are chosen again, where labels lead to no choice before."""
+    return int(max(FIRST_SAMPLE, min(2 * last, last + longest), last + 1))
 
 
 def is_growth(numbers: IntArray) -> BoolArray:
@@ -55,15 +73,14 @@ def is_growth(numbers: IntArray) -> BoolArray:
     return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
 
 
-def _is_choice(numbers: IntArray, longest: int | None) -> BoolArray:
-    """Return which numbers have grown enough; `longest`: how far apart they are at most, None for no limit."""
-    grown = is_growth(numbers)
-    return grown if longest is None else np.where(numbers < 2 * longest, grown, numbers % longest == 0)
+def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
+    """Return which numbers have grown enough; `longest`: how far apart they are at most."""
+    return np.where(numbers < 2 * longest, is_growth(numbers), numbers % longest == 0)
 
 
-def _has_grown(number: int, longest: int | None) -> bool:
+def _has_grown(number: int, longest: int) -> bool:
     """Return what `_is_choice` does of one number."""
-    if longest is not None and number >= 2 * longest:
+    if number >= 2 * longest:
         return number % longest == 0
     third = number // 3
     return number > 1 and (number & (number - 1) == 0 or (number % 3 == 0 and third & (third - 1) == 0))
