@@ -23,14 +23,14 @@ MANY_ROWS = 10**9
 BOXES = {"box", "relevant", "subspace", "propagated"}  # families that boxes take part in
 
 
-def page(results: Sequence[Result], command: str, n_labels: int) -> str:
+def page(results: Sequence[Result], command: str, label: str, n_labels: int) -> str:
     """Return the page, with the parts for which there are results."""
     fits = [one for one in results if "contender" in one]
     most = max((one["rows"] for one in fits), default=0)
     whole = [one for one in fits if one["rows"] == most or one["contender"] == COMMAND]
     text = (
         f"# Clusters: measured\n\nWritten by `{command}` in `benchmarks`; `make cluster-bench FULL=1` measures all. "
-        f"{description('dask', 'distributed', 'pyarrow')}.\n"
+        f"{description('dask', 'distributed', 'pyarrow')}. Ours: version `{label}`.\n"
     )
     if whole:
         text += _speed(whole, n_labels)

@@ -96,8 +96,9 @@ def main(line: list[str] | None = None) -> None:
     options = parser.parse_args(line)
     pieces.one_thread_each()
     size = (FULL if options.full else SMALL) | ({"rows": options.rows} if options.rows else {})
-    name = f"{pieces.version_of_ours()}-{size['rows']}-{options.limit_mb}{'-full' if options.full else ''}.jsonl"
-    text = page.page(measure(options.out / name, options, size), command_of(options), size["labels"])
+    label = pieces.version_of_ours()
+    name = f"{label}-{size['rows']}-{options.limit_mb}{'-full' if options.full else ''}.jsonl"
+    text = page.page(measure(options.out / name, options, size), command_of(options), label, size["labels"])
     is_whole = options.full and not options.only and not options.rows
     target = options.page or (pieces.ROOT / "docs" / "clusters.md" if is_whole else None)
     if target is not None:
