@@ -62,6 +62,7 @@ def parameters_of(model: Any) -> dict[str, Any]:
 def expected_parameters(entry: dict[str, Any], cls: Any) -> dict[str, Any]:
     """Return the parameters that a file was saved with, by their present names, and the defaults of later ones."""
     present = parameters_of(cls())
+    present |= {"max_nodes": None} if "max_nodes" in present else {}  # the boxes of earlier versions had no limit
     stored = entry["parameters"].items()
     return present | {key if key in present else RENAMED.get(key, key): value for key, value in stored}
 

@@ -37,8 +37,9 @@ def test_parameters_have_the_defaults_of_sslart() -> None:
     own = AutoSSLART().get_params()
     assert own.pop("class_weight") is None  # evidence mapping alone takes it
     assert own.pop("scaling") == "auto"  # chosen, as all settings are
+    assert own.pop("max_nodes") == 10_000  # so that long tables take seconds
     assert all(defaults[name] == value for name, value in own.items())
-    fixed = SSLART(mapping="evidence", scaling="auto").get_params()
+    fixed = SSLART(mapping="evidence", scaling="auto", max_nodes=10_000).get_params()
     assert all(getattr(AutoSSLART(), name) == value for name, value in fixed.items())
 
 

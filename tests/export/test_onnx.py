@@ -464,6 +464,8 @@ def test_a_term_without_a_converter_is_refused_by_name() -> None:
 
         def add_to(self, scorer: Any) -> None: ...
 
+        def mixed(self, weights: Any) -> Any: ...
+
         @classmethod
         def combined(cls, terms: list[Any]) -> list[Any]:
             return terms

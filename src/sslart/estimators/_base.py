@@ -37,7 +37,7 @@ from sslart._utils.params import (
     check_whole,
 )
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
-from sslart.estimators._published import READER, draft_of, reads, snapshot_of
+from sslart.estimators._published import READER, draft_of, reads, reads_attribute, snapshot_of
 
 
 class RawSamplesEstimator(BaseEstimator, ABC):
@@ -263,7 +263,7 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         return self._network.nodes.n_nodes
 
     @property
-    @reads
+    @reads_attribute
     def vigilance_(self) -> float:
         """The vigilance in use: `vigilance`, or what it was lowered to, so that there are at most `max_nodes` nodes."""
         check_is_fitted(self)

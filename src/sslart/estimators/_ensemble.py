@@ -68,7 +68,7 @@ class PooledNodes(ABC):
         return sum(self._of_members("n_nodes_"))
 
     @property
-    @reads
+    @reads_attribute
     def vigilance_(self) -> float:
         """The vigilance in use, the lowest of the members: see `SSLART`."""
         return float(min(self._of_members("vigilance_")))
