@@ -23,7 +23,7 @@ from sslart._mapping.evidence.readout import Readout
 from sslart._mapping.evidence.regression import Regression
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, EvidenceSettings
 from sslart._mapping.evidence.stream.recent import MIN_SHARE, Recent
-from sslart._mapping.evidence.stream.schedule import choosing_rows
+from sslart._mapping.evidence.stream.schedule import choosing_rows, rows_chosen_before
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import FloatArray, IntArray
@@ -63,15 +63,18 @@ class EvidenceMapping(Regression):
         compete, each choice is made: the errors in between decide on the next.
         """
         recent = self.recent
-        rows = choosing_rows(
-            codes,
-            n_classes,
-            recent.n_labels,
-            recent.n_samples,
-            recent.n_chosen,
-            recent.half_life,
-            self.settings.max_labels,
-        )
+        if self.as_before:
+            rows = rows_chosen_before(codes, n_classes, recent.n_labels)
+        else:
+            rows = choosing_rows(
+                codes,
+                n_classes,
+                recent.n_labels,
+                recent.n_samples,
+                recent.n_chosen,
+                recent.half_life,
+                self.settings.max_labels,
+            )
         if not len(rows):
             return Segment(slice(0, len(codes)), False)
         return Segment(slice(0, int(rows[0 if self.settings.is_auto else -1]) + 1), True)
@@ -108,14 +111,16 @@ class EvidenceMapping(Regression):
             Whether samples come in the order of time; else all of them are as old as the last one.
         """
         known = np.flatnonzero(codes != UNLABELLED)
-        recent = self.recent.followed_by(self.settings, table, codes, labels, known, in_order=in_order)
-        if not choose:
+        recent = self.recent.followed_by(
+            self.settings, table, codes, labels, known, in_order=in_order, as_before=self.as_before
+        )
+        if not (choose or self.as_before):
             return self._going_on(class_table, recent, len(known))
         competition = (
             self._going_on(self.class_table, recent, len(known)).competition if self.settings.is_auto else None
         )
         mapping = replace(self, class_table=class_table, recent=recent)
-        return mapping._with_network(network, competition, is_last=is_last)
+        return mapping._with_network(network, competition, is_last=is_last, choose=choose)
 
     def _going_on(self, class_table: ClassTable, recent: Recent, n_new: int) -> EvidenceMapping:
         """Return the mapping after further labels, with boxes and settings as they are."""
@@ -132,8 +137,13 @@ class EvidenceMapping(Regression):
         """How the half-lives do that compete; None before labels have come in a stream."""
         return None if self.updates is None else self.updates.competition
 
-    def _with_network(self, network: Network, competition: Competition | None, *, is_last: bool) -> EvidenceMapping:
-        """Return the mapping with the boxes as they are now and all labels, for which settings are chosen."""
+    def _with_network(
+        self, network: Network, competition: Competition | None, *, is_last: bool, choose: bool = True
+    ) -> EvidenceMapping:
+        """Return the mapping with the boxes as they are now and all labels, for which settings are chosen.
+
+        A model of an older file takes boxes and labels as they are also where it chooses none.
+        """
         reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
         reservoir = reservoir.of_columns(network.encoder.categorical)
         half_life = self.recent.half_life_for(self.settings, competition, reservoir.times())
@@ -148,7 +158,7 @@ class EvidenceMapping(Regression):
             chosen=None,
             recent=recent,
         )
-        return mapping.with_choice(is_last) if len(self.class_table.seen) > 1 else mapping
+        return mapping.with_choice(is_last) if choose and len(self.class_table.seen) > 1 else mapping
 
     @cached_property
     def updates(self) -> Updates | None:
