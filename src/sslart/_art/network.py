@@ -206,7 +206,13 @@ class Network:
                     learnt = LearnResult(nodes[at], predicted[at], fits.of(at), gaps[at])
                     if is_empty:
                         into = learn_empty(
-                            self.nodes, targets[at], params, learnt, predict_depth=predict_depth, stop=stop
+                            self.nodes,
+                            targets[at],
+                            params,
+                            learnt,
+                            predict_depth=predict_depth,
+                            predict_rows=as_flags(predict_rows, at),
+                            stop=stop,
                         )
                     else:
                         into = self.nodes.learn(
