@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -18,7 +19,6 @@ import pytest
 from dask_tables import EVIDENCE, N, arrays, blobs, frames, saved
 from distributed import Client, LocalCluster
 
-import dask
 from sslart.cli import main
 from sslart.dask import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 

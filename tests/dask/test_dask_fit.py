@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -16,7 +17,6 @@ from dask_tables import EVIDENCE, N, arrays, blobs, frames, saved
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-import dask
 import sslart
 import sslart.dask
 from sslart._mapping.model_view import view_of

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Iterator
 from typing import Any
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -13,7 +14,6 @@ import pytest
 from dask_tables import EVIDENCE, N, arrays, blobs, frames, saved
 from sklearn.exceptions import NotFittedError
 
-import dask
 import sslart
 from sslart.dask import SSLART, WESSLART, FuzzyART
 from sslart.explain import Explanation
