@@ -12,7 +12,8 @@ from sslart._active.value import Points, uncertainty
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import concatenated
-from sslart._mapping.model_view import MemberView, view_of
+from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_whole
 

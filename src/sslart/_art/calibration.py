@@ -242,7 +242,7 @@ class NoveltyCalibration:
         """Return the fits that count, as they are with the networks as they are now."""
         earlier = self.earlier.get()
         used = earlier.rows(earlier.blocks < self.block)  # all later ones are of the present block
-        present = [network.extents(np.maximum(used.boxes[:, one], 0)) for one, network in enumerate(networks)]
+        present = [network.nodes.extents(np.maximum(used.boxes[:, one], 0)) for one, network in enumerate(networks)]
         extents = np.where(used.boxes == DROPPED, used.extents, np.stack(present, axis=1))
         grown = [
             (extents[:, member] - used.extents[:, member]) / network.nodes.n_features

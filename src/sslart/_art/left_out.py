@@ -166,7 +166,7 @@ def _fits(learnt: Learnt, growth: FloatArray) -> tuple[KeyArray, Fits]:
     samples = learnt.network.encode(learnt.table[learnt.chosen])
     boxes, weights, matches = _best(learnt, samples, _changed(learnt))
     familiarity = np.clip(matches - _grown_distance(samples, weights, growth), 0.0, 1.0)
-    fits = Fits(boxes, np.where(boxes < 0, 0.0, familiarity), learnt.network.extents(boxes))
+    fits = Fits(boxes, np.where(boxes < 0, 0.0, familiarity), learnt.network.nodes.extents(boxes))
     return learnt.keys[learnt.chosen], fits
 
 

@@ -241,15 +241,10 @@ class Network:
         """Return the box of highest choice for one sample, the familiarity, and the sum of the sides of the box."""
         samples = self.encode(sample)
         if np.isnan(samples).all():
-            return 0, 0.0, float(self.extents(np.array([0]))[0])
+            return 0, 0.0, float(self.nodes.extents(np.array([0]))[0])
         boxes, matches = self.rank_coded(samples, choice)
         familiarity = self.less_beyond(sample, matches[:, 0])
-        return int(boxes[0, 0]), float(familiarity[0]), float(self.extents(boxes[:, 0])[0])
-
-    def extents(self, boxes: IntArray) -> FloatArray:
-        """Return the sum of the sides of boxes in the unit cube; a side not reached yet counts nothing."""
-        weights, n_features = self.nodes.weights[boxes], self.nodes.n_features
-        return np.asarray(np.maximum(0.0, 1.0 - weights[:, :n_features] - weights[:, n_features:]).sum(axis=1))
+        return int(boxes[0, 0]), float(familiarity[0]), float(self.nodes.extents(boxes[:, 0])[0])
 
     def encode(self, table: Table) -> FloatArray:
         """Return samples in the unit cube, NaN where missing, after checking that their columns are as learnt."""

@@ -136,6 +136,11 @@ class Nodes:
         used = self.weights[: self.n_nodes]
         return used[:, : self.n_features], 1.0 - used[:, self.n_features :]
 
+    def extents(self, boxes: IntArray) -> FloatArray:
+        """Return the sum of the sides of boxes in the unit cube; a side not reached yet counts nothing."""
+        weights, n_features = self.weights[boxes], self.n_features
+        return np.asarray(np.maximum(0.0, 1.0 - weights[:, :n_features] - weights[:, n_features:]).sum(axis=1))
+
     def recode(self, encoder: Encoder, wider: Encoder) -> None:
         """Express every box in a wider encoder; what it covers in the user's units stays covered."""
         lower, upper, met = recode_boxes(encoder, *self.boxes(), self.met[: self.n_nodes], wider)

@@ -22,6 +22,16 @@ class Segment(NamedTuple):
     choose: bool
 
 
+class Scoring(Protocol):
+    """What gives coded samples a score and a probability for each class learnt so far."""
+
+    def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Return the scores, shape (n_samples, n_classes)."""
+
+    def proba(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Return the probabilities, shape (n_samples, n_classes)."""
+
+
 class Mapping(Protocol):
     """How the boxes of one network become classes. Immutable: every call that learns makes a new one."""
 
@@ -37,11 +47,9 @@ class Mapping(Protocol):
     def readout(self) -> Readout | None:
         """With evidence, the fitted regression."""
 
-    def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
-        """With evidence, return the score of each class learnt so far, shape (n_samples, n_classes)."""
-
-    def proba(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
-        """With evidence, return the probability of each class learnt so far, shape (n_samples, n_classes)."""
+    @property
+    def scoring(self) -> Scoring | None:
+        """With evidence, what scores samples; None for others."""
 
     def network_of(self, network: Network) -> Network:
         """Return the boxes and the encoder that predictions are made with, given those that learn."""

@@ -10,7 +10,7 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Segment
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import IntArray
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class CountsMapping:
 
     uses_evidence = False
     readout = None
+    scoring = None
     left_out = None
     kept_labels = None
     settings_by_labels = True
@@ -35,14 +36,6 @@ class CountsMapping:
 
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Do nothing: no parameter names a class."""
-
-    def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
-        """Raise an error: there is no regression."""
-        raise NotImplementedError
-
-    def proba(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
-        """Raise an error: there is no regression."""
-        raise NotImplementedError
 
     def network_of(self, network: Network) -> Network:
         """Return the network that learns: predictions are made with it."""

@@ -16,181 +16,23 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sslart._art.calibration import NoveltyCalibration
-from sslart._art.network import NO_LIMIT, LearningParams, Network
+from sslart._art.network import NO_LIMIT, LearningParams
 from sslart._art.novelty import NoveltyTest
 from sslart._data.classes import ClassTable, Label
-from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import SampleReader, Table
 from sslart._data.training import as_known, check_has_label
-from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import Ballot
 from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.guarantees.promises import Promises, no_promise
 from sslart._mapping.left_out import LeftOut, left_out_by_vote
+from sslart._mapping.member_view import MemberView
 from sslart._mapping.predictions import Prediction, PredictionBatch
-from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.changes import Reader
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from sslart._mapping.evidence.readout import Readout
-
-
-@dataclass(frozen=True, eq=False)
-class MemberView:
-    """One network: the only one of a single model, or a member of an ensemble.
-
-    Attributes
-    ----------
-    number : int or None
-        Index of the member in its ensemble; None in a single model.
-    network : Network
-        Encoder and nodes.
-    class_table : ClassTable
-    params : LearningParams
-        ρ, α, β, δ.
-    mapping : Mapping
-        From boxes to classes.
-    n_jobs : int or None
-    learnt : Network
-        Encoder and nodes as they are now; with evidence mapping, `network` has those of the last choice of settings.
-    held : Reader or None
-        While it lives, the network does not change.
-    """
-
-    number: int | None
-    network: Network
-    class_table: ClassTable
-    params: LearningParams
-    mapping: Mapping
-    n_jobs: int | None
-    learnt: Network
-    held: Reader | None = None
-
-    def as_learnt(self) -> MemberView:
-        """Return the same member with the boxes as they are now."""
-        return replace(self, network=self.learnt)
-
-    @property
-    def readout(self) -> Readout | None:
-        """With evidence mapping, the fitted regression; None for other mappings."""
-        return self.mapping.readout
-
-    @property
-    def encoder(self) -> Encoder:
-        """From the user's units to the unit cube."""
-        return self.network.encoder
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of boxes."""
-        return self.network.nodes.n_nodes
-
-    @cached_property
-    def boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper corners in the unit cube; lower > upper on a side that no sample has reached."""
-        return self.network.nodes.boxes()
-
-    def boxes_of(self, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper corners of some boxes, as copies."""
-        weights, n_features = self.network.nodes.weights[nodes], self.network.nodes.n_features
-        return weights[..., :n_features], 1.0 - weights[..., n_features:]
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples learnt."""
-        return self.network.nodes.n_samples
-
-    @property
-    def fades(self) -> bool:
-        """Whether samples count less as they age: `support` and `counts` are floats then."""
-        return self.network.nodes.n_learnt is not None
-
-    @cached_property
-    def support(self) -> CountArray:
-        """Number of samples that each box has learnt, labelled or not."""
-        return self.network.nodes.support[: self.n_nodes]
-
-    @cached_property
-    def counts(self) -> CountArray:
-        """Number of labelled samples of each class that each box has learnt, shape (n_nodes, n_classes)."""
-        return self.class_table.by_class(self.network.nodes.counts[: self.n_nodes])
-
-    @cached_property
-    def labels(self) -> IntArray:
-        """Class index of each box, -1 where it has no label."""
-        return self.class_table.indices(self.network.nodes.labels[: self.n_nodes])
-
-    @property
-    def kept_labels(self) -> tuple[Table, IntArray] | None:
-        """With evidence mapping, the labelled samples that are kept, with their class indices; None for others."""
-        kept = self.mapping.kept_labels
-        return None if kept is None else (kept[0], self.class_table.indices(kept[1]))
-
-    def encode(self, table: Table) -> FloatArray:
-        """Return samples in the unit cube, NaN where missing."""
-        return self.network.encode(table)
-
-    def rank(
-        self, coded: FloatArray, *, depth: int = 1, labelled_only: bool = False, labels: IntArray | None = None
-    ) -> tuple[IntArray, FloatArray]:
-        """Return the boxes of highest choice for coded samples, best first, and their match.
-
-        Parameters
-        ----------
-        coded : array of shape (n_samples, n_coded_features)
-        depth : int
-            How many boxes to return per sample; -1 fills up where there are no more.
-        labelled_only : bool
-            Whether only boxes with a label take part.
-        labels : array of length n_nodes, or None
-            Takes the place of the labels of the boxes: -1 for none.
-        """
-        return self.network.rank_coded(
-            coded,
-            self.params.choice,
-            depth=depth,
-            labelled_only=labelled_only or labels is not None,
-            labels=labels,
-            n_jobs=self.n_jobs,
-        )
-
-    def first_labelled(self, coded: FloatArray, depth: int = NO_LIMIT) -> IntArray:
-        """Return the first labelled box among the `depth` best of each coded sample, -1 where there is none."""
-        self.network.check_known_features(coded)
-        if depth == NO_LIMIT:
-            return self.rank(coded, labelled_only=True)[0][:, 0]
-        nodes = self.rank(coded, depth=depth)[0]
-        labelled = self.label_of(nodes) != UNLABELLED
-        first = labelled.argmax(axis=1)[:, None]
-        found = np.take_along_axis(labelled, first, axis=1)
-        return np.where(found, np.take_along_axis(nodes, first, axis=1), UNLABELLED)[:, 0]
-
-    def label_of(self, nodes: IntArray) -> IntArray:
-        """Return the class index of boxes, -1 for no box."""
-        codes = self.network.nodes.labels[nodes]
-        codes[nodes == UNLABELLED] = UNLABELLED
-        return self.class_table.indices(codes)
-
-    def shares_of(self, nodes: IntArray) -> FloatArray:
-        """Return the share of each class among the labelled samples of boxes; 0 throughout for no box."""
-        counts = self.class_table.by_class(self.network.nodes.counts[nodes])
-        counts[nodes == UNLABELLED] = 0
-        total = counts.sum(axis=1, keepdims=True)
-        return np.asarray(counts / np.where(total > 0, total, 1))
-
-    def scores(self, coded: FloatArray) -> FloatArray:
-        """Return the evidence for each class, shape (n_samples, n_classes); -inf for classes not learnt yet."""
-        return self.class_table.with_unseen(self.mapping.scores(coded, self.n_jobs), fill=-np.inf)
-
-    def evidence_proba(self, coded: FloatArray) -> FloatArray:
-        """Return the probability of each class by evidence mapping; 0 for classes not learnt yet."""
-        return self.class_table.with_unseen(self.mapping.proba(coded, self.n_jobs))
-
-    def familiarity(self, table: Table) -> FloatArray:
-        """Return the match of the best box of each sample, less what the sample lies beyond the learnt range."""
-        return self.learnt.familiarity(table, self.params.choice, n_jobs=self.n_jobs)
+    pass
 
 
 @dataclass(frozen=True, eq=False)

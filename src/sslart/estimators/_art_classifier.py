@@ -22,7 +22,8 @@ from sslart._data.training import check_has_label
 from sslart._drift.monitor import NO_DRIFT, Learnt
 from sslart._mapping.base import Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
-from sslart._mapping.model_view import MemberView, ModelView
+from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import MemberParts, ModelParts, Shared
 from sslart._utils.arrays import BoolArray, CountArray, IntArray
 from sslart._utils.changes import Changes, Reader

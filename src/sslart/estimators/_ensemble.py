@@ -18,7 +18,8 @@ from sslart._data.presentations import Presentations
 from sslart._data.samples import Table, known_columns
 from sslart._data.training import check_has_label
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
-from sslart._mapping.model_view import MemberView, ModelView
+from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import ModelParts, Shared
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.changes import Reader

@@ -18,7 +18,8 @@ from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table, read_samples
 from sslart._drift.monitor import NO_DRIFT, Learnt
 from sslart._mapping.counts import CountsMapping
-from sslart._mapping.model_view import MemberView, ModelView
+from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import ModelParts, Shared
 from sslart._utils.arrays import IntArray
 from sslart.estimators._base import ARTEstimator, random_of_part

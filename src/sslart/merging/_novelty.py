@@ -121,7 +121,7 @@ def _with_others(one: Fitted, fits: FitRecords, alone: KeyArray, together: Toget
                 [apart.distance(sample, box, one.place, is_whole=together.learning_rate < 1) for box in boxes.tolist()]
             )
             gaps[0] = min(gaps[0], away[row])
-            sizes = network.extents(boxes)
+            sizes = network.nodes.extents(boxes)
             best = int(np.argmax((n_features - sizes - gaps) / (together.choice + n_features - sizes)))
             found.boxes[rows[row], member], found.extents[rows[row], member] = boxes[best], sizes[best]
             familiarity[row] += (1.0 - (sizes[best] + gaps[best]) / n_features) / n_members

@@ -182,6 +182,11 @@ class EvidenceMapping(Regression):
             updates = updates.after(values[row], target, float(weights[row]), int(last.times[row]))
         return updates
 
+    @property
+    def scoring(self) -> EvidenceMapping:
+        """The mapping itself."""
+        return self
+
     def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Return the score of each class learnt so far, shape (n_samples, n_classes)."""
         scores = self.solution.readout.scores(coded, n_jobs)
