@@ -35,14 +35,16 @@ def path() -> Path:
     return Path(os.environ.get("SSLART_DATA", "")) / "covtype" / "covtype.csv.gz"
 
 
-def split(seed: int, n_rows: int | None) -> tuple[pd.DataFrame, str, pd.DataFrame, np.ndarray]:
+def split(
+    seed: int, n_rows: int | None, n_labels: int = N_LABELS
+) -> tuple[pd.DataFrame, str, pd.DataFrame, np.ndarray]:
     """Return rows to learn, in the order of the file, the name of the label, test rows, and their classes."""
     table = pd.read_csv(path(), nrows=n_rows)
     label = table.columns[-1]
     classes = "type " + table[label].astype(str)
     order = np.random.default_rng(seed).permutation(len(table))
     test, rest = np.split(order, [min(N_TEST, len(table) // 5)])
-    table[label] = classes.where(np.isin(np.arange(len(table)), rest[:N_LABELS]), None)
+    table[label] = classes.where(np.isin(np.arange(len(table)), rest[:n_labels]), None)
     rows = table.iloc[np.sort(rest)].reset_index(drop=True)
     return rows, label, table.iloc[test].drop(columns=label), classes.to_numpy(object)[test]
 

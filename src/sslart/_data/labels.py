@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sslart._data.masks import without_mask
-from sslart._data.samples import Table, is_all, plain_value
+from sslart._data.samples import Table, is_all, is_missing, plain_value
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 UNLABELLED = -1
@@ -145,7 +145,11 @@ PLAIN_TYPES = frozenset({str, int, bool, type(None)})  # of which every value is
 def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]:
     plain = values.tolist()
     if not PLAIN_TYPES.issuperset(map(type, plain)):
-        plain = [plain_value(value) for value in plain]
+        other = next(value for value in plain if type(value) not in PLAIN_TYPES)
+        gap = other if is_missing(other) else None  # of a long column, mostly one and the same object
+        plain = [
+            None if value is gap else value if type(value) in PLAIN_TYPES else plain_value(value) for value in plain
+        ]
     known = np.array([value is not None for value in plain], dtype=bool)
     kinds = {_kind(value) for value in plain if value is not None}
     if not kinds:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Attributes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
+from sslart._data.joining.tables import joined_tables
+from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
+from sslart._utils.arrays import IntArray
 from sslart._utils.random_keys import KeyArray
 
 
@@ -75,6 +81,51 @@ class MeasuredSamples:
 
 
 @dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Labelled samples of a part of a table, which are learnt when the boxes of all parts have been joined.
+
+    Attributes
+    ----------
+    table : Table
+    labels : Labels
+        All known.
+    numbers : array of int
+        Part and place of each sample as one number, ascending.
+    shared : Shared
+    seed : int
+        Of the order in which they are learnt.
+    """
+
+    table: Table
+    labels: Labels
+    numbers: IntArray
+    shared: Shared
+    seed: int
+
+    @property
+    def n_presented(self) -> int:
+        """How many samples there are, each as often as boxes learn it."""
+        times = self.labels.presentations
+        return len(self.numbers) if times is None else int(times.sum())
+
+    @classmethod
+    def joined(cls, parts: Sequence[LabelledRows]) -> LabelledRows | None:
+        """Return the samples of several parts of one table, the same in every order of the parts; None without any."""
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        parts = sorted(parts, key=lambda part: int(part.numbers[0]))
+        numbers = np.concatenate([part.numbers for part in parts])
+        values = np.concatenate([part.labels.values for part in parts])
+        groups, weights = (
+            None if getattr(parts[0].labels, name) is None else np.concatenate([getattr(p.labels, name) for p in parts])
+            for name in ("groups", "weights")
+        )
+        labels, order = Labels(values, np.ones(len(values), dtype=bool), groups, weights), np.argsort(numbers)
+        table = joined_tables([part.table for part in parts])
+        return cls(table[order], labels[order], numbers[order], parts[0].shared, parts[0].seed)
+
+
+@dataclass(frozen=True, eq=False)
 class ModelParts:
     """A fitted model without its parameters. It pickles.
 
@@ -83,6 +134,7 @@ class ModelParts:
     columns : mapping from str to object
         The attributes in which an estimator keeps what it knows of its columns.
     members : tuple of MemberParts
+        None of a part of a table that has labelled samples alone, which are learnt later.
     class_table : ClassTable
     calibration : NoveltyCalibration or None
         Of all members together.
@@ -90,6 +142,8 @@ class ModelParts:
         Of an ensemble.
     measured : MeasuredSamples or None
         Of a part of a table, until all parts are one: then the boxes of other parts can fit these samples too.
+    labelled : LabelledRows or None
+        Of a part of a table: samples that are not learnt yet.
     """
 
     columns: Attributes[str, Any]
@@ -98,11 +152,18 @@ class ModelParts:
     calibration: NoveltyCalibration | None
     record: VotingRecord | None = None
     measured: MeasuredSamples | None = None
+    labelled: LabelledRows | None = None
 
     @property
     def n_features(self) -> int:
         """Number of columns that the user gave."""
         return int(self.columns["n_features_in_"])
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples there have been, of a table: learnt by each member, or to be learnt yet."""
+        n_learnt = self.members[0].network.nodes.n_samples if self.members else 0
+        return n_learnt if self.labelled is None else n_learnt + self.labelled.n_presented
 
     @property
     def names(self) -> list[str] | None:

@@ -52,6 +52,9 @@ class FuzzyART(DaskModel, _fuzzy_art.FuzzyART):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on learning. A collection of dask is learnt by itself, and what it has made is merged with the model.
 
+        With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
+        collection. Samples of one collection count alike.
+
         Parameters
         ----------
         X : DataFrame or Array of dask, or array-like, of shape (n_samples, n_features)
@@ -81,7 +84,9 @@ class FuzzyARTMAP(DaskClassifier, _fuzzy_artmap.FuzzyARTMAP):
     """`sslart.FuzzyARTMAP` over dask DataFrames and Arrays: boxes of one class each, learnt partition by partition.
 
     Every partition is learnt by itself, and the boxes of all are merged: two boxes of one class are joined where the
-    box around both obeys the vigilance. The same partitions give the same bits, whatever the workers.
+    box around both obeys the vigilance. The same partitions give the same bits, whatever the workers. Boxes of unlike
+    partitions may overlap, so that accuracy can differ from that of one machine: `SSLART` with
+    ``mapping="one-to-one"`` learns all labels, up to `max_labels`, with the boxes of all partitions.
 
     Its parameters and attributes are those of `sslart.FuzzyARTMAP`. Methods return collections of dask for collections
     of dask, computed when they are needed.
@@ -114,6 +119,9 @@ class FuzzyARTMAP(DaskClassifier, _fuzzy_artmap.FuzzyARTMAP):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]
         """Go on learning. A collection of dask is learnt by itself, and what it has made is merged with the model.
+
+        With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
+        collection. Samples of one collection count alike.
 
         Parameters
         ----------
@@ -156,6 +164,9 @@ class _SemiSupervised(PromisingClassifier):
     ) -> Self:
         """Go on learning. A collection of dask is learnt by itself, and what it has made is merged with the model.
 
+        With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
+        collection. Samples of one collection count alike.
+
         Parameters
         ----------
         X : DataFrame or Array of dask, or array-like, of shape (n_samples, n_features)
@@ -178,13 +189,14 @@ class _SemiSupervised(PromisingClassifier):
 class SSLART(_SemiSupervised, _sslart.SSLART):
     """`sslart.SSLART` over dask DataFrames and Arrays: a semi-supervised classifier for tables of any length.
 
-    Every partition is learnt by itself, unlabelled samples first, and the boxes of all are merged: two boxes are joined
-    where the box around both obeys the vigilance. With evidence mapping, labelled samples are gathered, a fair sample
-    of at most `max_labels`, and weights are computed by the client. The same partitions give the same bits, whatever
+    Every partition is learnt by itself, and the boxes of all are merged: two boxes are joined where the box around both
+    obeys the vigilance. Labelled samples are gathered, and the client learns them last, with the boxes of all
+    partitions; with evidence mapping it computes weights from them. The same partitions give the same bits, whatever
     the workers.
 
-    Its parameters and attributes are those of `sslart.SSLART`. Methods return collections of dask for collections of
-    dask, computed when they are needed.
+    Its parameters and attributes are those of `sslart.SSLART`, but that `max_labels` limits with every mapping how many
+    labelled samples are gathered, of more a fair sample, with at least one of each class; other mappings learn the rest
+    without their labels. Methods return collections of dask for collections of dask, computed when they are needed.
 
     Examples
     --------
@@ -238,11 +250,12 @@ class WESSLART(_SemiSupervised, _wesslart.WESSLART):
     """`sslart.WESSLART` over dask DataFrames and Arrays: an ensemble for tables of any length.
 
     In every partition each member learns the samples in an order of its own, and the boxes of each member are merged
-    with those that it has made in other partitions. How often a member is right is counted in the partitions too. The
-    same partitions give the same bits, whatever the workers.
+    with those that it has made in other partitions. Labelled samples are gathered, and the client learns them last and
+    measures the class weights: see `sslart.dask.SSLART`. The same partitions give the same bits, whatever the workers.
 
-    Its parameters and attributes are those of `sslart.WESSLART`. Methods return collections of dask for collections of
-    dask, computed when they are needed.
+    Its parameters and attributes are those of `sslart.WESSLART`, but that `max_labels` limits with every mapping how
+    many labelled samples are gathered. Methods return collections of dask for collections of dask, computed when they
+    are needed.
 
     Examples
     --------
@@ -280,6 +293,6 @@ class WESSLART(_SemiSupervised, _wesslart.WESSLART):
         if validation_set is not None:
             raise ValueError(
                 "validation_set is for samples that are no collection of dask. Of a collection, validation=0.2 holds a "
-                "fifth of the labels out of every partition."
+                "fifth of the labels out."
             )
         return self._learn(X, y, groups, sample_weight)

@@ -1,17 +1,17 @@
-"""A model learnt from all partitions of a table, on a cluster."""
+"""What all partitions of a table have learnt, on a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from sslart._mapping.parts import ModelParts
 from sslart.dask._cluster import Tasks, run, sent
 from sslart.dask._partitions import Part, partitions_of
 from sslart.merging.partitions import (
     Start,
     Summary,
     Wanted,
-    finish,
     fit_part,
     join_parts,
     second_look,
@@ -21,10 +21,10 @@ from sslart.merging.partitions import (
 )
 
 
-def fitted(
+def learnt(
     estimator: Any, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None, *, needs_labels: bool = True
-) -> Any:
-    """Return a copy of an ordinary estimator that has learnt a table; dask reads the table twice.
+) -> ModelParts:
+    """Return what all partitions of a table have learnt, for `finish`; dask reads the table twice.
 
     Parameters
     ----------
@@ -42,8 +42,9 @@ def fitted(
         summary = run(tasks.tree("scan-join", Summary.joined, found))
         wanted = second_look(summary)
     start = sent(start_of(estimator, summary, needs_labels=needs_labels), "start")
-    learnt = tasks.each("learn", _learnt, parts, estimator, start)
-    return finish(estimator, run(tasks.tree("merge", _joined, learnt, estimator)))
+    found = tasks.each("learn", _learnt, parts, estimator, start)
+    joined: ModelParts = run(tasks.tree("merge", _joined, found, estimator))
+    return joined
 
 
 def _summary(part: Part, number: int, estimator: Any, wanted: Wanted) -> Summary:

@@ -16,11 +16,12 @@ from sslart._data.samples import Table
 from sslart._data.training import as_known
 from sslart._mapping.model_view import view_of
 from sslart.dask._cluster import Tasks, run
-from sslart.dask._fit import fitted
+from sslart.dask._fit import learnt
 from sslart.dask._lazy import Call, Output, forget, labels_output, mapped, on_cluster
 from sslart.dask._partitions import Part, is_lazy, partitions_of
 from sslart.estimators._published import draft_of
-from sslart.merging import merge
+from sslart.merging._further import check_can_fade, with_further
+from sslart.merging.partitions import finish
 
 FLOAT, BOOL, INT, OBJECT = (np.dtype(kind) for kind in (np.float64, np.bool_, np.int64, object))
 
@@ -56,13 +57,15 @@ class DaskModel:
         return self
 
     def _learn(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
-        return self._take(fitted(self._unfitted(), X, y, groups, sample_weight))
+        model = self._unfitted()
+        return self._take(finish(model, learnt(model, X, y, groups, sample_weight)))
 
     def _learn_further(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         if not self.__sklearn_is_fitted__():  # type: ignore[attr-defined]
             return self._learn(X, y, groups, sample_weight)
-        further = fitted(self._unfitted(), X, y, groups, sample_weight, needs_labels=False)
-        return self._take(merge([self.to_local(), further]))
+        check_can_fade(self)
+        further = learnt(self._unfitted(), X, y, groups, sample_weight, needs_labels=False)
+        return self._take(with_further(self.to_local(), further))
 
     def _mapped(self, X: Any, method: str, output: Output | None = None, **options: Any) -> Any:
         """Return the outcome of a method: lazy for a collection of dask, else at once."""

@@ -132,6 +132,10 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             Of the part; it has part in random choices, with a `random_state` that must be a number.
         """
 
+    def __sslart_learns_later__(self) -> int:
+        """Return how many labelled samples of all parts are learnt when the boxes of all parts are one; 0: none is."""
+        return 0
+
     @abstractmethod
     def __sslart_take__(self, parts: ModelParts) -> None:
         """Become a fitted estimator that is made of these parts, which nobody else may change."""
@@ -162,6 +166,9 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
 
 MIN_NODES = 2  # so that there is room for a new box after the others have been joined
+
+
+LATER = 2**32 - 1  # number of the samples that are learnt after all parts
 
 
 def random_of_part(seed: int, number: int) -> np.random.RandomState:

@@ -20,14 +20,14 @@ from sslart._data.training import check_has_label
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import ModelParts, Shared
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._mapping.parts import LabelledRows, ModelParts, Shared
+from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.changes import Reader
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_option, check_whole
-from sslart.estimators._base import random_of_part
+from sslart.estimators._base import LATER, random_of_part
 from sslart.estimators._guaranteed import GuaranteedClassifier
-from sslart.estimators._novelty import NoveltyMixin, calibration_after
+from sslart.estimators._novelty import NoveltyMixin, calibration_after, settled
 from sslart.estimators._published import READER, reads, reads_attribute, shallow_copy
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, mapping_in_use
 
@@ -265,42 +265,63 @@ class Ensemble(PooledNodes, GuaranteedClassifier, NoveltyMixin):
     def _check_parameters(self) -> None:
         """Raise a ValueError where a parameter has a value that it cannot have."""
 
+    def _check_validation(self, validation_set: Any = None) -> None:
+        if self._uses_evidence() and (validation_set is not None or self.validation != LABELLED):
+            raise ValueError(
+                "With mapping='evidence' WESSLART measures its class weights by leave-one-out: leave validation at "
+                "'labelled' and give no validation_set."
+            )
+
     def __sslart_check__(self) -> None:
         self._check_parameters()
+        self._check_validation()
         self._new_member(0)._learning_params()
 
     def __sslart_part__(self, table: Table, labels: Labels, shared: Shared, number: int) -> ModelParts:
         members = self._new_members(check_random_state(self.random_state))
         members[0]._check_weights(labels)
-        apart = self._apart_in_part(table, labels)
-        training, training_labels = table[~apart], labels[~apart]
 
         def learn(member: SSLART, stop: Any) -> Measured | LeftOut | None:
-            order = member._order(training_labels, random_of_part(member.random_state, number))
-            return member._fit_table(training, training_labels, order, stop, shared)
+            order = member._order(labels, random_of_part(member.random_state, number))
+            return member._fit_table(table, labels, order, stop, shared)
 
         self._class_table = shared.class_table
         self._calibration = calibration_after(None, run_parallel(learn, members, self.n_jobs))
         self._take_members(members)
         self._record = VotingRecord.none(len(members), shared.class_table)
-        tried = apart if self.validation != LABELLED else labels.known
-        if tried.any() and not self._uses_evidence():
-            own = labels[tried]
-            shown = Presentations(own.presentations).rows
-            votes = self._votes(table[tried][shown])
-            self._record = VotingRecord.of_votes(votes, shared.class_table, own[shown])
         return self.__sslart_parts__()
 
-    def _apart_in_part(self, table: Table, labels: Labels) -> BoolArray:
-        """Return which samples of a part are held out to measure class weights; none where it has too few labels."""
-        none = np.zeros(len(table), dtype=bool)
-        if self.validation == LABELLED or not labels.known.any():
-            return none
-        try:
-            apart = held_out(labels, float(self.validation), table, self.random_state)
-        except ValueError:
-            return none
-        return none if apart.all() else apart
+    def __sslart_learns_later__(self) -> int:
+        return self._new_member(0).__sslart_learns_later__()
+
+    def __sslart_learn_later__(self, rows: LabelledRows) -> None:
+        """Learn the labelled samples of all parts of a table, each member in an order of its own, and weigh votes."""
+        table, labels = rows.table, rows.labels
+        is_fitted = self.__sklearn_is_fitted__()
+        members = self.estimators_ if is_fitted else self._new_members(check_random_state(rows.seed))
+        members[0]._check_weights(labels)
+        apart = np.zeros(len(table), dtype=bool)
+        if self.validation != LABELLED:
+            try:
+                apart = held_out(labels, float(self.validation), table, rows.seed)
+            except ValueError:
+                if not (is_fitted and self._record.trials.any()):  # class weights are known already
+                    raise
+        training, training_labels = table[~apart], labels[~apart]
+        before = settled(self._calibration, None) if is_fitted else None
+
+        def learn(member: SSLART, stop: Any) -> Measured | LeftOut | None:
+            random = random_of_part(member.random_state, LATER)
+            return member._learn_labelled(training, training_labels, random, rows.shared, before, stop)
+
+        self._calibration = calibration_after(before, run_parallel(learn, members, self.n_jobs))
+        self._class_table = members[0]._class_table
+        self._take_members(members)
+        tried = labels.known if self.validation == LABELLED else apart
+        shown = Presentations(labels[tried].presentations).rows
+        votes = self._votes(table[tried][shown])
+        record = VotingRecord.of_votes(votes, self._class_table, labels[tried][shown])
+        self._record = self._record + record if is_fitted else record
 
     def __sslart_parts__(self) -> ModelParts:
         members = []

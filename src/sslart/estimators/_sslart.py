@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._art.network import LearningParams
 from sslart._data.labels import Labels
+from sslart._data.presentations import Presentations
+from sslart._data.samples import Table
 from sslart._data.saved import MAX_SEED
 from sslart._data.training import read_training
 from sslart._mapping import evidence
 from sslart._mapping.base import Mapping
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
+from sslart._mapping.parts import LabelledRows, Shared
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_half_life, check_number, check_option
 from sslart.estimators._art_classifier import ARTClassifier
+from sslart.estimators._base import LATER, random_of_part
 from sslart.estimators._guaranteed import GuaranteedClassifier
+from sslart.estimators._novelty import FitMeter, calibration_after, settled
 from sslart.estimators._published import draft_of, reads_attribute
 
 EVIDENCE = "evidence"
@@ -223,7 +229,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         if not isinstance(mapping, CountsMapping):
             settings = self._evidence_settings(mapping.settings.seed)  # type: ignore[attr-defined]
             if settings != mapping.settings:  # type: ignore[attr-defined]
-                return dataclasses.replace(mapping, settings=settings)  # type: ignore[type-var]
+                return replace(mapping, settings=settings)  # type: ignore[type-var]
         return mapping
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
@@ -250,6 +256,43 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             draft._check_weights(labels)
             draft._fit_table(table, labels, draft._order(labels, draft.random_state))
         return self
+
+    def __sslart_learns_later__(self) -> int:
+        return 0 if self._uses_evidence() else self._evidence_settings(0).max_labels
+
+    def __sslart_learn_later__(self, rows: LabelledRows) -> None:
+        """Learn the labelled samples of all parts of a table with the boxes that their other samples have made."""
+        self._check_weights(rows.labels)
+        before = settled(self._calibration, None) if self.__sklearn_is_fitted__() else None
+        measured = self._learn_labelled(rows.table, rows.labels, random_of_part(rows.seed, LATER), rows.shared, before)
+        self._calibration = calibration_after(before, [measured])
+
+    def _learn_labelled(
+        self,
+        table: Table,
+        labels: Labels,
+        random_state: Any,
+        shared: Shared,
+        calibration: NoveltyCalibration | None,
+        stop: Any = None,
+    ) -> Measured | LeftOut | None:
+        """Learn labelled samples after the unlabelled ones of all parts of a table; return how well they fitted.
+
+        `calibration`: of the model, or of the ensemble that it is a member of.
+        """
+        order = self._order(labels, random_state)
+        if not self.__sklearn_is_fitted__():
+            return self._fit_table(table, labels, order, stop, shared)
+        params, network = replace(self._learning_params(), half_life=None), self._network.copy()
+        shown = Presentations(labels[order].presentations)
+        in_order, own = table[order][shown.rows], labels[order][shown.rows]
+        meter = FitMeter(in_order, calibration, afresh=False, groups=own.groups)
+        class_table = self._class_table.learning(labels)
+        codes, n_classes = class_table.codes(own), len(class_table.seen)
+        learnt = network.learn(in_order, codes, n_classes, params, measured=meter.wanted(), stop=stop)
+        network.nodes.trim()
+        self._network, self._class_table = network, class_table
+        return meter.measured(network, learnt, params)
 
     def _order(self, labels: Labels, random_state: Any) -> IntArray:
         """Return the order of learning: unlabelled samples, then labelled ones, each shuffled or as given."""

@@ -211,11 +211,7 @@ class WESSLART(Ensemble):
             draft._check_parameters()
             table, labels = read_training(draft, X, y, groups=groups, sample_weight=sample_weight)
             draft._new_member(0)._check_weights(labels)
-            if draft._uses_evidence() and (validation_set is not None or draft.validation != "labelled"):
-                raise ValueError(
-                    "With mapping='evidence' WESSLART measures its class weights by leave-one-out: leave validation at "
-                    "'labelled' and give no validation_set."
-                )
+            draft._check_validation(validation_set)
             random = check_random_state(draft.random_state)
             apart = draft._held_out(table, labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable
 
 from sslart._utils.params import check_number
-from sslart.merging._parameters import Model, check_columns, check_models, new_model
+from sslart.merging._parameters import Model, check_columns, check_models, lowest_vigilance, new_model
 from sslart.merging._parts import finished, joined_parts
 
 
@@ -70,6 +70,6 @@ def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
     check_columns(parts, places)
     model = new_model(fitted)
     if bound is None:
-        bound = min(model.vigilance, *(member.network.nodes.vigilance for one in parts for member in one.members))
+        bound = lowest_vigilance(model, parts)
     model.__sslart_take__(finished(joined_parts(parts, bound, model.max_nodes, model.choice, model.learning_rate)))
     return model

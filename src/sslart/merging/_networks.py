@@ -18,6 +18,8 @@ from sslart._data.recoding import recode_boxes
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart.merging._classes_apart import join_apart
 
+AT_ONCE = 2**14  # boxes that samples are compared with
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -59,33 +61,47 @@ class Apart:
     into: IntArray
 
     @cached_property
-    def _parts(self) -> list[IntArray]:
-        """The boxes that each joined box holds."""
-        order = np.argsort(self.into, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(self.into[order])) + 1)
+    def _parts(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The boxes in the order of the joined boxes that hold them; where those of each start, and how many it has."""
+        sizes = np.bincount(self.into)
+        return np.argsort(self.into, kind="stable"), np.cumsum(sizes) - sizes, sizes
 
-    def distance(self, sample: FloatArray, joined: int, source: int, *, is_whole: bool) -> float:
-        """Return how far a coded sample lies from what others have made of a joined box; infinite: nothing.
+    def distances(self, samples: FloatArray, joined: IntArray, source: int, *, is_whole: bool) -> FloatArray:
+        """Return how far each coded sample lies from what others have made of a joined box; infinite: nothing.
 
         Parameters
         ----------
-        sample : array of length n_features
-        joined : int
+        samples : array of shape (n_samples, n_features)
+        joined : array of int of length n_samples
         source : int
-            The network that has learnt the sample: those of its boxes that hold it have no part.
+            The network that has learnt the samples: those of its boxes that hold a sample have no part.
         is_whole : bool
             Whether the network has no part at all.
         """
-        parts = self._parts[joined]
-        lower, rest = np.hsplit(self.weights[parts], 2)
-        known = ~np.isnan(sample)
-        holds = ((sample >= lower) & (sample + rest <= 1.0))[:, known].all(axis=1)
+        ends = np.cumsum(self._parts[2][joined])
+        cuts = np.searchsorted(ends, np.arange(AT_ONCE, ends[-1] if len(ends) else 0, AT_ONCE), side="left")
+        found = [
+            self._distances(samples[rows], joined[rows], source, is_whole)
+            for rows in np.split(np.arange(len(joined)), np.unique(cuts))
+            if len(rows)
+        ]
+        return np.concatenate([np.empty(0), *found])
+
+    def _distances(self, samples: FloatArray, joined: IntArray, source: int, is_whole: bool) -> FloatArray:
+        order, starts, sizes = self._parts
+        own_sizes = sizes[joined]
+        own_starts = np.cumsum(own_sizes) - own_sizes
+        pair = np.repeat(np.arange(len(joined)), own_sizes)
+        parts = order[np.arange(len(pair)) + (starts[joined] - own_starts)[pair]]
+        weights, known = self.weights[parts], ~np.isnan(samples)
+        lower, rest = np.hsplit(weights, 2)
+        holds = ((samples[pair] >= lower) & (samples[pair] + rest <= 1.0) | ~known[pair]).all(axis=1)
         left = (self.source[parts] != source) | ~(holds | is_whole)
-        if not left.any():
-            return np.inf
-        lower, rest = lower[left].min(axis=0), rest[left].min(axis=0)
-        beyond = np.maximum(0.0, np.maximum(lower - sample, sample + rest - 1.0))
-        return float(beyond[known & (lower + rest <= 1.0)].sum())
+        weights[~left] = np.inf
+        lower, rest = np.hsplit(np.minimum.reduceat(weights, own_starts), 2)
+        beyond = np.maximum(0.0, np.maximum(lower - samples, samples + rest - 1.0))
+        total = np.where(known & (lower + rest <= 1.0), beyond, 0.0).sum(axis=1)
+        return np.where(np.logical_or.reduceat(left, own_starts), total, np.inf)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sslart._art.calibration import FitRecords, NoveltyCalibration
 from sslart._art.network import Network
-from sslart._art.reduction.renaming import DROPPED
+from sslart._art.reduction.renaming import DROPPED, NO_BOX
 from sslart._art.row_keys import row_keys
 from sslart._data.encoder import Encoder
 from sslart._data.joining.tables import joined_tables
@@ -115,16 +115,17 @@ def _with_others(one: Fitted, fits: FitRecords, alone: KeyArray, together: Toget
         closest = network.rank_coded(coded, together.choice, depth=CLOSEST)[0]
         own = fits.boxes[rows, member]
         away = n_features * (1.0 - fits.familiarity[rows]) - fits.extents[rows].mean(axis=1)
-        for row, (sample, boxes) in enumerate(zip(coded, closest, strict=True)):
-            boxes = np.append(own[row], boxes[(boxes >= 0) & (boxes != own[row])])
-            gaps = np.array(
-                [apart.distance(sample, box, one.place, is_whole=together.learning_rate < 1) for box in boxes.tolist()]
-            )
-            gaps[0] = min(gaps[0], away[row])
-            sizes = network.nodes.extents(boxes)
-            best = int(np.argmax((n_features - sizes - gaps) / (together.choice + n_features - sizes)))
-            found.boxes[rows[row], member], found.extents[rows[row], member] = boxes[best], sizes[best]
-            familiarity[row] += (1.0 - (sizes[best] + gaps[best]) / n_features) / n_members
+        boxes = np.column_stack([own, np.where(closest == own[:, None], NO_BOX, closest)])
+        at, column = np.nonzero(boxes != NO_BOX)
+        candidates = boxes[at, column]
+        gaps, sizes = np.full(boxes.shape, np.inf), np.zeros(boxes.shape)
+        gaps[at, column] = apart.distances(coded[at], candidates, one.place, is_whole=together.learning_rate < 1)
+        sizes[at, column] = network.nodes.extents(candidates)
+        gaps[:, 0] = np.minimum(gaps[:, 0], away)
+        best = np.argmax((n_features - sizes - gaps) / (together.choice + n_features - sizes), axis=1)
+        chosen = np.arange(len(rows)), best
+        found.boxes[rows, member], found.extents[rows, member] = boxes[chosen], sizes[chosen]
+        familiarity += (1.0 - (sizes[chosen] + gaps[chosen]) / n_features) / n_members
     found.familiarity[rows] = np.clip(familiarity, 0.0, 1.0)
     return found
 

@@ -102,6 +102,11 @@ def check_columns(parts: Sequence[ModelParts], places: Sequence[int]) -> None:
             )
 
 
+def lowest_vigilance(model: Any, parts: Sequence[ModelParts]) -> float:
+    """Return the lowest vigilance that a model, or any of the networks of some parts, learns with."""
+    return min(float(model.vigilance), *(member.network.nodes.vigilance for one in parts for member in one.members))
+
+
 def new_model(models: Sequence[Model]) -> Model:
     """Return an unfitted model with the parameters that models share, and None where they differ."""
     model: Model = clone(models[0])

@@ -42,6 +42,8 @@ class Start:
     seed : int
         Of all random choices.
     n_rows, n_labelled : int
+    first_of_classes : frozenset of int
+        The number of the first row of each class.
     """
 
     columns: Mapping[str, Any]
@@ -50,6 +52,7 @@ class Start:
     seed: int
     n_rows: int
     n_labelled: int
+    first_of_classes: frozenset[int]
 
 
 def wanted_of(estimator: Any) -> Wanted:
@@ -60,7 +63,7 @@ def wanted_of(estimator: Any) -> Wanted:
 
 def second_look(summary: Summary) -> Wanted | None:
     """Return what is wanted of another pass where all labels are -1 and 1, so that -1 is a class; None: nothing."""
-    if summary.wanted.minus_one_is_class or not summary.n_minus_one or summary.classes != {("int", 1)}:
+    if summary.wanted.minus_one_is_class or not summary.n_minus_one or set(summary.classes) != {("int", 1)}:
         return None
     return summary.wanted._replace(minus_one_is_class=True)
 
@@ -104,6 +107,7 @@ def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> 
         summary.wanted.seed,
         summary.n_rows,
         summary.n_labelled,
+        frozenset(summary.classes.values()),
     )
 
 

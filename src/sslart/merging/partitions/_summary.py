@@ -82,8 +82,8 @@ class Summary:
         What the type or the values of a column show it to be; no entry where neither does.
     typed : frozenset of int
         The columns with the type of categories.
-    classes : frozenset of names
-        All labels.
+    classes : mapping from names to int
+        All labels, and the number of the first row that has each.
     rows : Rows or None
         Fair samples of all rows and of the labelled ones, and the rows of `limits`; None where there is no row.
     problem : (int, str) or None
@@ -99,7 +99,7 @@ class Summary:
     categories: Mapping[ColumnKey, frozenset[Any] | None] = field(default_factory=dict)
     is_category: Mapping[int, bool] = field(default_factory=dict)
     typed: frozenset[int] = frozenset()
-    classes: frozenset[Name] = frozenset()
+    classes: Mapping[Name, int] = field(default_factory=dict)
     rows: Rows | None = None
     problem: tuple[int, str] | None = None
 
@@ -118,7 +118,10 @@ class Summary:
         limits: dict[tuple[int, int], Limit] = {}
         categories: dict[ColumnKey, frozenset[Any] | None] = {}
         is_category: dict[int, bool] = {}
+        classes: dict[Name, int] = {}
         for one in known:
+            for name, first in one.classes.items():
+                classes[name] = min(first, classes.get(name, first))
             for place, limit in one.limits.items():
                 limits[place] = _further([limit, limits[place]]) if place in limits else limit
             for column, names in one.categories.items():
@@ -135,7 +138,7 @@ class Summary:
             categories,
             is_category,
             frozenset[int]().union(*(one.typed for one in known)),
-            frozenset[Name]().union(*(one.classes for one in known)),
+            classes,
         )
         return _keeping(joined, joined_rows([one.rows for one in known if one.rows is not None]))
 
@@ -241,7 +244,7 @@ def _summary(estimator: Any, X: Any, y: Any, number: int, wanted: Wanted, groups
     rows = Rows(_without_category_types(X, typed), plain_labels(labels), keys, weights, numbers)
     if not counted.all():
         table, rows = table[counted], rows[counted]
-    given = rows.labels[rows.labelled].tolist()
+    given, places = rows.labels[rows.labelled].tolist(), rows.numbers[rows.labelled].tolist()
     summary = Summary(
         wanted,
         len(rows),
@@ -250,7 +253,7 @@ def _summary(estimator: Any, X: Any, y: Any, number: int, wanted: Wanted, groups
         (number, X.shape[1], tuple(map(str, getattr(X, "columns", ())))),
         *_found_in(table, plan_of(estimator).dates, rows.numbers),
         typed,
-        frozenset((type(one).__name__, one) for one in given),
+        {(type(one).__name__, one): first for one, first in zip(given[::-1], places[::-1], strict=True)},
     )
     return _keeping(summary, rows)
 
