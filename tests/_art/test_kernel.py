@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import signal
@@ -147,6 +148,7 @@ def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bo
             assert one.tobytes() == other.tobytes(), instructions
 
 
+@on_each_set
 @pytest.mark.parametrize("n_features", [2, 12])
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 @pytest.mark.parametrize("one_to_one", [False, True])
@@ -171,7 +173,10 @@ def test_a_tree_of_several_levels_finds_what_the_filter_finds(
         assert n > 8192
         return [array.tobytes() for array in [*learnt, *ranked, network.nodes.weights[:n]]]
 
-    assert made(searching(96, 1024)) == made(searching(96, NEVER))
+    by_the_filter = made(searching(96, NEVER))
+    for instructions in kernel().instruction_sets():
+        kernel().use_instruction_set(instructions)
+        assert made(searching(96, 1024)) == by_the_filter, instructions
 
 
 @given(
@@ -188,7 +193,7 @@ def test_kernel_and_reference_code_alike(values: np.ndarray, lower: float, width
     np.testing.assert_array_equal(fast, plain)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(samples=lattices(missing=False), params=rules)
 def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, params: LearningParams) -> None:
     targets = np.arange(len(samples)) % 3
@@ -259,23 +264,28 @@ def test_predictions_are_the_same_in_any_number_of_threads(n_jobs: int) -> None:
     np.testing.assert_array_equal(np.column_stack([model.apply(X), model.score_samples(X)]), alone)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 4])
-@pytest.mark.parametrize("mapping", ["one-to-many", "one-to-one"])
-def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str) -> None:
+def trained_ensemble(engine: Any, mapping: str, n_jobs: int) -> list[bytes]:
     random = np.random.RandomState(1)
     X = np.round(random.rand(300, 5), 1)
     X[random.rand(300, 5) < 0.1] = np.nan
     X[np.isnan(X).all(axis=1)] = 0.0
     y = np.where(random.rand(300) < 0.3, random.randint(0, 3, 300), -1)
+    with use_backend(engine):
+        model = WESSLART(4, vigilance=0.8, mapping=mapping, n_jobs=n_jobs, random_state=3).fit(X, y)
+        model.partial_fit(X[:50], y[50:100])
+        arrays = [model.lower_, model.upper_, model.counts_, model.class_weights_, model.predict_proba(X)]
+        return [array.tobytes() for array in [*arrays, model.predict(X), model.apply(X), model.score_samples(X)]]
 
-    def trained(engine: Any, n_jobs: int) -> list[bytes]:
-        with use_backend(engine):
-            model = WESSLART(4, vigilance=0.8, mapping=mapping, n_jobs=n_jobs, random_state=3).fit(X, y)
-            model.partial_fit(X[:50], y[50:100])
-            arrays = [model.lower_, model.upper_, model.counts_, model.class_weights_, model.predict_proba(X)]
-            return [array.tobytes() for array in [*arrays, model.predict(X), model.apply(X), model.score_samples(X)]]
 
-    assert trained(kernel(), n_jobs) == trained(sslart._art.reference, 1)
+@functools.cache
+def ensemble_of_the_reference(mapping: str) -> list[bytes]:
+    return trained_ensemble(sslart._art.reference, mapping, 1)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("mapping", ["one-to-many", "one-to-one"])
+def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str) -> None:
+    assert trained_ensemble(kernel(), mapping, n_jobs) == ensemble_of_the_reference(mapping)
 
 
 @pytest.mark.parametrize(
