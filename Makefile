@@ -23,7 +23,7 @@ help:
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
 	@echo "make explain-bench    explanations and rules: exactness, speed, fidelity; writes docs/explain_benchmarks.md (under 20 minutes)"
 	@echo "make cluster-bench    fits on a dask cluster of two workers against one process and scikit-learn (some minutes)"
-	@echo "  FULL=1              on 50 million rows; writes docs/clusters.md (an hour or more; resumes; 3 GB of disk)"
+	@echo "  FULL=1              on 50 million rows; writes docs/clusters.md (half an hour; resumes; 3 GB of disk)"
 	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
 	@echo "make accuracy         accuracy and time of fit against other classifiers on 52 data sets; writes docs/accuracy.md (hours; resumes)"
 	@echo "  TABPFN=1            with TabPFN v1 too, in a folder of its own; TORCH=torch==2.13.0+cpu for a torch without CUDA"

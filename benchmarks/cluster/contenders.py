@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,12 +21,13 @@ import sslart
 import sslart.dask
 from cluster import peers
 from cluster.data import FEATURES, LABEL, Table
-from cluster.workers import MB, cluster, peaks, processes, seconds_by_task
+from cluster.workers import MB, cluster, cpu_seconds, peaks, processes, seconds_by_task
 from long_file import measured
 from memory import peak_bytes
 from sslart.dask._cluster import FAN_IN
 
 OURS = "sslart.dask.AutoSSLART"
+ONE_PROCESS = "AutoSSLART.partial_fit"
 COMMAND = "sslart update"
 Found = dict[str, Any]
 
@@ -42,7 +44,7 @@ class Setting:
 def on_cluster(setting: Setting, fit: Callable[[], Any]) -> Found:
     """Return what is found while `fit` runs on a cluster: seconds, those of its tasks, memory, and accuracy."""
     with cluster(setting.n_workers, setting.limit_mb) as client:
-        before = processes(client)
+        before, cpu_before = processes(client), cpu_seconds(client)
         with get_task_stream(client) as stream:
             start = time.time()
             model = fit()
@@ -50,6 +52,7 @@ def on_cluster(setting: Setting, fit: Callable[[], Any]) -> Found:
         last = max((part["stop"] for task in stream.data for part in task["startstops"]), default=start)
         found = {
             "seconds": end - start,
+            "cpu_seconds": cpu_seconds(client) - cpu_before,
             "seconds_after_tasks": end - last,
             "tasks": seconds_by_task(stream.data),
             "workers_lost": len(before - processes(client)),
@@ -76,13 +79,14 @@ def ours_on_cluster(setting: Setting) -> Found:
 
 def ours_in_one_process(setting: Setting) -> Found:
     """`partial_fit`, part by part."""
-    start = time.time()
+    start, cpu_before = time.time(), time.process_time()
     model = sslart.AutoSSLART(random_state=0)
     for path in setting.table.parts:
         rows = pq.read_table(path).to_pandas()
         model.partial_fit(rows[FEATURES], rows[LABEL])
     model.predict(rows[FEATURES][:1])  # settings are chosen by the first call that needs them
-    found = {"seconds": time.time() - start, "client_mb": round(peak_bytes() / MB)}
+    found: Found = {"seconds": time.time() - start, "cpu_seconds": time.process_time() - cpu_before}
+    found["client_mb"] = round(peak_bytes() / MB)
     return found | scored(model, setting.table)
 
 
@@ -95,12 +99,14 @@ def ours_by_command(setting: Setting) -> Found:
             words = ("update", path, str(part)) if place else ("fit", str(part), "--out", path)
             taken, memory = measured(*words, "--label", LABEL, "--quiet")
             seconds, most = seconds + taken, max(most, memory)
-        return {"seconds": seconds, "client_mb": round(most)} | scored(sslart.load(path), setting.table)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found = {"seconds": seconds, "cpu_seconds": used.ru_utime + used.ru_stime, "client_mb": round(most)}
+        return found | scored(sslart.load(path), setting.table)
 
 
 CONTENDERS: dict[str, Callable[[Setting], Found]] = {
     OURS: ours_on_cluster,
-    "AutoSSLART.partial_fit": ours_in_one_process,
+    ONE_PROCESS: ours_in_one_process,
     COMMAND: ours_by_command,
     "dask + SGDClassifier.partial_fit": lambda s: on_cluster(s, lambda: peers.incremental(s.table.parts)),
     "dask + SGDClassifier.partial_fit, all labels": lambda s: on_cluster(

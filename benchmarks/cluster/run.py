@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -17,7 +19,7 @@ from pathlib import Path
 
 import pieces
 from cluster import covtype, page
-from cluster.contenders import COMMAND, CONTENDERS, OURS, Setting, in_own_process
+from cluster.contenders import COMMAND, CONTENDERS, ONE_PROCESS, OURS, Setting, in_own_process
 from cluster.data import Table
 
 SMALL = {"rows": 2_000_000, "rows_per_part": 125_000, "labels": 2000}
@@ -39,9 +41,10 @@ def written(options: argparse.Namespace, size: dict[str, int]) -> Iterator[Table
 
 
 def settings(table: Table, limit_mb: int) -> list[tuple[str, Setting]]:
-    """Return each contender on the whole table, the command on a tenth, and ours on a quarter as well."""
+    """Return each contender on the whole table, or on fewer rows where it is one process, and ours on a quarter too."""
     quarter, tenth = (table.first(max(2, len(table.parts) // share)) for share in (4, 10))
-    found = [(name, Setting(tenth if name == COMMAND else table, N_WORKERS, limit_mb)) for name in CONTENDERS]
+    fewer = {ONE_PROCESS: quarter, COMMAND: tenth}
+    found = [(name, Setting(fewer.get(name, table), N_WORKERS, limit_mb)) for name in CONTENDERS]
     return [*found, *((OURS, Setting(quarter, n_workers, limit_mb)) for n_workers in (1, N_WORKERS))]
 
 
@@ -94,6 +97,7 @@ def main(line: list[str] | None = None) -> None:
         "--page", type=Path, help="write the page here; docs/clusters.md with --full alone, else printed"
     )
     options = parser.parse_args(line)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the table is removed
     pieces.one_thread_each()
     size = (FULL if options.full else SMALL) | ({"rows": options.rows} if options.rows else {})
     label = pieces.version_of_ours()

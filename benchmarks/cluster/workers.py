@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,11 @@ def cluster(n_workers: int, limit_mb: int) -> Iterator[Client]:
 def processes(client: Client) -> set[int]:
     """Return the process ids of the workers."""
     return set(client.run(os.getpid).values())
+
+
+def cpu_seconds(client: Client) -> float:
+    """Return the processor seconds that the workers, as far as none was lost, and this process have used so far."""
+    return sum(client.run(time.process_time).values()) + time.process_time()
 
 
 def peaks(client: Client) -> dict[str, Any]:
