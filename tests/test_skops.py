@@ -48,8 +48,7 @@ def assert_alike(model: Any, twin: Any, samples: Any) -> None:
             np.testing.assert_array_equal(getattr(twin, method)(samples), getattr(model, method)(samples))
 
 
-@pytest.mark.parametrize("samples", [X, MIXED], ids=["numbers", "mixed"])
-@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+@pytest.mark.parametrize(("learn", "samples"), [("fit", X), ("partial_fit", MIXED)], ids=["fit", "partial_fit"])
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
 def test_loaded_model_predicts_and_learns_on_as_before(model: Any, learn: str, samples: Any) -> None:
     y = labels_for(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from itertools import combinations, product
 from typing import Any
@@ -42,7 +43,9 @@ def whole_numbers(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
+@functools.cache
 def fitted(model: Any) -> tuple[Any, np.ndarray]:
+    """Return a model that has learnt, and its samples; tests only read them."""
     X, y = whole_numbers()
     few = y if isinstance(model, FuzzyARTMAP) else np.where(np.arange(len(y)) % 3 == 0, y, -1)
     return clone(model).fit(X, few), X

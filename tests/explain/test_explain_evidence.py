@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import pickle
 import re
@@ -31,13 +32,29 @@ MODELS = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def hard() -> tuple[np.ndarray, np.ndarray]:
-    """Three clusters that overlap, with one label in four."""
+    """Three clusters that overlap, with one label in four; tests only read them."""
+    return overlapping()
+
+
+def overlapping() -> tuple[np.ndarray, np.ndarray]:
     random = np.random.RandomState(0)
     y = random.permutation(np.repeat([0, 1, 2], 50))
     X = random.normal(scale=1.5, size=(150, 3)) + 2 * y[:, None]
     return X, np.where(np.arange(150) % 4 == 0, y, -1)
+
+
+@functools.cache
+def learnt(which: int) -> tuple[Any, list[Explanation]]:
+    """Return a model that has learnt overlapping clusters, and the explanations of all; tests only read them."""
+    X, y = overlapping()
+    model = clone(MODELS[which]).fit(X, y)
+    return model, explain(model, X)
+
+
+ALL_MODELS = pytest.mark.parametrize("which", range(len(MODELS)), ids=[name_of(model) for model in MODELS])
+SINGLE_MODELS = pytest.mark.parametrize("which", range(5), ids=[name_of(model) for model in MODELS[:5]])
 
 
 def check_sum(evidence: Evidence | None) -> Evidence:
@@ -84,10 +101,9 @@ def check_flips(model: Any, explanations: list[Explanation]) -> None:
         assert all(answer != explanation.prediction for answer, explanation in zip(answers, found, strict=True))
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_an_explanation_agrees_with_its_model(model: Any, hard: Any) -> None:
-    model = clone(model).fit(*hard)
-    explanations = explain(model, hard[0])
+@ALL_MODELS
+def test_an_explanation_agrees_with_its_model(which: int, hard: Any) -> None:
+    model, explanations = learnt(which)
     check_predictions(model, hard[0], explanations)
     check_flips(model, explanations)
     if model.abstain_below is None:  # else there may be no sure answer near by
@@ -98,13 +114,12 @@ def test_an_explanation_agrees_with_its_model(model: Any, hard: Any) -> None:
         assert evidence.runner_up in set(model.classes_.tolist()) - {evidence.predicted}
 
 
-@pytest.mark.parametrize("model", MODELS[:5], ids=name_of)
-def test_the_margin_is_that_of_the_scores(model: Any, hard: Any) -> None:
-    X, y = hard
-    model = clone(model).fit(X, y)
-    member, coded = member_and_coded(model, X)
+@SINGLE_MODELS
+def test_the_margin_is_that_of_the_scores(which: int, hard: Any) -> None:
+    model, explanations = learnt(which)
+    member, coded = member_and_coded(model, hard[0])
     seen = model.classes_.tolist()
-    for explanation, row in zip(explain(model, X), member.scores(coded), strict=True):
+    for explanation, row in zip(explanations, member.scores(coded), strict=True):
         best, second = np.argsort(-row)[:2]
         evidence = check_sum(explanation.evidence)
         assert (evidence.predicted, evidence.runner_up) == (seen[best], seen[second])
@@ -112,10 +127,10 @@ def test_the_margin_is_that_of_the_scores(model: Any, hard: Any) -> None:
 
 
 def test_the_amounts_are_the_contributions_of_the_features(hard: Any) -> None:
-    X, y = hard
-    model = AutoSSLART(random_state=0).fit(X, y)
+    X, _ = hard
+    model, explanations = learnt(0)
     parts, seen = model.contributions(X), model.classes_.tolist()
-    for row, explanation in enumerate(explain(model, X)):
+    for row, explanation in enumerate(explanations):
         evidence = check_sum(explanation.evidence)
         first, second = seen.index(evidence.predicted), seen.index(evidence.runner_up)  # type: ignore[arg-type]
         amounts = {
@@ -156,11 +171,11 @@ def test_the_list_grows_until_it_has_the_sign_of_the_margin() -> None:
 
 
 def test_similar_boxes_are_those_of_highest_choice_with_their_labels(hard: Any) -> None:
-    X, y = hard
-    model = AutoSSLART(random_state=0).fit(X, y)
+    X, _ = hard
+    model, explanations = learnt(0)
     member, coded = member_and_coded(model, X)
     nodes, _ = member.rank(coded, depth=3)
-    for row, explanation in enumerate(explain(model, X)):
+    for row, explanation in enumerate(explanations):
         assert [box.node for box in explanation.similar_boxes] == nodes[row].tolist()
         for box in explanation.similar_boxes:
             counts = dict(zip(model.classes_.tolist(), model.counts_[box.node].tolist(), strict=True))
@@ -185,7 +200,7 @@ def test_a_box_is_matched_as_the_ranking_matches_it(hard: Any) -> None:
         )
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(lattices(min_samples=4, max_samples=20, max_features=4), st.integers(0, 5), st.booleans(), st.data())
 def test_whatever_the_samples(samples: np.ndarray, seed: int, ensemble: bool, data: Any) -> None:
     random = np.random.RandomState(seed)
@@ -215,7 +230,7 @@ def test_one_class_has_no_runner_up() -> None:
 
 
 def test_there_is_no_search_path_where_all_boxes_contribute(hard: Any) -> None:
-    for explanation in explain(AutoSSLART(0.95, random_state=0).fit(*hard), hard[0]):
+    for explanation in explain(AutoSSLART(0.95, random_state=0).fit(*hard), hard[0][:50]):
         assert explanation.search_path == ()
         assert "Ranked higher" not in str(explanation)
         assert "Prediction" in str(explanation)
@@ -345,9 +360,9 @@ def test_search_depth_still_says_who_has_no_label(hard: Any) -> None:
         assert explanation.advice.node in [asked.node for asked in explanation.search_path]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_text_dict_and_html_agree(model: Any, hard: Any) -> None:
-    for explanation in explain(clone(model).fit(*hard), hard[0][:40]):
+@ALL_MODELS
+def test_text_dict_and_html_agree(which: int) -> None:
+    for explanation in learnt(which)[1][:40]:
         text, plain, html = str(explanation), explanation.to_dict(), explanation._repr_html_()
         assert json.loads(json.dumps(plain)) == plain
         evidence = plain["evidence"]
@@ -381,8 +396,8 @@ def test_an_explanation_outlives_what_the_model_learns(hard: Any) -> None:
 
 
 def test_pieces_of_rows_are_explained_as_the_rows_are(hard: Any) -> None:
-    X, y = hard
-    model = AutoSSLART(random_state=0).fit(X, y)
+    X, _ = hard
+    model, _ = learnt(0)
     many = np.vstack([X, X + 0.01, X - 0.01])  # more than one piece
     together = explain(model, many)
     for row in (0, 255, 256, 449):

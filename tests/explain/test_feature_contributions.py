@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -93,12 +94,19 @@ def test_models_without_such_contributions_are_refused_with_the_cure(model: Any,
         model.fit(X, y).contributions(X)
 
 
+@functools.cache
+def ensemble(voting: str) -> WESSLART:
+    """Return an ensemble that has learnt wines; tests only read it."""
+    X, y = load_wine(return_X_y=True)
+    given = np.where(np.random.RandomState(0).rand(len(y)) < 0.15, y, -1)
+    return WESSLART(4, mapping="evidence", voting=voting, random_state=0).fit(X, given)
+
+
 @pytest.mark.parametrize("voting", ["weighted", "majority"])
 @pytest.mark.parametrize("reference", ["average", "nothing"])
 def test_those_of_an_ensemble_add_up_to_its_weighted_probabilities(voting: str, reference: str) -> None:
-    X, y = load_wine(return_X_y=True)
-    given = np.where(np.random.RandomState(0).rand(len(y)) < 0.15, y, -1)
-    model = WESSLART(4, mapping="evidence", voting=voting, random_state=0).fit(X, given)
+    X, _ = load_wine(return_X_y=True)
+    model = ensemble(voting)
     parts = model.contributions(X, reference)
     np.testing.assert_allclose(parts.base + parts.values.sum(axis=1) + parts.graph, parts.scores, atol=1e-5)
     np.testing.assert_allclose(parts.scores / parts.scores.sum(axis=1, keepdims=True), model.predict_proba(X))

@@ -43,7 +43,7 @@ def tables(draw: st.DrawFn) -> tuple[pd.DataFrame, list[str | None]]:
     return frame, [*labels[:-2], "0", "1"]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(tables(), st.integers(1, 8), st.integers(1, 4), st.booleans())
 def test_any_table_is_covered_as_printed(
     table: tuple[pd.DataFrame, list[str | None]], max_rules: int, max_conditions: int, given_samples: bool
@@ -225,7 +225,7 @@ def test_unusual_columns_are_covered_as_printed(frame: pd.DataFrame) -> None:
         assert_by_hand(model.rules(X), frame)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000), missing=st.booleans())
 def test_rules_of_one_class_that_differ_in_one_feature_are_one_rule(seed: int, missing: bool) -> None:
     random = np.random.default_rng(seed)
