@@ -11,7 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart._art.algebra.textbook import factorise, gram, inverse_diagonals, invert, multiply, solve
+from sslart._art.algebra.textbook import (
+    factorise,
+    gram,
+    inverse_diagonals,
+    invert,
+    multiply,
+    solve,
+    update_regressions,
+)
 from sslart._art.joining.textbook import join
 from sslart._art.reference_scorer import Scorer
 from sslart._art.reference_terms import Flags, measure, nearest_centres
@@ -39,6 +47,7 @@ __all__ = [
     "row_keys",
     "solve",
     "tree_scores",
+    "update_regressions",
 ]
 
 NO_NODE = -1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart._utils.arrays import FloatArray
+from sslart._utils.arrays import FloatArray, IntArray
 
 Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
@@ -94,3 +94,96 @@ def _inverse_factors(factors: FloatArray, stop: Flags) -> FloatArray:
         if stop[0]:
             break
     return inverse
+
+
+def update_regressions(
+    inverses: FloatArray,
+    weights: FloatArray,
+    values: FloatArray,
+    targets: IntArray,
+    importances: FloatArray,
+    kept: FloatArray,
+    ridges: FloatArray,
+    first: FloatArray,
+    turns: int,
+    scores: FloatArray,
+    stop: Flags,
+) -> None:
+    """Let ridge regressions learn labels one after another, each by an update of rank one.
+
+    Parameters
+    ----------
+    inverses : array of shape (n_regressions, n, n)
+        (Φ'WΦ + Λ)⁻¹, changed.
+    weights : array of shape (n_regressions, n, n_classes)
+        Changed.
+    values : array of shape (n_labels, n)
+        The functions at the samples.
+    targets : array of length n_labels
+        Classes.
+    importances : array of length n_labels
+        What each label counts.
+    kept : array of shape (n_labels, n_regressions)
+        The share that remains of what was learnt before each label.
+    ridges : array of length n
+        λ of each function. One function after another gets back what forgetting has taken from the λ of all, n times
+        for one in n.
+    first : array of shape (n, n_classes)
+        The weights without any label.
+    turns : int
+        How many labels there have been before.
+    scores : array of shape (n_labels, n_regressions, n_classes)
+        Filled with the scores of each label before it is learnt.
+    stop : array of length 1
+    """
+    n_regressions, n, n_classes = weights.shape
+    if inverses.shape != (n_regressions, n, n):
+        raise ValueError(
+            "inverses must have the shape (n_regressions, n, n), weights the shape (n_regressions, n, n_classes)"
+        )
+    shapes = [array.shape for array in (values, targets, importances, kept, ridges, first, scores)]
+    m = len(values)
+    if shapes != [(m, n), (m,), (m,), (m, n_regressions), (n,), (n, n_classes), (m, n_regressions, n_classes)]:
+        raise ValueError("arrays of labels whose shapes do not fit")
+    for label in range(m):
+        if stop[0]:
+            return
+        place = (turns + label) % n
+        for inverse, own, share, found in zip(inverses, weights, kept[label], scores[label], strict=True):
+            turned, gain = _learn(inverse, own, values[label], targets[label], importances[label], share, found)
+            inverse -= (turned[:, None] * turned) * gain
+            if share < 1.0:
+                _forget(inverse, own, share, place, ridges[place] * (1.0 - share) * n, first[place])
+
+
+def _learn(
+    inverse: FloatArray,
+    weights: FloatArray,
+    values: FloatArray,
+    target: int,
+    importance: float,
+    kept: float,
+    scores: FloatArray,
+) -> tuple[FloatArray, float]:
+    """Change the weights by a label, and return Px and what the label gains."""
+    turned, spread = np.zeros(len(values)), 0.0
+    scores[:] = 0.0
+    for k, value in enumerate(values):
+        turned += inverse[k] * value
+        scores += value * weights[k]
+    for k, value in enumerate(values):
+        spread += turned[k] * value
+    gain = 1.0 / (kept / importance + spread)
+    weights += (turned * gain)[:, None] * ((np.arange(len(scores)) == target) - scores)
+    return turned, gain
+
+
+def _forget(
+    inverse: FloatArray, weights: FloatArray, kept: float, place: int, amount: float, first: FloatArray
+) -> None:
+    """Let all that was learnt count less, and give one function back an amount of its λ."""
+    inverse *= 1.0 / kept
+    column = inverse[:, place].copy()
+    back = amount / (1.0 + amount * column[place])
+    weights += (column * back)[:, None] * (first - weights[place])
+    inverse -= (column[:, None] * column) * back

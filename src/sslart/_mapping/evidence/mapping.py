@@ -22,7 +22,7 @@ from sslart._mapping.evidence.kept_labels import LabelReservoir
 from sslart._mapping.evidence.readout import Readout
 from sslart._mapping.evidence.regression import Regression
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, EvidenceSettings
-from sslart._mapping.evidence.stream.recent import MIN_SHARE, Recent
+from sslart._mapping.evidence.stream.recent import MIN_SHARE, Fitted, Recent
 from sslart._mapping.evidence.stream.schedule import choosing_rows, rows_chosen_before
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._mapping.left_out import LeftOut
@@ -120,7 +120,8 @@ class EvidenceMapping(Regression):
             self._going_on(self.class_table, recent, len(known)).competition if self.settings.is_auto else None
         )
         mapping = replace(self, class_table=class_table, recent=recent)
-        return mapping._with_network(network, competition, is_last=is_last, choose=choose)
+        is_coarse = in_order and not self.as_before
+        return mapping._with_network(network, competition, is_last=is_last, choose=choose, is_coarse=is_coarse)
 
     def _going_on(self, class_table: ClassTable, recent: Recent, n_new: int) -> EvidenceMapping:
         """Return the mapping after further labels, with boxes and settings as they are."""
@@ -138,7 +139,13 @@ class EvidenceMapping(Regression):
         return None if self.updates is None else self.updates.competition
 
     def _with_network(
-        self, network: Network, competition: Competition | None, *, is_last: bool, choose: bool = True
+        self,
+        network: Network,
+        competition: Competition | None,
+        *,
+        is_last: bool,
+        choose: bool = True,
+        is_coarse: bool = False,
     ) -> EvidenceMapping:
         """Return the mapping with the boxes as they are now and all labels, for which settings are chosen.
 
@@ -147,7 +154,7 @@ class EvidenceMapping(Regression):
         reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
         reservoir = reservoir.of_columns(network.encoder.categorical)
         half_life = self.recent.half_life_for(self.settings, competition, reservoir.times())
-        recent = self.recent.ended(competition, half_life)
+        recent = replace(self.recent.ended(competition, half_life), is_stream=is_coarse)
         if np.isfinite(half_life) and not self.settings.is_auto:
             reservoir = reservoir.since(recent.n_samples + half_life * np.log2(MIN_SHARE))
         mapping = replace(
@@ -158,7 +165,14 @@ class EvidenceMapping(Regression):
             chosen=None,
             recent=recent,
         )
-        return mapping.with_choice(is_last) if choose and len(self.class_table.seen) > 1 else mapping
+        if not choose or len(self.class_table.seen) < 2:
+            return mapping
+        if is_coarse:
+            return mapping.with_choice(
+                is_last, self.settings.fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
+            )
+        chosen = mapping.with_choice(is_last, self.settings.fixed)
+        return replace(chosen, recent=replace(recent, fitted=Fitted.of(chosen.mixtures, len(reservoir))))
 
     @cached_property
     def updates(self) -> Updates | None:
@@ -174,13 +188,13 @@ class EvidenceMapping(Regression):
             return updates
         last = self.recent.labels.last(n_new)
         last = last[np.flatnonzero(last.codes < len(self.class_table.seen))]  # a new class leads to a choice at once
+        if not len(last.codes):
+            return updates
         coded = self.network.encode(last.table)
         values = updates.basis.values(coded, self.solution.readout.scores(coded))
         classes = self.class_table.order_of_seen()[last.codes]
         weights = last.weights * self.solution.class_factors[classes]
-        for row, target in enumerate(classes.tolist()):
-            updates = updates.after(values[row], target, float(weights[row]), int(last.times[row]))
-        return updates
+        return updates.after(values, classes, weights, last.times)
 
     @property
     def scoring(self) -> EvidenceMapping:
@@ -285,15 +299,7 @@ class EvidenceMapping(Regression):
         """Return what must be saved: plain values and arrays."""
         return {
             "reservoir": self.reservoir.to_state() if len(self.reservoir) else None,
-            "mixtures": [
-                {
-                    "specs": [list(spec) for spec in one.specs],
-                    "ridge": one.ridge,
-                    "weight": one.weight,
-                    "without": list(one.without),
-                }
-                for one in self.mixtures
-            ],
+            "mixtures": [one.to_state() for one in self.mixtures],
             "seed": self.settings.seed,
             "left_out": AS_BEFORE if self.as_before else LEFT_OUT,
             "settings_by_labels": self.settings_by_labels,

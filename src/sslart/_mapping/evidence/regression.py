@@ -17,8 +17,8 @@ from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
 from sslart._mapping.evidence.many.classes import MANY_CLASSES, warn_of_usual_settings
 from sslart._mapping.evidence.selection import Solution, choose, choose_by_some, is_chosen_by_some, learn
-from sslart._mapping.evidence.settings import NO_BLOCK, EvidenceSettings, Mixture
-from sslart._mapping.evidence.stream.recent import MIN_SHARE, Recent
+from sslart._mapping.evidence.settings import NO_BLOCK, EvidenceSettings, FixedSettings, Mixture
+from sslart._mapping.evidence.stream.recent import Recent
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
@@ -66,18 +66,19 @@ class Regression(CachesValues):
     n_in_graph: int = BOXES_IN_GRAPH
     recent: Recent = field(default_factory=Recent)
 
-    def with_choice(self, is_last: bool) -> Self:
+    def with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
+        """Return the regression with the settings that the labels choose; `fixed`: those that they do not."""
         nodes = self._landmarks()
         labelled = replace(self._labelled_set(nodes), block_of=None)
         if is_chosen_by_some(labelled):
-            return self._with_choice_by_some(labelled, nodes, is_last)
-        solution = choose(labelled, self.settings.fixed, nodes)
+            return self._with_choice_by_some(labelled, fixed, nodes, is_last)
+        solution = choose(labelled, fixed, nodes)
         final = self._of_all(solution) if is_last else None
         reservoir = self.reservoir.with_blocks(self._blocks_of_all(labelled.blocks))
         return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=True)
 
-    def _with_choice_by_some(self, labelled: LabelledSet, nodes: IntArray, is_last: bool) -> Self:
-        choice = choose_by_some(labelled, self.settings.fixed)
+    def _with_choice_by_some(self, labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray, is_last: bool) -> Self:
+        choice = choose_by_some(labelled, fixed)
         final = None
         if is_last:
             final = self._of_all(learn(replace(labelled, block_of=choice.blocks), choice.mixtures, nodes))
@@ -98,20 +99,14 @@ class Regression(CachesValues):
         nodes = self._landmarks()
         return self._of_all(learn(self._labelled_set(nodes), self.mixtures, nodes))
 
-    def _used(self) -> IntArray | None:
-        """Return which of the labels kept take part in the regression, because they are not too old; None: all."""
-        if not np.isfinite(self.recent.half_life):
-            return None
-        return np.flatnonzero(self.recent.shares_of(self.reservoir.times()) >= MIN_SHARE)
-
     def _of_all(self, solution: Solution) -> Solution:
         """Return the solution with the places of its labels among all that are kept."""
-        used = self._used()
+        used = self.recent.used(self.reservoir)
         return solution if used is None else replace(solution, rows=used[solution.rows])
 
     def _blocks_of_all(self, blocks: IntArray) -> IntArray:
         """Return the blocks of the labels that take part as blocks of all labels kept."""
-        used = self._used()
+        used = self.recent.used(self.reservoir)
         if used is None:
             return blocks
         every = np.full(len(self.reservoir), NO_BLOCK)
@@ -139,7 +134,7 @@ class Regression(CachesValues):
     def _labelled_set(self, nodes: IntArray) -> LabelledSet:
         assert self.network is not None
         lower, upper = self.network.nodes.boxes()
-        kept, used = self.reservoir.whole(), self._used()
+        kept, used = self.reservoir.whole(), self.recent.used(self.reservoir)
         if used is not None:
             kept = kept[used]
         weights = kept.weights * self.recent.shares_of(kept.times)

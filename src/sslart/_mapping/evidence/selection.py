@@ -71,12 +71,13 @@ def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[Specs]:
     alone = [
         spec
         for family in FAMILIES
-        if fixed.allows(family.name) and family.applies(design)
+        if fixed.allows(family.name, is_costly=family.is_costly) and family.applies(design)
         for spec in family.grid(fixed)
     ]
     if not alone and fixed.families != BOXES_ONLY:
         return candidates(design, fixed._replace(families=BOXES_ONLY))
-    return [*((spec,) for spec in alone), *_pairs(alone, fixed)]
+    pairs = [] if fixed.is_coarse else _pairs(alone, fixed)
+    return [*((spec,) for spec in alone), *pairs]
 
 
 def _pairs(alone: list[BasisSpec], fixed: FixedSettings) -> list[Specs]:
@@ -193,6 +194,7 @@ def _weighted(
     every = np.ones(1 + N_BLOCKS if by_block else 1, dtype=bool)
     as_before = trial.labelled.as_before
     taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed, as_before)}
+    taking_part |= {(one.specs, one.ridge): every for one in fixed.known if able is None or able.allows(one.specs)}
     tried, fits, scores = _tried(trial, screened(trial, taking_part))
     shares = _group_shares(tried)
     weights, *others = (_chosen(tried, shares, own, able) for own in scores)

@@ -27,12 +27,18 @@ MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distingui
 
 
 class FixedSettings(NamedTuple):
-    """What the user has fixed: families, τ, λ, and the weight of ranks in the scale; None where the labels decide."""
+    """What the user has fixed: families, τ, λ, and the weight of ranks in the scale; None where the labels decide.
+
+    `is_coarse`: whether few values are tried, which are enough where later labels correct what follows from them;
+    `known` are tried too then.
+    """
 
     families: tuple[str, ...] | None = None
     bandwidth: float | None = None
     ridge: float | None = None
     rank_weight: float | None = None
+    is_coarse: bool = False
+    known: tuple[Mixture, ...] = ()
 
     @classmethod
     def checked(cls, owner: str, families: Any, bandwidth: Any, ridge: Any, rank_weight: Any) -> FixedSettings:
@@ -44,24 +50,28 @@ class FixedSettings(NamedTuple):
             None if rank_weight is None else check_number(owner, "rank_weight", rank_weight, 0, 1),
         )
 
-    def allows(self, family: str) -> bool:
-        """Return whether a family takes part."""
-        return self.families is None or family in self.families
+    def allows(self, family: str, *, is_costly: bool = False) -> bool:
+        """Return whether a family takes part: a costly one not where few settings are tried, unless it is named."""
+        return not (self.is_coarse and is_costly) if self.families is None else family in self.families
 
     @property
     def bandwidths(self) -> tuple[float, ...]:
         """The values of τ to try."""
-        return BANDWIDTHS if self.bandwidth is None else (self.bandwidth,)
+        return self.some(BANDWIDTHS) if self.bandwidth is None else (self.bandwidth,)
 
     @property
     def middle_bandwidths(self) -> tuple[float, ...]:
         """Two of them where there is a choice, for bases that are costly or are tried in pairs."""
-        return self.bandwidths[2:4] if self.bandwidth is None else self.bandwidths
+        if self.bandwidth is not None:
+            return self.bandwidths
+        return self.bandwidths[1:2] if self.is_coarse else self.bandwidths[2:4]
 
     @property
     def rank_weights(self) -> tuple[float, ...]:
         """The scales to try: values, ranks, and both mixed."""
-        return RANK_WEIGHTS if self.rank_weight is None else (self.rank_weight,)
+        if self.rank_weight is not None:
+            return (self.rank_weight,)
+        return self.some(RANK_WEIGHTS)
 
     @property
     def middle_rank_weight(self) -> float:
@@ -71,7 +81,11 @@ class FixedSettings(NamedTuple):
     @property
     def ridges(self) -> tuple[float, ...]:
         """The values of λ to try."""
-        return RIDGES if self.ridge is None else (self.ridge,)
+        return self.some(RIDGES) if self.ridge is None else (self.ridge,)
+
+    def some(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Return all values, or every second one."""
+        return values[1::2] if self.is_coarse else values
 
 
 def _checked_names(owner: str, families: Any) -> tuple[str, ...]:
@@ -101,6 +115,11 @@ class Mixture(NamedTuple):
     ridge: float
     weight: float = 1.0
     without: tuple[float, ...] = ()
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain values."""
+        specs = [list(spec) for spec in self.specs]
+        return {"specs": specs, "ridge": self.ridge, "weight": self.weight, "without": list(self.without)}
 
     def weighing(self, weight: float, without: FloatArray) -> Mixture:
         """Return the mixture with weights."""

@@ -5,12 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sslart._mapping.evidence.stream.schedule import choosing_rows, is_growth
+from sslart._mapping.evidence.stream.schedule import GAP, MIN_GAP, choosing_rows, rows_chosen_before
 
 
-def test_numbers_grow_by_a_third_or_a_half_from_choice_to_choice() -> None:
-    numbers = np.flatnonzero(is_growth(np.arange(100)))
-    assert numbers.tolist() == [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
+def test_labels_double_from_choice_to_choice() -> None:
+    rows = choosing_rows(np.zeros(100, dtype=int), 1, 0, 0, 0, np.inf, 1000)
+    assert (rows + 1).tolist() == [2, 4, 8, 16, 32, 64]
+
+
+def test_models_of_older_files_choose_where_labels_have_grown_by_a_third_or_a_half() -> None:
+    rows = rows_chosen_before(np.zeros(100, dtype=int), 1, 0)
+    assert (rows + 1).tolist() == [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
 
 
 def test_a_new_class_leads_to_a_choice() -> None:
@@ -24,12 +29,12 @@ def test_samples_without_any_label_lead_to_no_choice() -> None:
     assert not len(choosing_rows(np.full(200, -1), 0, 0, 0, 0, np.inf, 1000))
 
 
-@pytest.mark.parametrize("half_life", [100.0, 1000.0])
+@pytest.mark.parametrize("half_life", [100.0, 1000.0, 4000.0])
 def test_with_a_half_life_choices_are_no_further_apart_than_a_part_of_it(half_life: float) -> None:
     codes = np.full(20_000, -1)
     codes[0] = 0
     rows = choosing_rows(codes, 0, 0, 0, 0, half_life, 1000)
-    assert np.diff(rows[rows > 64]).max() <= half_life
+    assert np.diff(rows).max() == max(round(GAP * half_life), MIN_GAP)
 
 
 def test_without_further_labels_samples_lead_to_a_choice_when_they_have_doubled() -> None:

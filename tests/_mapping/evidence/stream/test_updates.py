@@ -33,8 +33,7 @@ def test_without_forgetting_updates_give_the_whole_regression() -> None:
     values, targets = some_labels(basis)
     weights = np.random.RandomState(2).uniform(0.5, 2.0, len(targets))
     updates = begun(basis, np.inf)
-    for number, (row, target) in enumerate(zip(values, targets.tolist(), strict=True)):
-        updates = updates.after(row, target, float(weights[number]), number + 1)
+    updates = updates.after(values, targets, weights, 1 + np.arange(len(targets)))
     errors = np.eye(N_CLASSES)[targets] - values @ basis.first_weights
     system = values.T @ (weights[:, None] * values) + np.diag(basis.ridges)
     expected = basis.first_weights + np.linalg.solve(system, values.T @ (weights[:, None] * errors))
@@ -48,7 +47,10 @@ def test_labels_kept_at_a_choice_make_later_labels_count_less_and_correct_nothin
     known = Updates.begun(basis, Competition.begun((np.inf,)), np.inf, values, one_hot, ones, ages, 0)
     assert (known.shared_weights == basis.first_weights).all()
     fresh = begun(basis, np.inf)
-    changed = [one.after(values[0], 1, 1.0, 1).shared_weights - basis.first_weights for one in (known, fresh)]
+    changed = [
+        one.after(values[:1], np.array([1]), np.ones(1), np.array([1])).shared_weights - basis.first_weights
+        for one in (known, fresh)
+    ]
     of_known, of_fresh = (np.abs(values[0] @ weights).max() for weights in changed)
     assert of_known < of_fresh / 2
 
@@ -58,8 +60,7 @@ def test_with_a_half_life_old_labels_count_less(half_life: float) -> None:
     basis = a_basis()
     values, targets = some_labels(basis, 400)
     updates = begun(basis, half_life)
-    for number, (row, target) in enumerate(zip(values, targets.tolist(), strict=True)):
-        updates = updates.after(row, target, 1.0, number + 1)
+    updates = updates.after(values, targets, np.ones(400), 1 + np.arange(400))
     shares = 2.0 ** (-(400 - 1 - np.arange(400)) / half_life)
     errors = np.eye(N_CLASSES)[targets] - values @ basis.first_weights
     system = values.T @ (shares[:, None] * values) + np.diag(basis.ridges)
@@ -73,8 +74,7 @@ def test_a_half_life_shorter_than_labels_are_apart_stays_finite() -> None:
     basis = a_basis()
     values, targets = some_labels(basis, 300)
     updates = begun(basis, 2.0)
-    for number, (row, target) in enumerate(zip(values, targets.tolist(), strict=True)):
-        updates = updates.after(row, target, 1.0, 100 * number + 1)
+    updates = updates.after(values, targets, np.ones(300), 100 * np.arange(300) + 1)
     assert np.isfinite(updates.inverses).all()
     assert np.abs(updates.shared_weights).max() < 100
 

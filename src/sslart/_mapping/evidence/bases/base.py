@@ -130,6 +130,8 @@ class Family(ABC):
         Whether its functions depend on the labels of the samples, so that leaving one out needs other functions.
     gains_from_labels : bool
         Whether it gains so much from further labels that a few of them cannot show it to be behind.
+    is_costly : bool
+        Whether it takes so long that it has no part where few settings are tried.
     prior : float
         What one of its candidates counts before any label does, against 1.
     """
@@ -141,6 +143,7 @@ class Family(ABC):
     uses_ridge: ClassVar[bool] = True
     uses_labels: ClassVar[bool] = False
     gains_from_labels: ClassVar[bool] = False
+    is_costly: ClassVar[bool] = False
     prior: ClassVar[float] = 1.0
 
     @abstractmethod

@@ -192,6 +192,7 @@ class SpreadFamily(Family):
     name: ClassVar[str] = "propagated"
     bandwidth_range: ClassVar[tuple[float, float]] = (0, 0.999)
     uses_ridge: ClassVar[bool] = False
+    is_costly: ClassVar[bool] = True
     reaches: ClassVar[tuple[float, ...]] = SPREAD_REACHES
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:

@@ -82,7 +82,7 @@ class LinearFamily(Family):
 
     def ridges(self, fixed: FixedSettings) -> tuple[float, ...]:
         """Return also low values of λ: a sharp trend may lie in small differences of features that go together."""
-        return fixed.ridges if fixed.ridge is not None else (*LOW_RIDGES, *fixed.ridges)
+        return fixed.ridges if fixed.ridge is not None else (*fixed.some(LOW_RIDGES), *fixed.ridges)
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> LinearBasis:
         """Return the centred features."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,7 @@ BANDWIDTH = 0.125
 MIDDLE = 0.5
 RIDGE = 0.1
 RIDGE_OF_SCORES = 1.0
+MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,17 @@ class UpdateBasis:
         """How many functions there are."""
         return self.n_classes + len(self.group.boxes) + 1 + self._n_trends
 
-    @property
+    @cached_property
     def ridges(self) -> FloatArray:
         """λ of each function."""
         return np.repeat([RIDGE_OF_SCORES, RIDGE], [self.n_classes, self.n_functions - self.n_classes])
 
     @property
+    def least_kept(self) -> float:
+        """The share of what was learnt that remains at least after one label: the functions go on from the rest."""
+        return 1.0 - MAX_FORGOTTEN / max(self.n_functions, 2 * MAX_FORGOTTEN)
+
+    @cached_property
     def first_weights(self) -> FloatArray:
         """The weights, shape (n_functions, n_classes), with which scores stay as they are."""
         return np.eye(self.n_functions, self.n_classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ import numpy as np
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
+from sslart._mapping.evidence.design import places_in_class
+from sslart._mapping.evidence.families import family_of, mixture_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
-from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings
+from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
 from sslart._mapping.evidence.stream.basis import UpdateBasis
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._utils.arrays import FloatArray, IntArray
@@ -23,6 +26,31 @@ if TYPE_CHECKING:
 
 MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
 MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
+MAX_USED = 2000  # labels that take part in a choice in a stream, or as many as `fit` had
+MIN_OF_CLASS = 5  # of these, of each class that has as many
+MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `fit` has chosen with how many labels: in the stream that follows, it is tried again, with as many.
+
+    Attributes
+    ----------
+    mixtures : tuple of Mixture
+        Those that counted most; trees are tried in any case.
+    n_labels : int
+    """
+
+    mixtures: tuple[Mixture, ...] = ()
+    n_labels: int = 0
+
+    @classmethod
+    def of(cls, mixtures: Sequence[Mixture], n_labels: int) -> Fitted:
+        """Return the settings of a choice that `fit` has made."""
+        plain = [one for one in mixtures if one.weight and family_of(one.specs[0]).name != "trees"]
+        heaviest = sorted(plain, key=lambda one: -one.weight)[:MAX_KNOWN]
+        return cls(tuple(one._replace(without=()) for one in heaviest), n_labels)
 
 
 @dataclass(frozen=True)
@@ -40,6 +68,10 @@ class Recent:
         That of the labels at the last choice of settings, in samples; infinite: nothing is forgotten.
     competition : Competition or None
         Of several half-lives; None where one is given.
+    fitted : Fitted
+        What was chosen by `fit`.
+    is_stream : bool
+        Whether the last choice was made in a stream.
     """
 
     labels: LabelReservoir = field(default_factory=LabelReservoir)
@@ -47,6 +79,8 @@ class Recent:
     n_chosen: int = 0
     half_life: float = np.inf
     competition: Competition | None = None
+    fitted: Fitted = field(default_factory=Fitted)
+    is_stream: bool = False
 
     @property
     def n_labels(self) -> int:
@@ -96,7 +130,30 @@ class Recent:
 
     def ended(self, competition: Competition | None, half_life: float) -> Recent:
         """Return what follows a choice of settings, which has all labels, with a half-life."""
-        return Recent(LabelReservoir((), self.n_labels), self.n_samples, self.n_samples, half_life, competition)
+        return replace(
+            self,
+            labels=LabelReservoir((), self.n_labels),
+            n_chosen=self.n_samples,
+            half_life=half_life,
+            competition=competition,
+        )
+
+    def used(self, labels: LabelReservoir) -> IntArray | None:
+        """Return which labels kept take part in the regression: not too old ones, in a stream a fair sample of them.
+
+        None: all of them.
+        """
+        used = None
+        if np.isfinite(self.half_life):
+            used = np.flatnonzero(self.shares_of(labels.times()) >= MIN_SHARE)
+        n_most = max(MAX_USED, self.fitted.n_labels)
+        if not self.is_stream or (len(labels) if used is None else len(used)) <= n_most:
+            return used
+        kept = labels.whole()
+        used = np.arange(len(kept.keys)) if used is None else used
+        used = used[np.argsort(kept.keys[used], kind="stable")]
+        is_later = places_in_class(kept.codes[used]) >= MIN_OF_CLASS
+        return np.sort(used[np.argsort(is_later, kind="stable")[:n_most]])
 
     def shares_of(self, times: IntArray) -> FloatArray:
         """Return what labels counted at the last choice of settings, of what they counted at first."""
@@ -145,6 +202,9 @@ class Recent:
             "half_life": self.half_life if np.isfinite(self.half_life) else None,
             "losses": None if competition is None else competition.losses,
             "errors": None if competition is None else competition.errors,
+            "fitted": [one.to_state() for one in self.fitted.mixtures],
+            "n_fitted": self.fitted.n_labels,
+            "is_stream": self.is_stream,
         }
 
     @classmethod
@@ -174,4 +234,8 @@ class Recent:
             n = len(HALF_LIVES)
             sums = (saved_array(state, name, np.float64, n, low=0, high=MAX_COUNT) for name in ("losses", "errors"))
             competition = Competition(np.array(HALF_LIVES), *sums)
-        return cls(labels, n_samples, n_chosen, half_life, competition)
+        mixtures = tuple(mixture_of(one) for one in state.get("fitted", ()))
+        fitted = Fitted(mixtures, saved_whole(state, "n_fitted", 0, MAX_COUNT) if "n_fitted" in state else 0)
+        is_stream = state.get("is_stream", False)
+        require(type(is_stream) is bool, "whether settings were chosen in a stream")
+        return cls(labels, n_samples, n_chosen, half_life, competition, fitted, is_stream)

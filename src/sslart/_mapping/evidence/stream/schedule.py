@@ -8,7 +8,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, IntArray
 
 FIRST_SAMPLE = 64  # before it, labels alone decide
-GAP = 0.72  # between two choices at most, in half-lives
+GAP, MIN_GAP = 0.72, 2000  # between two choices at most: in half-lives, but no fewer samples, as a choice takes time
 
 
 def choosing_rows(
@@ -22,8 +22,8 @@ def choosing_rows(
 ) -> IntArray:
     """Return the rows of a stream after which settings are chosen.
 
-    That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, ..., and where samples are
-    twice as many as at the choice before. With a half-life, samples are no further apart than a part of it. Labels are
+    That is where a class comes for the first time, where labels are 2, 4, 8, 16, ..., and where samples are twice as
+    many as at the choice before. With a half-life, samples are no further apart than a part of it, or 2,000. Labels are
     no further apart than half of those that are kept.
 
     Parameters
@@ -40,7 +40,7 @@ def choosing_rows(
         How many labels are kept.
     """
     labels_apart = max(max_labels // 2, 1)
-    samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), 1)
+    samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), MIN_GAP)
     if len(codes) == 1:  # plain numbers cost less than arrays
         code = codes.item(0)
         is_choice = code != UNLABELLED and (code >= n_classes or _has_grown(n_labels + 1, labels_apart))
@@ -66,7 +66,10 @@ def rows_chosen_before(codes: IntArray, n_classes: int, n_labels: int) -> IntArr
     known = codes != UNLABELLED
     newest = np.maximum.accumulate(np.concatenate([[n_classes - 1], codes]))[:-1]
     is_second = (codes > newest) & (codes == 1)
-    return np.flatnonzero(is_second | (known & is_growth(n_labels + np.cumsum(known))))
+    numbers = n_labels + np.cumsum(known)
+    thirds = numbers // 3
+    is_growth = _is_power(numbers) | (numbers == 3) | ((numbers % 3 == 0) & _is_power(thirds))
+    return np.flatnonzero(is_second | (known & is_growth))
 
 
 def _next_number(last: int, longest: float) -> int:
@@ -74,21 +77,18 @@ def _next_number(last: int, longest: float) -> int:
     return int(max(FIRST_SAMPLE, min(2 * last, last + longest), last + 1))
 
 
-def is_growth(numbers: IntArray) -> BoolArray:
-    """Return which numbers are two or more and a power of two, or half as much more."""
-    thirds = numbers // 3
-    power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
-    return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
+def _is_power(numbers: IntArray) -> BoolArray:
+    """Return which numbers are powers of two, and two or more."""
+    return np.asarray((numbers > 1) & (numbers & (numbers - 1) == 0))
 
 
 def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
     """Return which numbers have grown enough; `longest`: how far apart they are at most."""
-    return np.where(numbers < 2 * longest, is_growth(numbers), numbers % longest == 0)
+    return np.where(numbers < 2 * longest, _is_power(numbers), numbers % longest == 0)
 
 
 def _has_grown(number: int, longest: int) -> bool:
     """Return what `_is_choice` does of one number."""
     if number >= 2 * longest:
         return number % longest == 0
-    third = number // 3
-    return number > 1 and (number & (number - 1) == 0 or (number % 3 == 0 and third & (third - 1) == 0))
+    return number > 1 and number & (number - 1) == 0

@@ -6,17 +6,16 @@ regression of its own, and the errors that they make for the labels, before they
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, multiply
+from sslart._art.algebra import Cholesky, multiply, update_regressions
 from sslart._mapping.evidence.stream.basis import UpdateBasis
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
-MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
 MEMORY = 100.0  # half-life of errors, in labels
 SHARPNESS = 2.0  # of the competition
 HANDICAP = 1.0  # of each half-life against the next longer one, before labels decide
@@ -50,9 +49,9 @@ class Competition:
     def after(self, scores: FloatArray, target: int) -> Competition:
         """Return the state after a label, given its scores by each candidate, shape (n_candidates, n_classes)."""
         wrong = (scores.argmax(axis=1) != target).astype(np.float64)
-        squares = ((scores - np.eye(scores.shape[1])[target]) ** 2).sum(axis=1)
+        losses = ((scores - np.eye(scores.shape[1])[target]) ** 2).sum(axis=1)
         kept = 2.0 ** (-1.0 / MEMORY)
-        return replace(self, losses=kept * self.losses + (squares + wrong) / 2, errors=kept * self.errors + wrong)
+        return Competition(self.half_lives, kept * self.losses + (losses + wrong) / 2, kept * self.errors + wrong)
 
     @property
     def shares(self) -> FloatArray:
@@ -146,29 +145,22 @@ class Updates(CachesValues):
         """The weight of each function, shape (n_functions, n_classes)."""
         return self._shared
 
-    def after(self, values: FloatArray, target: int, weight: float, time: int) -> Updates:
-        """Return the state after a label, given the functions at its sample, its class, its weight and its number."""
-        n = self.basis.n_functions
-        kept = 2.0 ** (-(time - self.time) / self.competition.half_lives)
-        kept = np.maximum(kept, 1.0 - MAX_FORGOTTEN / max(n, 2 * MAX_FORGOTTEN))[:, None]
-        scores = multiply(np.repeat(values[None, None], len(kept), axis=0), self.weights)[:, 0]
-        turned = multiply(self.inverses, np.repeat(values[None, :, None], len(kept), axis=0))[:, :, 0]
-        gains = turned / (kept / weight + (turned * values).sum(axis=1)[:, None])
-        errors = np.eye(scores.shape[1])[target] - scores
-        weights = self.weights + gains[:, :, None] * errors[:, None, :]
-        inverses = self.inverses - gains[:, :, None] * turned[:, None, :]
-        if (kept < 1.0).any():
-            inverses /= kept[:, :, None]
-            self._give_back(inverses, weights, kept)
-        competition = self.competition.after(scores, target)
-        return Updates(self.basis, competition, inverses, weights, self.turns + 1, time)
+    def after(self, values: FloatArray, targets: IntArray, weights: FloatArray, times: IntArray) -> Updates:
+        """Return the state after further labels, one after another.
 
-    def _give_back(self, inverses: FloatArray, weights: FloatArray, kept: FloatArray) -> None:
-        """Give one function back what forgetting has taken from the λ of all, n times for one in n."""
-        basis = self.basis
-        place = self.turns % basis.n_functions
-        amounts = basis.ridges[place] * (1.0 - kept) * basis.n_functions
-        column = inverses[:, :, place]
-        gains = amounts * column / (1.0 + amounts * column[:, place, None])
-        weights += gains[:, :, None] * (basis.first_weights[place] - weights[:, place])[:, None, :]
-        inverses -= gains[:, :, None] * column[:, None, :]
+        Parameters
+        ----------
+        values : array of shape (n_labels, n_functions)
+            The functions at their samples.
+        targets, weights, times : arrays of length n_labels
+            Their classes, what they count, and the numbers of their samples.
+        """
+        basis, competition = self.basis, self.competition
+        gaps = np.diff(times, prepend=self.time)
+        kept = np.maximum(2.0 ** (-gaps[:, None] / competition.half_lives), basis.least_kept)
+        inverses, found, scores = update_regressions(
+            self.inverses, self.weights, values, targets, weights, kept, basis.ridges, basis.first_weights, self.turns
+        )
+        for own, target in zip(scores, targets.tolist(), strict=True):
+            competition = competition.after(own, target)
+        return Updates(basis, competition, inverses, found, self.turns + len(targets), int(times[-1]))
