@@ -29,6 +29,7 @@ from sslart.dask._cluster import FAN_IN
 OURS = "sslart.dask.AutoSSLART"
 ONE_PROCESS = "AutoSSLART.partial_fit"
 COMMAND = "sslart update"
+ALL_LABELS = "dask + SGDClassifier.partial_fit, all labels"
 Found = dict[str, Any]
 
 
@@ -109,9 +110,7 @@ CONTENDERS: dict[str, Callable[[Setting], Found]] = {
     ONE_PROCESS: ours_in_one_process,
     COMMAND: ours_by_command,
     "dask + SGDClassifier.partial_fit": lambda s: on_cluster(s, lambda: peers.incremental(s.table.parts)),
-    "dask + SGDClassifier.partial_fit, all labels": lambda s: on_cluster(
-        s, lambda: peers.incremental(s.table.parts, s.table.classes)
-    ),
+    ALL_LABELS: lambda s: on_cluster(s, lambda: peers.incremental(s.table.parts, s.table.classes)),
     "dask + random forest": lambda s: on_cluster(s, lambda: peers.forest(s.table.parts)),
 }
 

@@ -80,9 +80,10 @@ def _speed(whole: Sequence[Result], n_labels: int) -> str:
         "work was going on, seconds are longer than on a quiet machine.\n\n"
         + markdown_table(head, rows)
         + "\n\n`AutoSSLART.partial_fit` and `sslart update` learn one file after the other in one process. "
-        "So that the benchmark ends in time they learn the first files only, and so fewer labels; ours with a quarter "
-        "of the files is there to compare with. `sslart update` learns the first file by `sslart fit`, and each other "
-        "one by a call of its own, which starts a process. Its memory is the most of any call. "
+        "So that the benchmark ends in time they learn the first files only, and so fewer labels, and so does "
+        "`SGDClassifier.partial_fit` with all labels; ours with a quarter of the files is there to compare with. "
+        "`sslart update` learns the first file by `sslart fit`, and each other one by a call of its own, which starts a "
+        "process. Its memory is the most of any call. "
         "`SGDClassifier.partial_fit` is the linear model of scikit-learn, one partition after the other as in "
         "dask-ml's `Incremental`, on the labelled rows alone or with the labels of all rows. The random forest is "
         "fitted on the client to the labelled rows, which the workers gather.\n"

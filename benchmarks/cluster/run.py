@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pieces
 from cluster import covtype, page
-from cluster.contenders import COMMAND, CONTENDERS, ONE_PROCESS, OURS, Setting, in_own_process
+from cluster.contenders import ALL_LABELS, COMMAND, CONTENDERS, ONE_PROCESS, OURS, Setting, in_own_process
 from cluster.data import Table
 
 SMALL = {"rows": 2_000_000, "rows_per_part": 125_000, "labels": 2000}
@@ -41,9 +41,12 @@ def written(options: argparse.Namespace, size: dict[str, int]) -> Iterator[Table
 
 
 def settings(table: Table, limit_mb: int) -> list[tuple[str, Setting]]:
-    """Return each contender on the whole table, or on fewer rows where it is one process, and ours on a quarter too."""
+    """Return each contender on the whole table, or on fewer rows where rows are learnt in turn, and ours on a quarter.
+
+    With all labels, workers would load most of a long table while they wait for their turn.
+    """
     quarter, tenth = (table.first(max(2, len(table.parts) // share)) for share in (4, 10))
-    fewer = {ONE_PROCESS: quarter, COMMAND: tenth}
+    fewer = {ONE_PROCESS: quarter, COMMAND: tenth, ALL_LABELS: tenth}
     found = [(name, Setting(fewer.get(name, table), N_WORKERS, limit_mb)) for name in CONTENDERS]
     return [*found, *((OURS, Setting(quarter, n_workers, limit_mb)) for n_workers in (1, N_WORKERS))]
 

@@ -114,6 +114,8 @@ def read_labels(y: Any, table: Table) -> Labels:
 def _array_of_list(y: Any) -> NDArray[Any]:
     # np.asarray would turn the NaN of ["a", nan] into the string "nan", and large integers beside a NaN into floats
     values = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else y
+    if isinstance(values, list) and str in set(map(type, values)):
+        return np.array(values, dtype=object)
     array = np.asarray(values)
     return array if array.dtype.kind in "iub" else np.array(values, dtype=object)
 
