@@ -73,7 +73,7 @@ def missing(store: Store, wanted: Iterable[Work]) -> Iterator[Work]:
 
 def wanted(arguments: argparse.Namespace, streams: Sequence[str], methods: Sequence[str]) -> Iterator[Work]:
     """Yield all work: all methods with the first draw of labels, then with the next."""
-    settings = {f"{OURS}, half_life={half_life!r}": half_life for half_life in arguments.half_life}
+    settings = {f"AutoSSLART, half_life={half_life!r}": half_life for half_life in arguments.half_life}
     for seed in range(1, arguments.draws + 1):
         for method in methods:
             for share in arguments.shares:
