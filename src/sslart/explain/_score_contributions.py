@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sslart._data.classes import ClassTable
+from sslart._data.encoder import GRID
 from sslart._mapping.evidence.bases.trees import TreeTerm
 from sslart._mapping.evidence.readout import Readout, ScoreParts
 from sslart._mapping.member_view import MemberView
@@ -96,8 +97,13 @@ def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Div
     parts = divide(member, coded, n_columns)
     if not to_average:
         return parts
-    key = ("average parts", divide, member.readout, n_columns)
-    average = member.network.once(key, lambda: _mean(divide(member, background(member), n_columns)))
+
+    def mean_of_background() -> ScoreParts:
+        points = background(member)
+        is_divided = np.array_equal(coded, points, equal_nan=True)  # as for the importances of the boxes
+        return _mean(parts if is_divided else divide(member, points, n_columns))
+
+    average = member.network.once(("average parts", divide, member.readout, n_columns), mean_of_background)
     return ScoreParts(
         parts.base + average.by_column.sum(axis=0) + average.of_graph,
         parts.by_column - average.by_column,
@@ -128,6 +134,7 @@ def background(member: MemberView) -> FloatArray:
     lower, upper = member.boxes_of(background_boxes(member))
     random = np.random.default_rng(0)
     points = np.where(lower <= upper, lower + (upper - lower) * random.random(lower.shape), np.nan)
+    points = np.rint(points * GRID) / GRID  # as samples are encoded
     features = member.encoder.features
     for column in member.encoder.categorical:
         places = [place for place, feature in enumerate(features) if feature.column == column]
