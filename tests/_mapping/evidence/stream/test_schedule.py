@@ -29,9 +29,9 @@ def test_samples_without_any_label_lead_to_no_choice() -> None:
     assert not len(choosing_rows(np.full(200, -1), 0, 0, 0, 0, np.inf, 1000))
 
 
-@pytest.mark.parametrize("half_life", [100.0, 1000.0, 4000.0])
+@pytest.mark.parametrize("half_life", [100.0, 1000.0, 8000.0])
 def test_with_a_half_life_choices_are_no_further_apart_than_a_part_of_it(half_life: float) -> None:
-    codes = np.full(20_000, -1)
+    codes = np.full(40_000, -1)
     codes[0] = 0
     rows = choosing_rows(codes, 0, 0, 0, 0, half_life, 1000)
     assert np.diff(rows).max() == max(round(GAP * half_life), MIN_GAP)

@@ -8,7 +8,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, IntArray
 
 FIRST_SAMPLE = 64  # before it, labels alone decide
-GAP, MIN_GAP = 0.72, 2000  # between two choices at most: in half-lives, but no fewer samples, as a choice takes time
+GAP, MIN_GAP = 0.72, 4000  # between two choices at most: in half-lives, but no fewer samples, as a choice takes time
 
 
 def choosing_rows(
@@ -23,7 +23,7 @@ def choosing_rows(
     """Return the rows of a stream after which settings are chosen.
 
     That is where a class comes for the first time, where labels are 2, 4, 8, 16, ..., and where samples are twice as
-    many as at the choice before. With a half-life, samples are no further apart than a part of it, or 2,000. Labels are
+    many as at the choice before. With a half-life, samples are no further apart than a part of it, or 4,000. Labels are
     no further apart than half of those that are kept.
 
     Parameters
