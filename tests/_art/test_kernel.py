@@ -193,7 +193,7 @@ def test_kernel_and_reference_code_alike(values: np.ndarray, lower: float, width
     np.testing.assert_array_equal(fast, plain)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(samples=lattices(missing=False), params=rules)
 def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, params: LearningParams) -> None:
     targets = np.arange(len(samples)) % 3

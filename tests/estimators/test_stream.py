@@ -52,7 +52,7 @@ wild = lattices(min_samples=4, max_samples=30, max_features=4).map(lambda sample
 
 
 @pytest.mark.parametrize("model", SEMI_SUPERVISED, ids=name_of)
-@settings(max_examples=40)
+@settings(max_examples=60)
 @given(samples=wild, seed=st.integers(0, 999), data=st.data())
 def test_with_bounds_the_cut_does_not_matter(model: Any, samples: np.ndarray, seed: int, data: st.DataObject) -> None:
     y = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
@@ -64,7 +64,7 @@ def test_with_bounds_the_cut_does_not_matter(model: Any, samples: np.ndarray, se
 
 
 @pytest.mark.parametrize("model", SEMI_SUPERVISED, ids=name_of)
-@settings(max_examples=40)
+@settings(max_examples=60)
 @given(samples=wild, seed=st.integers(0, 999), data=st.data())
 def test_without_bounds_only_the_first_cut_matters(
     model: Any, samples: np.ndarray, seed: int, data: st.DataObject

@@ -18,6 +18,12 @@ from sslart.reporting._confidence import confidence_of, left_out_summary
 from sslart.reporting._summary import observe
 
 
+def petals():
+    """Return one feature and the classes: a page on it has few pictures."""
+    X, y = iris()
+    return X[["petal width (cm)"]], y
+
+
 @pytest.fixture(scope="module")
 def unlabelled(tmp_path_factory):
     """Return a model, samples, and a page on them that knows none of their classes."""
@@ -54,6 +60,7 @@ def test_without_classes_quality_is_that_of_left_out_labels(unlabelled):
 
 def test_the_page_names_labels_that_are_left_out_together(tmp_path):
     X, y = iris()
+    X = X.iloc[:, 2:]
     model = AutoSSLART(random_state=0).fit(pd.concat([X, X]), np.tile(few(y, 5), 2))
     page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
     assert "Left out together: 60 labels of 30 samples that come more than once." in page
@@ -61,7 +68,7 @@ def test_the_page_names_labels_that_are_left_out_together(tmp_path):
 
 
 def test_the_page_states_why_there_is_no_accuracy(tmp_path):
-    X, y = iris()
+    X, y = petals()
     one_each = few(y, 50)
     model = AutoSSLART(random_state=0).fit(X, one_each)
     page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
@@ -159,7 +166,7 @@ def test_without_classes_abstention_and_calibration_are_measured_on_left_out_lab
 
 
 def test_classes_that_are_never_predicted_are_named_and_samples_have_the_numbers_given(tmp_path):
-    X, y = iris()
+    X, y = petals()
     model = AutoSSLART(random_state=0).fit(X, few(y, 5))
     numbers = range(2, 62)  # such as the rows of a sheet
     file = sslart.report(model, X[:60], y[:60], tmp_path / "a.html", max_samples=2, sample_numbers=numbers)
@@ -238,7 +245,7 @@ def test_what_more_labels_would_bring_is_the_learning_curve(labelled):
 
 
 def test_few_labels_give_the_reason_in_place_of_a_curve(tmp_path):
-    X, y = iris()
+    X, y = petals()
     page = sslart.report(AutoSSLART(random_state=0).fit(X, few(y, 15)), X, y, tmp_path / "a.html", max_samples=2)
     text = page.read_text(encoding="utf-8")
     assert "This cannot be estimated: it takes at least 20 labels, and there are" in text
