@@ -28,16 +28,36 @@ def begun(basis: UpdateBasis, half_life: float) -> Updates:
     return Updates.begun(basis, Competition.begun((half_life,)), half_life, *labels, 0)
 
 
-def test_without_forgetting_updates_give_the_whole_regression() -> None:
+def of_all_functions(updates: Updates) -> np.ndarray:
+    """The weights of the regression on all functions, with the only half-life."""
+    weights: np.ndarray = updates.recursions[0].weights[0]
+    return weights
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_without_forgetting_updates_give_the_whole_regression(part: int) -> None:
     basis = a_basis()
     values, targets = some_labels(basis)
     weights = np.random.RandomState(2).uniform(0.5, 2.0, len(targets))
     updates = begun(basis, np.inf)
     updates = updates.after(values, targets, weights, 1 + np.arange(len(targets)))
-    errors = np.eye(N_CLASSES)[targets] - values @ basis.first_weights
-    system = values.T @ (weights[:, None] * values) + np.diag(basis.ridges)
-    expected = basis.first_weights + np.linalg.solve(system, values.T @ (weights[:, None] * errors))
-    np.testing.assert_allclose(updates.shared_weights, expected, rtol=1e-8, atol=1e-10)
+    columns = basis.parts[part]
+    values, first = values[:, columns], basis.first_weights[columns]
+    errors = np.eye(N_CLASSES)[targets] - values @ first
+    system = values.T @ (weights[:, None] * values) + np.diag(basis.ridges[columns])
+    expected = first + np.linalg.solve(system, values.T @ (weights[:, None] * errors))
+    np.testing.assert_allclose(updates.recursions[part].weights[0], expected, rtol=1e-8, atol=1e-10)
+
+
+def test_the_weights_are_those_of_all_candidates_by_what_each_counts() -> None:
+    basis = a_basis()
+    values, targets = some_labels(basis)
+    updates = begun(basis, np.inf).after(values, targets, np.ones(len(targets)), 1 + np.arange(len(targets)))
+    with_boxes, without = updates.competition.shares
+    assert 0.0 < without < 1.0
+    expected = with_boxes * updates.recursions[0].weights[0]
+    expected[basis.parts[1]] += without * updates.recursions[1].weights[0]
+    np.testing.assert_allclose(updates.shared_weights, expected, rtol=1e-12)
 
 
 def test_labels_kept_at_a_choice_make_later_labels_count_less_and_correct_nothing() -> None:
@@ -66,7 +86,7 @@ def test_with_a_half_life_old_labels_count_less(half_life: float) -> None:
     system = values.T @ (shares[:, None] * values) + np.diag(basis.ridges)
     expected = basis.first_weights + np.linalg.solve(system, values.T @ (shares[:, None] * errors))
     # the ridge is given back to one function at a time, so that the two agree but for a part of it
-    found = values[-20:] @ updates.shared_weights
+    found = values[-20:] @ of_all_functions(updates)
     assert np.abs(found - values[-20:] @ expected).max() < 0.15 * np.abs(found).max()
 
 
@@ -75,18 +95,21 @@ def test_a_half_life_shorter_than_labels_are_apart_stays_finite() -> None:
     values, targets = some_labels(basis, 300)
     updates = begun(basis, 2.0)
     updates = updates.after(values, targets, np.ones(300), 100 * np.arange(300) + 1)
-    assert np.isfinite(updates.inverses).all()
+    for recursion in updates.recursions:
+        assert np.isfinite(recursion.inverses).all()
+        assert (recursion.inverses == recursion.inverses.transpose(0, 2, 1)).all()
     assert np.abs(updates.shared_weights).max() < 100
 
 
 def test_the_half_life_with_fewer_errors_counts_more() -> None:
     competition = Competition.begun((10.0, np.inf))
+    assert competition.half_lives.tolist() == [10.0, np.inf, 10.0, np.inf]  # with boxes and without
     assert competition.shares[1] > competition.shares[0]
     good, bad = np.array([0.9, 0.1]), np.array([0.1, 0.9])
     for _ in range(30):
-        competition = competition.after(np.array([good, bad]), 0)
+        competition = competition.after(np.array([good, bad, bad, bad]), 0)
     assert competition.shares[0] > 0.99
     assert competition.longest == 10.0
     for _ in range(2000):
-        competition = competition.after(np.array([good, good]), 0)
+        competition = competition.after(np.array([good, good, bad, bad]), 0)
     assert competition.longest == np.inf

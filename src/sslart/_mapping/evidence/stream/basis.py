@@ -12,7 +12,7 @@ from sslart._mapping.evidence.bases.boxes import BoxGroup, BoxTerm
 from sslart._mapping.evidence.bases.linear import LinearTerm
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.readout import Readout
-from sslart._utils.arrays import FloatArray
+from sslart._utils.arrays import FloatArray, IntArray
 
 MAX_BOXES = 128
 MAX_FEATURES = 128  # of more, none has a trend of its own
@@ -21,7 +21,7 @@ BANDWIDTH = 0.125
 MIDDLE = 0.5
 RIDGE = 0.1
 RIDGE_OF_SCORES = 1.0
-MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
+N_PARTS = 2  # of the functions: all, and those without boxes
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ class UpdateBasis:
         """λ of each function."""
         return np.repeat([RIDGE_OF_SCORES, RIDGE], [self.n_classes, self.n_functions - self.n_classes])
 
-    @property
-    def least_kept(self) -> float:
-        """The share of what was learnt that remains at least after one label: the functions go on from the rest."""
-        return 1.0 - MAX_FORGOTTEN / max(self.n_functions, 2 * MAX_FORGOTTEN)
+    @cached_property
+    def parts(self) -> tuple[slice | IntArray, ...]:
+        """Which functions the regressions have: all, or those without boxes."""
+        first, last = self.n_classes, self.n_classes + len(self.group.boxes)
+        return slice(None), np.r_[:first, last : self.n_functions]
 
     @cached_property
     def first_weights(self) -> FloatArray:

@@ -15,7 +15,7 @@ from sslart._mapping.evidence.design import places_in_class
 from sslart._mapping.evidence.families import family_of, mixture_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
 from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
-from sslart._mapping.evidence.stream.basis import UpdateBasis
+from sslart._mapping.evidence.stream.basis import N_PARTS, UpdateBasis
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import check_number
@@ -231,9 +231,9 @@ class Recent:
         half_life = np.inf if given is None else check_number("a model", "half_life", given, 1)
         competition = None
         if state["losses"] is not None:
-            n = len(HALF_LIVES)
+            n = N_PARTS * len(HALF_LIVES)
             sums = (saved_array(state, name, np.float64, n, low=0, high=MAX_COUNT) for name in ("losses", "errors"))
-            competition = Competition(np.array(HALF_LIVES), *sums)
+            competition = Competition(np.tile(HALF_LIVES, N_PARTS), *sums)
         mixtures = tuple(mixture_of(one) for one in state.get("fitted", ()))
         fitted = Fitted(mixtures, saved_whole(state, "n_fitted", 0, MAX_COUNT) if "n_fitted" in state else 0)
         is_stream = state.get("is_stream", False)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from sslart._art.algebra import Cholesky, multiply, update_regressions
-from sslart._mapping.evidence.stream.basis import UpdateBasis
+from sslart._mapping.evidence.stream.basis import N_PARTS, UpdateBasis
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
+MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
 MEMORY = 100.0  # half-life of errors, in labels
 SHARPNESS = 2.0  # of the competition
 HANDICAP = 1.0  # of each half-life against the next longer one, before labels decide
@@ -44,7 +46,8 @@ class Competition:
     def begun(cls, half_lives: tuple[float, ...]) -> Competition:
         """Return the state before any label: the longer a half-life, the more it counts."""
         n = len(half_lives)
-        return cls(np.array(half_lives), HANDICAP * np.arange(n, dtype=np.float64)[::-1], np.zeros(n))
+        handicaps = HANDICAP * np.arange(n, dtype=np.float64)[::-1]
+        return cls(np.tile(half_lives, N_PARTS), np.tile(handicaps, N_PARTS), np.zeros(N_PARTS * n))
 
     def after(self, scores: FloatArray, target: int) -> Competition:
         """Return the state after a label, given its scores by each candidate, shape (n_candidates, n_classes)."""
@@ -63,20 +66,33 @@ class Competition:
     def longest(self) -> float:
         """The longest half-life whose errors are not clearly more than the fewest."""
         fewest = self.errors.min()
-        return float(self.half_lives[self.errors <= fewest + TOLERANCE * np.sqrt(fewest + 1.0)][-1])
+        return float(self.half_lives[self.errors <= fewest + TOLERANCE * np.sqrt(fewest + 1.0)].max())
+
+
+class Recursion(NamedTuple):
+    """Regressions on the same functions, one for each half-life.
+
+    Attributes
+    ----------
+    inverses : array of shape (n_half_lives, n_functions, n_functions)
+        (Φ'WΦ + Λ)⁻¹.
+    weights : array of shape (n_half_lives, n_functions, n_classes)
+    """
+
+    inverses: FloatArray
+    weights: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Updates(CachesValues):
-    """The regressions of all half-lives. Immutable: every label makes a new one.
+    """The regressions of all half-lives, on all functions and without boxes. Immutable: every label makes a new one.
 
     Attributes
     ----------
     basis : UpdateBasis
     competition : Competition
-    inverses : array of shape (n_candidates, n_functions, n_functions)
-        (Φ'WΦ + Λ)⁻¹.
-    weights : array of shape (n_candidates, n_functions, n_classes)
+    recursions : tuple of Recursion
+        One for each part of the functions.
     turns : int
         How many labels there have been: one function after another gets back what its λ has lost.
     time : int
@@ -85,8 +101,7 @@ class Updates(CachesValues):
 
     basis: UpdateBasis
     competition: Competition
-    inverses: FloatArray
-    weights: FloatArray
+    recursions: tuple[Recursion, ...]
     turns: int
     time: int
 
@@ -118,32 +133,33 @@ class Updates(CachesValues):
             How many samples ago each label came.
         time : int
         """
-        first = basis.first_weights
-        decayed = weights * 2.0 ** (-ages / competition.half_lives[:, None])
-        weighted = decayed[:, :, None] * values
-        turned = weighted.transpose(0, 2, 1)
-        every = np.repeat(values[None], len(decayed), axis=0)
-        ridges = np.repeat(basis.ridges[None], len(decayed), axis=0)
-        systems = multiply(turned, every) + np.eye(len(first)) * basis.ridges
-        inverses = Cholesky(systems, ridges, overwrite=True).inverse
-        errors = np.repeat((targets - multiply(values, first))[None], len(decayed), axis=0)
-        errors[competition.half_lives == own] = 0.0
-        found = first + multiply(inverses, multiply(turned, errors))
-        return cls(basis, competition, inverses, found, 0, time)
+        half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
+        decayed = weights * 2.0 ** (-ages / half_lives[:, None])
+        recursions = []
+        for columns in basis.parts:
+            some, first = values[:, columns], basis.first_weights[columns]
+            turned = (decayed[:, :, None] * some).transpose(0, 2, 1)
+            every = np.repeat(some[None], len(decayed), axis=0)
+            ridges = np.repeat(basis.ridges[None, columns], len(decayed), axis=0)
+            systems = multiply(turned, every) + np.eye(len(first)) * basis.ridges[columns]
+            inverses = Cholesky(systems, ridges, overwrite=True).inverse
+            errors = np.repeat((targets - multiply(some, first))[None], len(decayed), axis=0)
+            errors[half_lives == own] = 0.0
+            recursions.append(Recursion(inverses, first + multiply(inverses, multiply(turned, errors))))
+        return cls(basis, competition, tuple(recursions), 0, time)
 
     @cached_property
-    def _shared(self) -> FloatArray:
-        """The weights of all candidates together."""
-        return np.asarray((self.competition.shares[:, None, None] * self.weights).sum(axis=0))
+    def shared_weights(self) -> FloatArray:
+        """The weight of each function, shape (n_functions, n_classes), of all candidates together."""
+        shared = np.zeros((self.basis.n_functions, self.basis.n_classes))
+        shares = np.split(self.competition.shares, N_PARTS)
+        for columns, own, recursion in zip(self.basis.parts, shares, self.recursions, strict=True):
+            shared[columns] += (own[:, None, None] * recursion.weights).sum(axis=0)
+        return shared
 
     def scores(self, values: FloatArray) -> FloatArray:
         """Return the scores of samples, given the functions there."""
-        return multiply(values, self._shared)
-
-    @property
-    def shared_weights(self) -> FloatArray:
-        """The weight of each function, shape (n_functions, n_classes)."""
-        return self._shared
+        return multiply(values, self.shared_weights)
 
     def after(self, values: FloatArray, targets: IntArray, weights: FloatArray, times: IntArray) -> Updates:
         """Return the state after further labels, one after another.
@@ -156,11 +172,28 @@ class Updates(CachesValues):
             Their classes, what they count, and the numbers of their samples.
         """
         basis, competition = self.basis, self.competition
-        gaps = np.diff(times, prepend=self.time)
-        kept = np.maximum(2.0 ** (-gaps[:, None] / competition.half_lives), basis.least_kept)
-        inverses, found, scores = update_regressions(
-            self.inverses, self.weights, values, targets, weights, kept, basis.ridges, basis.first_weights, self.turns
-        )
-        for own, target in zip(scores, targets.tolist(), strict=True):
+        half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
+        shares = 2.0 ** (-np.diff(times, prepend=self.time)[:, None] / half_lives)
+        recursions, scores = [], []
+        for columns, recursion in zip(basis.parts, self.recursions, strict=True):
+            inverses, found, own = update_regressions(
+                recursion.inverses,
+                recursion.weights,
+                np.ascontiguousarray(values[:, columns]),
+                targets,
+                weights,
+                np.maximum(shares, least_kept(recursion.inverses.shape[1])),
+                basis.ridges[columns],
+                basis.first_weights[columns],
+                self.turns,
+            )
+            recursions.append(Recursion(inverses, found))
+            scores.append(own)
+        for own, target in zip(np.concatenate(scores, axis=1), targets.tolist(), strict=True):
             competition = competition.after(own, target)
-        return Updates(basis, competition, inverses, found, self.turns + len(targets), int(times[-1]))
+        return Updates(basis, competition, tuple(recursions), self.turns + len(targets), int(times[-1]))
+
+
+def least_kept(n_functions: int) -> float:
+    """Return the share of what was learnt that remains at least after one label: functions go on from the rest."""
+    return 1.0 - MAX_FORGOTTEN / max(n_functions, 2 * MAX_FORGOTTEN)
