@@ -1,4 +1,4 @@
-"""sslart's classifiers in the stream, in blocks or one sample at a time."""
+"""sslart's classifiers in the stream, one sample at a time or in blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from streams.protocol import HIDDEN
 
 BLOCK = 100
 OURS = "AutoSSLART, half_life='auto'"
-ONE_AT_A_TIME = f"{OURS}, one at a time"
+IN_BLOCKS = f"{OURS}, blocks of {BLOCK}"
 
 
 class Ours:
@@ -41,13 +41,12 @@ class Ours:
 def variants(half_lives: list[int | str]) -> dict[str, Callable[[int, int], Ours]]:
     """Return ours by name, each from the number of classes and a seed; one more for each `half_life`."""
     made: dict[str, Callable[[int, int], Ours]] = {
-        OURS: lambda n, seed: Ours(AutoSSLART(half_life="auto", random_state=seed), BLOCK),
-        ONE_AT_A_TIME: lambda n, seed: Ours(AutoSSLART(half_life="auto", random_state=seed), 1),
-        "AutoSSLART": lambda n, seed: Ours(AutoSSLART(random_state=seed), BLOCK),
-        "SSLART, one-to-many": lambda n, seed: Ours(SSLART(random_state=seed), BLOCK),
-        "SSLART, one-to-many, one at a time": lambda n, seed: Ours(SSLART(random_state=seed), 1),
+        OURS: lambda n, seed: Ours(AutoSSLART(half_life="auto", random_state=seed), 1),
+        IN_BLOCKS: lambda n, seed: Ours(AutoSSLART(half_life="auto", random_state=seed), BLOCK),
+        "AutoSSLART": lambda n, seed: Ours(AutoSSLART(random_state=seed), 1),
+        "SSLART, one-to-many": lambda n, seed: Ours(SSLART(random_state=seed), 1),
     }
     for half_life in half_lives:
         make = partial(AutoSSLART, half_life=half_life)
-        made[f"AutoSSLART, half_life={half_life!r}"] = lambda n, seed, make=make: Ours(make(random_state=seed), BLOCK)
+        made[f"AutoSSLART, half_life={half_life!r}"] = lambda n, seed, make=make: Ours(make(random_state=seed), 1)
     return made

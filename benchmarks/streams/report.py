@@ -17,17 +17,17 @@ from streams.ours import BLOCK
 from streams.rivals import ARF, REFERENCES, RIVALS
 
 PROTOCOL = f"""Test, then train: each sample is predicted before it is learnt, and the accuracy counts all samples, the
-first ones too; where a model cannot predict yet, it is wrong. Ours learns blocks of {BLOCK} samples, unless a row is
-named otherwise: the whole block is predicted before any of it is learnt, so that a block is no advantage. The same
-samples have their label for all methods: they are drawn at random with a fixed seed, DRAWS times where not all have
-one, and tables show the mean over the draws. Ours learns all samples; river's models learn those with a label (their
-scalers learn all). CapyMOA's learners run under its `prequential_ssl_evaluation`, which draws its labels itself: it
-gets the same streams, shares and seeds, and the run stops with an error if it shows other labels than ours.
+first ones too; where a model cannot predict yet, it is wrong. A row of ours named "blocks of {BLOCK}" predicts a whole
+block before it learns any of it, which is quicker and less accurate. The same samples have their label for all methods:
+they are drawn at random with a fixed seed, DRAWS times where not all have one, and tables show the mean over the draws.
+Ours learns all samples; river's models learn those with a label (their scalers learn all). CapyMOA's learners run under
+its `prequential_ssl_evaluation`, which draws its labels itself: it gets the same streams, shares and seeds, and the run
+stops with an error if it shows other labels than ours.
 
 Rivals have their defaults: river's forests and patches have 10 trees; logistic regression (softmax for more than two
 classes) and nearest neighbours get features with mean 0 and standard deviation 1. SLEADE and OSNN are CapyMOA's
 semi-supervised learners; OSNN takes a quarter of an hour for a stream, so that its labels are drawn once. Ours gets raw
-samples and no setting but a seed, unless a row names one. Two references use no features: "no change" predicts the last
+samples and a seed; the row names its other settings. Two references use no features: "no change" predicts the last
 label seen, "majority" the most frequent one; they are not ranked.
 
 Speed is samples per second of processor time, predicted and learnt, as a multiple of river's adaptive random forest:

@@ -9,7 +9,6 @@ import numpy as np
 
 from sslart._utils.tables import markdown_table
 from streams.findings import Findings, percent
-from streams.ours import ONE_AT_A_TIME
 from streams.rivals import ARF
 
 RANKED_SHARES, ALL_LABELS = (0.01, 0.1), 1.0
@@ -85,10 +84,10 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 def steps(endless: Sequence[dict[str, Any]]) -> Iterator[Line]:
     if not endless:
-        yield f"{ONE_AT_A_TIME}, 10 % labelled", f"{STEPS:,} steps a second; memory flat", "", None
+        yield "AutoSSLART, one at a time, 10 % labelled", f"{STEPS:,} steps a second; memory flat", "", None
     for found in endless:
         slowest = min(row["rate"] for row in found["rows"])
-        title = f"{ONE_AT_A_TIME}, {found['rows'][-1]['seen']:,} samples, {found['kind']}"
+        title = f"AutoSSLART, one at a time, {found['rows'][-1]['seen']:,} samples, {found['kind']}"
         yield f"{title}: steps a second", f"{STEPS:,} at any time", f"{slowest:,.0f} at the slowest", slowest >= STEPS
         growth = memory_growth(found)
         if growth is not None:

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 import pieces
 from streams.data import CHECKING, N_SAMPLES, Stream, labelled, stream
 from streams.findings import SHARES, percent
-from streams.ours import ONE_AT_A_TIME, OURS, variants
+from streams.ours import IN_BLOCKS, OURS, variants
 from streams.protocol import Run
 from streams.rivals import ARF, RIVALS
 
@@ -49,7 +49,7 @@ def rows(names: list[str], n: int) -> Iterator[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=N_SAMPLES, help="the first so many of each stream")
-    parser.add_argument("--methods", nargs="+", choices=list(variants([])), default=[OURS, ONE_AT_A_TIME])
+    parser.add_argument("--methods", nargs="+", choices=list(variants([])), default=[OURS, IN_BLOCKS])
     parser.add_argument("--label", help="version of ours; a digest of the sources")
     parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "streams" / "speed.json")
     arguments = parser.parse_args()
