@@ -23,7 +23,7 @@ void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> 
                  double choice, double learning_rate, double match_tracking, bool one_to_one,
                  Array<const double, 2> samples, Array<const Index, 1> targets, Array<Index, 1> winners,
                  std::optional<Array<Index, 1>> predicted, Index search_depth,
-                 std::optional<Array<const std::uint8_t, 1>> predict_wanted, std::optional<Array<double, 1>> gaps,
+                 bool predict_by_first, std::optional<Array<double, 1>> gaps,
                  std::optional<Array<double, 2>> journal_weights, std::optional<Array<Count, 1>> journal_support,
                  std::optional<Array<Count, 2>> journal_counts, std::optional<Array<const std::uint8_t, 1>> fit_wanted,
                  std::optional<Array<Index, 1>> fit_nodes, std::optional<Array<double, 1>> fit_matches,
@@ -40,7 +40,6 @@ void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> 
                 counts.shape(0) == weights.shape(0) && labels.shape(0) == weights.shape(0) &&
                 weights.shape(1) == 2 * samples.shape(1) && targets.shape(0) == samples.shape(0) &&
                 winners.shape(0) == samples.shape(0) && (!predicted || predicted->shape(0) == samples.shape(0)) &&
-                (!predict_wanted || predict_wanted->shape(0) == samples.shape(0)) &&
                 (!gaps || gaps->shape(0) == samples.shape(0)),
             "arrays of unlike lengths");
     require(!journal_weights ||
@@ -64,7 +63,7 @@ void learn_batch(SearchCache& cache, Array<double, 2> weights, Array<double, 1> 
         winners.data(),
         predicted ? predicted->data() : nullptr,
         search_depth,
-        predict_wanted ? predict_wanted->data() : nullptr,
+        predict_by_first,
         gaps ? gaps->data() : nullptr,
         n_samples,
         {journal_weights ? journal_weights->data() : nullptr, journal_support ? journal_support->data() : nullptr,
@@ -133,7 +132,7 @@ void bind_learn(nb::module_& module) {
                "support"_a.noconvert(), "counts"_a.noconvert(), "labels"_a.noconvert(), "progress"_a.noconvert(),
                nb::kw_only(), "vigilance"_a, "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a,
                "samples"_a.noconvert(), "targets"_a.noconvert(), "winners"_a.noconvert(),
-               "predicted"_a.noconvert().none(), "search_depth"_a, "predict_wanted"_a.noconvert().none() = nb::none(),
+               "predicted"_a.noconvert().none(), "search_depth"_a, "predict_by_first"_a = false,
                "gaps"_a.noconvert().none() = nb::none(), "journal_weights"_a.noconvert().none(),
                "journal_support"_a.noconvert().none(), "journal_counts"_a.noconvert().none(),
                "fit_wanted"_a.noconvert().none() = nb::none(), "fit_nodes"_a.noconvert().none() = nb::none(),
@@ -167,6 +166,7 @@ NB_MODULE(_kernel, module) {
     bind_algebra(module);
     bind_trees(module);
     bind_joining(module);
+    bind_drift(module);
     module.def("instruction_set", [] { return chosen_instructions().load()->name; });
     module.def("instruction_sets", [] {
         nb::list names;

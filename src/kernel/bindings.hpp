@@ -48,5 +48,6 @@ void bind_evidence(nanobind::module_& module);
 void bind_algebra(nanobind::module_& module);
 void bind_trees(nanobind::module_& module);
 void bind_joining(nanobind::module_& module);
+void bind_drift(nanobind::module_& module);
 
 }  // namespace sslart

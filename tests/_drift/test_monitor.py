@@ -22,7 +22,9 @@ def after(monitor: DriftMonitor, seed: int, n: int, sizes: list[int]) -> DriftMo
     novelty[n - 2048 :] = 1 - novelty[n - 2048 :] / 4
     for rows in np.split(np.arange(n), np.cumsum(sizes)):
         if len(rows):
-            monitor = monitor.after(Learnt(novelty[rows], codes[rows], wrong[rows]), Table(X[rows]), CONTEXT)
+            monitor = monitor.after(
+                Learnt(novelty[rows], codes=codes[rows], wrong=wrong[rows]), Table(X[rows]), CONTEXT
+            )
     return monitor
 
 
@@ -42,11 +44,3 @@ def test_what_is_kept_of_a_stream_has_a_limit() -> None:
     assert monitor.n_samples == 196_608
     assert max(sizes) < 50_000
     assert len(monitor.events) < 100
-
-
-def test_of_labels_in_succession_some_are_predicted() -> None:
-    known = np.array([True] * 8 + [False] * 8 + [True, False, True, True])
-    first = NO_DRIFT.to_predict(known)
-    assert np.flatnonzero(first).tolist() == [0, 4, 16]
-    later = after(NO_DRIFT, 0, 4098, [])  # two samples of four have come
-    assert later.to_predict(np.ones(4, dtype=bool)).sum() in (1, 2)

@@ -37,7 +37,7 @@ struct Batch {
     Index* winners;         // out: the node that learnt each sample
     Index* predicted;       // out, or null: the class predicted for each labelled sample before it is learnt
     Index search_depth;     // T of that prediction, 0 for no limit
-    const std::uint8_t* predict_wanted;  // for which labelled samples, or null for all of them
+    bool predict_by_first;  // where the first node that passes vigilance has a label, that is the prediction
     double* gaps;           // out, or null: how far each sample lay from the box that it resonated with
     Index n_samples;
     Journal<Count> journal;
@@ -167,8 +167,10 @@ Index learn(Boxes& boxes, ClassMap<Count>& map, SearchCache& cache, const Learni
         Index first;
         const Index winner = resonance(search, map.labels, target, params, first);
         if (winner == kNone && boxes.n_nodes == boxes.capacity) break;
-        if (batch.predicted && target != kNone && (!batch.predict_wanted || batch.predict_wanted[next]))
-            batch.predicted[next] = predict_class(search, map.labels, batch.search_depth);
+        if (batch.predicted && target != kNone) {
+            const bool by_first = batch.predict_by_first && first != kNone && map.labels[first] != kNone;
+            batch.predicted[next] = by_first ? map.labels[first] : predict_class(search, map.labels, batch.search_depth);
+        }
         if (batch.fits.wanted && batch.fits.wanted[next]) record_fit(search, boxes, batch.fits, next);
         if (batch.gaps && first != kNone)
             batch.gaps[next] = gap(search.sample(), boxes.weight(first), boxes.n_features);

@@ -74,8 +74,9 @@ class Network:
         params : LearningParams
         predict_depth : int or None
             Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
-        predict_rows : array of bool of length n_samples, or None
-            The samples of which the labelled ones are predicted; None: all.
+        predict_by_first : bool
+            Whether the label of the first node that passes vigilance is the prediction, where it has one: this needs
+            no search of its own.
         measured : array of bool of length n_samples, or None
             The samples whose fit is measured before they are learnt; None: of none.
         stop : array of one uint8, or None
@@ -174,7 +175,7 @@ class Network:
         winners: IntArray | None = None,
         journal: Journal | None = None,
         predict_depth: int | None = None,
-        predict_rows: BoolArray | None = None,
+        predict_by_first: bool = False,
         measured: BoolArray | None = None,
         stop: Any = None,
     ) -> LearnResult:
@@ -211,7 +212,6 @@ class Network:
                             params,
                             learnt,
                             predict_depth=predict_depth,
-                            predict_rows=as_flags(predict_rows, at),
                             stop=stop,
                         )
                     else:
@@ -221,7 +221,7 @@ class Network:
                             params,
                             learnt,
                             predict_depth=predict_depth,
-                            predict_rows=as_flags(predict_rows, at),
+                            predict_by_first=predict_by_first,
                             measured=as_flags(measured, at),
                             journal=journal,
                             stop=stop,

@@ -20,6 +20,7 @@ from sslart._art.algebra.textbook import (
     solve,
     update_regressions,
 )
+from sslart._art.drift.textbook import drift_beyond, drift_push, drift_sums, drift_window
 from sslart._art.joining.textbook import join
 from sslart._art.reference_scorer import Scorer
 from sslart._art.reference_terms import Flags, measure, nearest_centres
@@ -31,6 +32,10 @@ from sslart._utils.random_keys import KeyArray, mixed
 
 __all__ = [
     "Scorer",
+    "drift_beyond",
+    "drift_push",
+    "drift_sums",
+    "drift_window",
     "encode",
     "factorise",
     "gram",
@@ -191,7 +196,7 @@ def learn(
     winners: IntArray,
     predicted: IntArray | None,
     search_depth: int,
-    predict_wanted: Flags | None = None,
+    predict_by_first: bool = False,
     gaps: FloatArray | None = None,
     journal_weights: FloatArray | None,
     journal_support: CountArray | None,
@@ -227,8 +232,8 @@ def learn(
         Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
     search_depth : int
         T of that prediction, 0 for no limit.
-    predict_wanted : array of length n_samples, or None
-        Not zero for the labelled samples that are predicted; None: all of them.
+    predict_by_first : bool
+        Whether the label of the first node that passes vigilance is the prediction, where it has one.
     gaps : array of length n_samples, or None
         Filled with how far each sample lay from the first node that passed vigilance; left as it is where none did.
     journal_weights, journal_support, journal_counts : arrays with a row per sample, or None
@@ -248,18 +253,18 @@ def learn(
         J = resonating_node(choices, matches, labels, target, vigilance, match_tracking, one_to_one)
         if J == NO_NODE and n_nodes == len(weights):
             return
-        if predicted is not None and target != UNLABELLED and (predict_wanted is None or predict_wanted[i]):
-            node = predicting_node(choices, labels, search_depth)
+        first = resonating_node(choices, matches, labels, UNLABELLED, vigilance, match_tracking, one_to_one)
+        if predicted is not None and target != UNLABELLED:
+            by_first = predict_by_first and first != NO_NODE and labels[first] != UNLABELLED
+            node = first if by_first else predicting_node(choices, labels, search_depth)
             predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
         wanted = fit_wanted is not None and bool(fit_wanted[i]) and n_nodes > 0
         if wanted and fit_nodes is not None and fit_matches is not None and fit_extents is not None:
             best = winner_among(np.ones(n_nodes, dtype=bool), choices)
             fit_nodes[i], fit_matches[i], fit_extents[i] = best, matches[best], extent(weights[best])
 
-        if gaps is not None:
-            first = resonating_node(choices, matches, labels, UNLABELLED, vigilance, match_tracking, one_to_one)
-            if first != NO_NODE:
-                gaps[i] = gap(A, present, weights[first])
+        if gaps is not None and first != NO_NODE:
+            gaps[i] = gap(A, present, weights[first])
         if J == NO_NODE:
             J = n_nodes
             weights[J], support[J], counts[J], labels[J] = 1.0, 0, 0, UNLABELLED

@@ -1,28 +1,30 @@
-"""Samples of a stream before they are summed, and the sums over blocks of them."""
+"""Samples of a stream, and the sums over blocks of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from sslart._art.drift.textbook import (
+    BLOCK,
+    END,
+    FIRST_FEATURE,
+    MAX_CLASSES,
+    N_LABELLED,
+    N_PREDICTED,
+    NOVEL,
+    WRONG_SQUARES,
+)
 from sslart._art.learn_result import LearnResult
 from sslart._data.labels import UNLABELLED
-from sslart._drift.buckets import COUNT, END
-from sslart._drift.features import Values
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-BLOCK = 32  # samples that are summed
 # after how many samples windows are checked, from which sample of a stream on
-STEPS = ((0, BLOCK), (1024, 4 * BLOCK), (16_384, 8 * BLOCK))
-MAX_CLASSES = 100  # whose shares are watched; further ones count as one
+STEPS = ((0, BLOCK), (1024, 4 * BLOCK), (4096, 8 * BLOCK), (16_384, 16 * BLOCK))
+FIRST_CLASS = FIRST_FEATURE  # column of the first class where there are none of features
 
 TINY = 1e-300
-GRID = 2.0**20  # multiples of 1 / GRID add up exactly, in any order
-
-# columns of the sums over a block, after the number of its last sample and the number of samples
-ROOTS, NOVEL, N_PREDICTED, WRONG, WRONG_SQUARES, N_LABELLED, FIRST_CLASS = range(2, 9)
 
 
 class Learnt(NamedTuple):
@@ -30,107 +32,111 @@ class Learnt(NamedTuple):
 
     Attributes
     ----------
-    novelty : array of length n_samples
-        From 0 for a sample that lies in its box to 1 for one that no box can take.
-    codes : array of int
-        Class codes, -1 where unlabelled.
-    wrong : array
-        Whether, or how much, the prediction was wrong; NaN where nothing was predicted.
+    gaps : array of length n_samples
+        How far each lay from its box; NaN where no box could take it.
+    room : float
+        The gap of a sample that is as novel as can be.
+    codes : array of int, or None
+        Class codes, -1 where unlabelled. None: there are no classes.
+    predicted : array of int, or None
+        Codes of the predicted classes, -1 where nothing was predicted.
+    wrong : array, or None
+        In place of `predicted`: how much the prediction was wrong; NaN where nothing was predicted.
     """
 
-    novelty: FloatArray
-    codes: IntArray
-    wrong: FloatArray
+    gaps: FloatArray
+    room: float = 1.0
+    codes: IntArray | None = None
+    predicted: IntArray | None = None
+    wrong: FloatArray | None = None
 
     @classmethod
     def of(cls, learnt: LearnResult, vigilance: float, codes: IntArray | None = None) -> Learnt:
         """Return what a network has found of samples, given its vigilance and their class codes; None: no labels."""
-        novelty = np.fmin(learnt.gaps / max(1.0 - vigilance, TINY), 1.0)  # NaN: no box could take the sample
-        if codes is None or not len(learnt.predicted):
-            n = len(novelty)
-            return cls(novelty, np.full(n, UNLABELLED) if codes is None else codes, np.full(n, np.nan))
-        return cls(novelty, codes, np.where(learnt.predicted == UNLABELLED, np.nan, learnt.predicted != codes))
+        predicted = learnt.predicted if codes is not None and len(learnt.predicted) else None
+        return cls(learnt.gaps, max(1.0 - vigilance, TINY), codes, predicted)
+
+    @property
+    def novelty(self) -> FloatArray:
+        """From 0 for a sample that lies in its box to 1 for one that no box can take."""
+        return np.fmin(self.gaps / self.room, 1.0)
 
     @classmethod
     def of_members(cls, novelty: FloatArray, right: BoolArray, codes: IntArray) -> Learnt:
         """Return what the members of an ensemble have found on average, given which samples each predicted rightly."""
-        return cls(novelty, codes, np.where(codes == UNLABELLED, np.nan, 1.0 - right.mean(axis=0)))
+        return cls(novelty, 1.0, codes, None, np.where(codes == UNLABELLED, np.nan, 1.0 - right.mean(axis=0)))
+
+    def rows(self, rows: slice) -> Learnt:
+        """Return what was found of some of the samples."""
+        codes, predicted = (None if one is None else one[rows] for one in (self.codes, self.predicted))
+        return Learnt(self.gaps[rows], self.room, codes, predicted, None if self.wrong is None else self.wrong[rows])
 
 
-class Chunk(NamedTuple):
-    """Samples in succession: what was found of them, and their values."""
+class Shape(NamedTuple):
+    """How many columns, categories and classes sums are over."""
 
-    learnt: Learnt
-    values: Values
+    n_columns: int = 0
+    n_categories: int = 0
+    n_classes: int = 0
 
-    def rows(self, rows: slice) -> Chunk:
-        """Return some of the samples."""
-        (novelty, codes, wrong), (numbers, places) = self
-        return Chunk(
-            Learnt(novelty[rows].copy(), codes[rows].copy(), wrong[rows].copy()),
-            Values(numbers[rows].copy(), places[rows].copy()),
-        )
+    @property
+    def width(self) -> int:
+        """The number of columns of the sums."""
+        return FIRST_FEATURE + 3 * self.n_columns + self.n_categories + self.n_classes
+
+    def places(self, wider: Shape) -> IntArray:
+        """Return the columns, in wider sums, of the columns of these."""
+        numbers = [FIRST_FEATURE + part * wider.n_columns + np.arange(self.n_columns) for part in range(3)]
+        first_category = FIRST_FEATURE + 3 * wider.n_columns
+        categories = first_category + np.arange(self.n_categories)
+        classes = first_category + wider.n_categories + np.arange(self.n_classes)
+        return np.concatenate([np.arange(FIRST_FEATURE), *numbers, categories, classes])
+
+    def widened(self, sums: FloatArray, wider: Shape) -> FloatArray:
+        """Return sums with further columns, which were 0 so far."""
+        if self == wider:
+            return sums
+        rows = np.zeros((len(sums), wider.width))
+        rows[:, self.places(wider)] = sums
+        return rows
+
+
+def series_of(measured: FloatArray) -> list[FloatArray]:
+    """Return what each window gets of sums over blocks: last sample, number of values, totals and squares, by kind.
+
+    Parameters
+    ----------
+    measured : array
+        Last sample, samples, measures, labels of each class.
+    """
+    novelty = measured[:, : NOVEL + 1]
+    if not measured[:, N_LABELLED].any():
+        return [novelty]
+    ends, classes = measured[:, : END + 1], measured[:, FIRST_CLASS:]  # of zeros and ones the squares are the same
+    errors = np.concatenate([ends, measured[:, N_PREDICTED : WRONG_SQUARES + 1]], axis=1)
+    return [novelty, errors, np.concatenate([ends, measured[:, N_LABELLED:], classes], axis=1)]
+
+
+def step_after(n_samples: int) -> int:
+    """Return after how many samples windows are checked again that were checked after so many."""
+    return next(step for start, step in reversed(STEPS) if n_samples >= start)
 
 
 def n_complete(n_samples: int) -> int:
     """Return how many samples of a stream windows have taken account of."""
-    step = next(step for start, step in reversed(STEPS) if n_samples >= start)
+    step = step_after(n_samples)
     return n_samples // step * step
 
 
-def are_checked(ends: IntArray) -> BoolArray:
-    """Return after which of the blocks that end with some samples windows are checked."""
-    starts, steps = np.transpose(STEPS)
-    return np.asarray(ends % steps[np.searchsorted(starts, ends, side="right") - 1] == 0)
+def checks_between(start: int, end: int) -> IntArray:
+    """Return after which samples windows are checked, from the one after a check to another one."""
+    checks, now = [], start
+    while now < end:
+        now += step_after(now)
+        checks.append(now)
+    return np.array(checks)
 
 
-def joined(chunks: Sequence[Chunk], n_columns: int) -> Chunk:
-    """Return samples that came in several parts; columns that a part did not have are missing in it."""
-    if len(chunks) == 1:
-        return chunks[0]
-    if not chunks:
-        none = np.empty(0)
-        nothing = Values(np.empty((0, n_columns)), np.empty((0, 0), dtype=np.int64))
-        return Chunk(Learnt(none, none.astype(np.int64), none), nothing)
-    values = [chunk.values for chunk in chunks]
-    if len({(one.numbers.shape[1], one.places.shape[1]) for one in values}) > 1:
-        values = [one.wider(n_columns) for one in values]
-    novelty, codes, wrong = map(np.concatenate, zip(*(chunk.learnt for chunk in chunks), strict=True))
-    numbers, places = map(np.concatenate, zip(*values, strict=True))
-    return Chunk(Learnt(novelty, codes, wrong), Values(numbers, places))
-
-
-def block_sums(learnt: Learnt, ends: IntArray, n_classes: int) -> FloatArray:
-    """Return the sums over blocks of samples, a row for each; for so many classes, or for those that there are."""
-    codes = np.minimum(learnt.codes, MAX_CLASSES - 1)
-    n_classes = max(n_classes, int(codes.max(initial=UNLABELLED)) + 1)
-    n_blocks = len(ends)
-    sums = np.zeros((n_blocks, FIRST_CLASS + n_classes))
-    sums[:, END], sums[:, COUNT] = ends, BLOCK
-    novelty = learnt.novelty.reshape(n_blocks, BLOCK)
-    sums[:, ROOTS], sums[:, NOVEL] = _on_grid(np.sqrt(novelty)).sum(axis=1), _on_grid(novelty).sum(axis=1)
-    labelled = np.flatnonzero(codes != UNLABELLED)
-    if len(labelled):
-        wrong, predicted = learnt.wrong.reshape(n_blocks, BLOCK), ~np.isnan(learnt.wrong).reshape(n_blocks, BLOCK)
-        wrong = _on_grid(np.where(predicted, wrong, 0.0))
-        sums[:, N_PREDICTED] = predicted.sum(axis=1)
-        sums[:, WRONG], sums[:, WRONG_SQUARES] = wrong.sum(axis=1), _on_grid(wrong * wrong).sum(axis=1)
-        places = (labelled // BLOCK) * n_classes + codes[labelled]
-        classes = sums[:, FIRST_CLASS:]
-        classes[:] = np.bincount(places, minlength=n_blocks * n_classes).reshape(n_blocks, n_classes)
-        sums[:, N_LABELLED] = classes.sum(axis=1)
-    return sums
-
-
-def series_of(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return what each window gets of the sums: last sample, number of values, totals and squares, by kind of drift."""
-    classes = np.arange(FIRST_CLASS, sums.shape[1])  # of zeros and ones the squares are the same
-    return (
-        sums[:, [END, COUNT, ROOTS, NOVEL]],
-        sums[:, [END, N_PREDICTED, WRONG, WRONG_SQUARES]],
-        sums[:, np.concatenate([[END, N_LABELLED], classes, classes])],
-    )
-
-
-def _on_grid(values: FloatArray) -> FloatArray:
-    return np.asarray(np.rint(values * GRID) / GRID)
+def n_classes_of(codes: IntArray | None) -> int:
+    """Return how many classes are counted where these codes come."""
+    return 0 if codes is None else min(int(codes.max(initial=UNLABELLED)) + 1, MAX_CLASSES)

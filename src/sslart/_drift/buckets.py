@@ -2,87 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from sslart._art.backend import backend
+from sslart._art.drift.textbook import COUNT, END, MAX_LEVELS, N_OF_LEVEL
 from sslart._data.saved import require, saved_array
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
-
-END, COUNT = 0, 1  # columns of every row: the number of its last sample, and how many values it sums
-N_OF_LEVEL = 5  # rows, at most
-MAX_LEVELS = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Buckets(CachesValues):
-    """An exponential histogram: rows of level k are sums over 2^k rows that have been added. Immutable.
+class Buckets:
+    """An exponential histogram: rows of level k are sums over 2^k rows that have been added.
 
-    Attributes
+    Only one that nobody else has is changed: `copy` makes such a one.
+
+    Parameters
     ----------
-    levels : tuple of arrays of shape (n_rows, n_columns)
-        The rows of each level, the oldest first. The first column is the number of the last sample that a row sums, the
-        others are sums, of which the first is how many values there are.
+    n_columns : int
+        The first column of a row is the number of the last sample that it sums, the others are sums, of which the first
+        is how many samples or values there are.
     """
 
-    levels: tuple[FloatArray, ...] = ()
+    def __init__(self, n_columns: int = 2) -> None:
+        self.storage = np.empty((0, n_columns))
+        self.sizes = np.zeros(MAX_LEVELS, dtype=np.int64)  # rows of each level, the newest level first
 
-    def adding(self, rows: FloatArray) -> Buckets:
-        """Return the histogram after further rows, the same however many come together."""
-        levels = list(self.levels)
-        level = 0
-        while len(rows):
-            own = np.concatenate([levels[level], rows]) if level < len(levels) else rows
-            n_pairs = max(0, (len(own) - N_OF_LEVEL + 1) // 2)
-            if level == len(levels):
-                levels.append(own)
-            levels[level] = own[2 * n_pairs :]
-            pairs = own[: 2 * n_pairs].reshape(n_pairs, 2, own.shape[1])
-            rows = pairs[:, 0] + pairs[:, 1]
-            rows[:, END] = pairs[:, 1, END]
-            level += 1
-        return Buckets(tuple(levels))
-
-    @cached_property
+    @property
     def rows(self) -> FloatArray:
         """All rows, the oldest first."""
-        return np.concatenate(self.levels[::-1]) if self.levels else np.empty((0, 2))
+        return self.storage[: int(self.sizes.sum())]
 
-    def without_oldest(self, n_rows: int) -> Buckets:
-        """Return the histogram without its oldest rows."""
-        levels = list(self.levels)
-        while n_rows and levels:
-            n_here = min(n_rows, len(levels[-1]))
-            levels[-1] = levels[-1][n_here:]
-            n_rows -= n_here
-            if not len(levels[-1]):
-                levels.pop()
-        return Buckets(tuple(levels))
+    def copy(self, n_more: int = 0) -> Self:
+        """Return a copy with room for further rows."""
+        rows, other = self.rows, type(self)(self.storage.shape[1])
+        other.storage = np.empty((len(rows) + min(n_more, MAX_LEVELS * N_OF_LEVEL), rows.shape[1]))
+        other.storage[: len(rows)] = rows
+        other.sizes = self.sizes.copy()
+        return other
 
-    def widened(self, places: IntArray, n_columns: int) -> Buckets:
+    def push(self, rows: FloatArray) -> None:
+        """Add rows."""
+        backend().drift_push(self.storage, self.sizes, np.ascontiguousarray(rows))
+
+    def adding(self, rows: FloatArray) -> Self:
+        """Return the histogram after further rows, the same however many come together."""
+        other = self.copy(len(rows))
+        other.push(rows)
+        return other
+
+    def widened(self, places: IntArray, n_columns: int) -> Self:
         """Return the histogram with the present columns at other places among more, which were 0 so far."""
-        wider = []
-        for rows in self.levels:
-            own = np.zeros((len(rows), n_columns))
-            own[:, places] = rows
-            wider.append(own)
-        return Buckets(tuple(wider))
+        rows, other = self.rows, type(self)(n_columns)
+        other.storage, other.sizes = np.zeros((len(rows), n_columns)), self.sizes
+        other.storage[:, places] = rows
+        return other
 
-    def to_state(self) -> list[Any]:
+    def __getstate__(self) -> dict[str, Any]:
+        return {"storage": self.rows, "sizes": self.sizes}
+
+    def to_state(self) -> dict[str, Any]:
         """Return what must be saved: arrays."""
-        return list(self.levels)
+        n_levels = int(np.flatnonzero(self.sizes)[-1]) + 1 if self.sizes.any() else 0
+        return {"rows": self.rows, "sizes": self.sizes[:n_levels]}
 
     @classmethod
-    def from_state(cls, state: Any, n_columns: int, last: int) -> Buckets:
+    def from_state(cls, state: Any, n_columns: int, last: int) -> Self:
         """Return the histogram of a saved state, after checking that it can be one; `last`: of all samples."""
-        require(isinstance(state, list) and len(state) <= MAX_LEVELS, "the windows")
-        levels = [saved_array({"rows": rows}, "rows", np.float64, None, n_columns) for rows in state]
-        require(all(len(rows) <= N_OF_LEVEL and np.isfinite(rows).all() for rows in levels), "the windows")
-        buckets = cls(tuple(levels))
-        rows = buckets.rows
-        known = rows[:, : COUNT + 1]
-        require(((known > 0) & (known <= last)).all() and (np.diff(known[:, END]) > 0).all(), "the windows")
+        buckets = cls(n_columns)
+        sizes = saved_array(state, "sizes", np.int64, None, low=0, high=N_OF_LEVEL)
+        require(len(sizes) <= MAX_LEVELS, "the windows")
+        buckets.sizes[: len(sizes)] = sizes
+        rows = buckets.storage = saved_array(state, "rows", np.float64, int(sizes.sum()), n_columns)
+        require(np.isfinite(rows).all() and (rows[:, COUNT] > 0).all(), "the windows")
+        require((rows[:, END] <= last).all() and (np.diff(rows[:, END]) > 0).all(), "the windows")
         return buckets

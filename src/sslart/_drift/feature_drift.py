@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sslart._drift.buckets import END
+from sslart._art.backend import backend
+from sslart._art.drift.textbook import END, MARGIN, MIN_OF_MEAN
 from sslart._drift.features import FeatureHistory
 from sslart._utils.text import DateName
 
@@ -15,8 +16,6 @@ EVERY = 256  # after so many features are looked at
 AFTER = 128  # at the end of the stream: their mean is compared
 APART = 512  # at the end of the stream: not compared with, so that a change lies between
 LONG = 16_384
-MARGIN = 1.0  # standard deviations that the mean lies beyond the means of all earlier parts
-MIN_VALUES = 16
 
 
 def is_looked_at(end: int) -> bool:
@@ -40,25 +39,25 @@ def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequen
         Returns the names of the columns. Those that hold dates are left out.
     """
     rows, after, apart = history.buckets.rows, AFTER * _times(end), APART * _times(end)
-    begins = np.concatenate([[0.0], rows[:-1, END]])
-    earlier, later = rows[:, END] <= end - apart, begins >= end - apart
-    if end < 2 * apart or not earlier.any():
+    if end < 2 * apart:
         return None
-    counts, means = history.means(rows)
-    n, _, variance = history.moments(rows[earlier].sum(axis=0))
-    n_after, mean_after, _ = history.moments(rows[begins >= end - after].sum(axis=0))
-    known = (counts >= MIN_VALUES) & earlier[:, np.newaxis]
-    lowest, highest = np.where(known, means, np.inf).min(axis=0), np.where(known, means, -np.inf).max(axis=0)
-    deviation = np.sqrt(variance)
-    beyond = np.maximum(mean_after - highest, lowest - mean_after)
-    left = (n >= APART // 2) & (n_after >= MIN_VALUES) & known.any(axis=0) & (beyond > MARGIN * deviation)
-    if not left.any():
+    ends = rows[:, END]
+    begins = np.concatenate([[-np.inf], ends[:-1]])
+    n_earlier = int(np.searchsorted(ends, end - apart, side="right"))
+    beyond = np.empty(len(history.first) + len(history.categories))
+    first_after = int(np.searchsorted(begins, end - after))
+    found = backend().drift_beyond(rows, history.origins, history.category_columns, n_earlier, first_after, beyond)
+    if not found:
         return None
-    left &= [not isinstance(names()[column], DateName) for column in history.columns]
-    if not left.any():
+    beyond[[isinstance(names()[column], DateName) for column in history.columns]] = -1.0
+    most = int(beyond.argmax())
+    if beyond[most] < 0.0:
         return None
-    most = int(np.where(left, beyond / np.maximum(deviation, 1e-300), -1.0).argmax())
-    own = means[later, most]
-    inside = np.maximum(own - highest[most], lowest[most] - own) <= MARGIN / 2 * deviation[most]
-    last = np.flatnonzero(inside & (counts[later, most] > 0))
-    return min(int(rows[later, END][last[-1]]), end - after) if len(last) else end - apart
+    counts, means = (of[:, most] for of in history.means(rows))
+    _, _, variance = history.moments(rows[:n_earlier].sum(axis=0))
+    earlier = means[:n_earlier][counts[:n_earlier] >= MIN_OF_MEAN]
+    first_later = int(np.searchsorted(begins, end - apart))
+    own = means[first_later:]
+    inside = np.maximum(own - earlier.max(), earlier.min() - own) <= MARGIN / 2 * np.sqrt(variance[most])
+    last = np.flatnonzero(inside & (counts[first_later:] > 0))
+    return min(int(ends[first_later:][last[-1]]), end - after) if len(last) else end - apart

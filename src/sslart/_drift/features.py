@@ -6,42 +6,27 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from sslart._art.drift.textbook import COUNT, END, MAX_VALUE, MISSING
 from sslart._data.samples import Table
 from sslart._data.saved import require, saved_array
-from sslart._drift.buckets import COUNT, END, Buckets
+from sslart._drift.buckets import Buckets
 from sslart._drift.events import FeatureShift
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 from sslart._utils.text import DateName, printable
 
-MAX_VALUE = 1e140  # its square, summed over any stream, is finite
 MAX_CATEGORIES = 50  # of a column, that are counted
 MAX_NAMED = 5
 RECENT, TIMES = 1024, 4  # samples before a change that count, or times as many as after it
 MIN_SHIFT = 0.25  # standard deviations
 MIN_CERTAINTY = 4.0  # standard errors
-MISSING, NOT_COUNTED = -1, -2  # places of categories
+NOT_COUNTED = -2  # place of a category
 
 Category = tuple[int, str | bool | float]  # column and value
-
-
-class Values(NamedTuple):
-    """The values of some samples: a number in each column, and in each categorical column the place of the category."""
-
-    numbers: FloatArray
-    places: IntArray
-
-    def wider(self, n_columns: int) -> Values:
-        """Return the values with further columns, which are missing."""
-        new, new_places = (n_columns - part.shape[1] for part in self)
-        return Values(
-            np.pad(self.numbers, ((0, 0), (0, new)), constant_values=np.nan),
-            np.pad(self.places, ((0, 0), (0, new_places)), constant_values=MISSING),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,20 +52,19 @@ class FeatureHistory(CachesValues):
     def _place_of(self) -> dict[Category, int]:
         return {category: place for place, category in enumerate(self.categories)}
 
-    @cached_property
-    def _has_gaps(self) -> bool:
-        return bool(np.isnan(self.first).any())
+    def reading(self, table: Table) -> tuple[FeatureHistory, IntArray | None]:
+        """Return the history after it has met the columns and categories of samples, and the places of the categories.
 
-    def reading(self, table: Table) -> tuple[FeatureHistory, Values]:
-        """Return the history after it has met the columns and categories of samples, and what it keeps of these."""
+        Places are None where there are no categorical columns.
+        """
         values, n_columns = table.values, table.values.shape[1]
         first, categories = self.first, self.categories
-        if len(first) < n_columns or self._has_gaps:
+        if len(first) < n_columns or np.isnan(first).any():
             known = ~np.isnan(values)
             found = np.where(known.any(axis=0), values[known.argmax(axis=0), np.arange(n_columns)], np.nan)
             first = np.concatenate([np.where(np.isnan(first), found[: len(first)], first), found[len(first) :]])
         if not table.categories:
-            return self._with(first, categories), Values(values.copy(), np.empty((len(values), 0), dtype=np.int64))
+            return self._with(first, categories), None
         n_counted = Counter(column for column, _ in categories)
         new_ones: list[tuple[int, int, Any]] = []  # in the order of the samples, as if they had come one by one
         for column, given in table.categories.items():
@@ -93,39 +77,21 @@ class FeatureHistory(CachesValues):
         for column, given in table.categories.items():
             of = history._place_of
             places[:, column] = [MISSING if one is None else of.get((column, one), NOT_COUNTED) for one in given]
-        return history, Values(values.copy(), places)
+        return history, places
 
     def _with(self, first: FloatArray, categories: tuple[Category, ...]) -> FeatureHistory:
-        if first is self.first and categories is self.categories:
+        if first is self.first and len(categories) == len(self.categories):
             return self
         buckets, now, after = self.buckets, len(self.first), len(first)
-        if buckets.levels and (now < after or len(self.categories) < len(categories)):
+        if now < after or len(self.categories) < len(categories):
             parts = [2 + part * after + np.arange(now) for part in range(3)]
             rest = 2 + 3 * after + np.arange(len(self.categories))
             buckets = buckets.widened(np.concatenate([[END, COUNT], *parts, rest]), 2 + 3 * after + len(categories))
         return FeatureHistory(first, categories, buckets)
 
-    def adding(self, values: Values, ends: IntArray) -> FeatureHistory:
-        """Return the history after blocks of samples, given the number of the last sample of each."""
-        n_blocks, n_columns = len(ends), len(self.first)
-        numbers, places = values.wider(n_columns) if values.numbers.shape[1] < n_columns else values
-        missing = np.isnan(numbers)
-        with np.errstate(over="ignore"):
-            own = np.clip(numbers - np.where(np.isnan(self.first), 0.0, self.first), -MAX_VALUE, MAX_VALUE)
-        own[missing] = 0.0
-        own = own.reshape(n_blocks, -1, n_columns)
-        rows = np.zeros((n_blocks, 2 + 3 * n_columns + len(self.categories)))
-        counts, sums, squares = (rows[:, 2 + part * n_columns :][:, :n_columns] for part in range(3))
-        rows[:, END], rows[:, COUNT] = ends, own.shape[1]
-        counts[:] = (~missing).reshape(own.shape).sum(axis=1)
-        sums[:] = own.sum(axis=1)
-        squares[:] = (own * own).sum(axis=1)
-        if places.shape[1]:
-            counts += (places != MISSING).reshape(own.shape).sum(axis=1)
-            block, _, _ = np.unravel_index(np.arange(places.size), own.shape)
-            counted = places.ravel() >= 0
-            np.add.at(rows, (block[counted], 2 + 3 * n_columns + places.ravel()[counted]), 1.0)
-        return FeatureHistory(self.first, self.categories, self.buckets.adding(rows))
+    def after(self, buckets: Buckets) -> FeatureHistory:
+        """Return the history with other sums."""
+        return FeatureHistory(self.first, self.categories, buckets)
 
     def shifts(self, start: int, change: int, names: Sequence[str]) -> tuple[FeatureShift, ...]:
         """Return the features whose mean after a change differs from that before it, the largest shift first.
@@ -166,7 +132,12 @@ class FeatureHistory(CachesValues):
     @property
     def columns(self) -> list[int]:
         """The column of each number and each category, in the order of what follows from sums."""
-        return [*range(len(self.first)), *(column for column, _ in self.categories)]
+        return [*range(len(self.first)), *self.category_columns.tolist()]
+
+    @property
+    def category_columns(self) -> IntArray:
+        """The column of each category."""
+        return np.array([column for column, _ in self.categories], dtype=np.int64)
 
     def means(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return number and mean of each column and each category in some rows."""
@@ -177,9 +148,14 @@ class FeatureHistory(CachesValues):
             totals = np.concatenate([totals, rows[:, 2 + 3 * n_columns :]], axis=1)
         return counts, totals / np.maximum(counts, 1) + self._origins
 
-    @cached_property
+    @property
+    def origins(self) -> FloatArray:
+        """From what the numbers of each column are measured."""
+        return np.where(np.isnan(self.first), 0.0, self.first)
+
+    @property
     def _origins(self) -> FloatArray:
-        return np.concatenate([np.where(np.isnan(self.first), 0.0, self.first), np.zeros(len(self.categories))])
+        return np.concatenate([self.origins, np.zeros(len(self.categories))])
 
     def moments(self, sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return number, mean and variance of each column and each category."""
@@ -204,7 +180,7 @@ class FeatureHistory(CachesValues):
         return {
             "first": self.first,
             "categories": [list(category) for category in self.categories],
-            "rows": self.buckets.to_state(),
+            **self.buckets.to_state(),
         }
 
     @classmethod
@@ -217,7 +193,7 @@ class FeatureHistory(CachesValues):
             require(type(column) is int and 0 <= column < n_columns, "the features")
             require(isinstance(value, str | bool | int | float), "the features")
         require(len(set(categories)) == len(categories), "the features")
-        buckets = Buckets.from_state(state["rows"], 2 + 3 * len(first) + len(categories), last)
+        buckets = Buckets.from_state(state, 2 + 3 * len(first) + len(categories), last)
         counts, sums, squares = (buckets.rows[:, 2 + part * len(first) :][:, : len(first)] for part in range(3))
         shares = np.concatenate([counts, buckets.rows[:, 2 + 3 * len(first) :]], axis=1)
         require(((shares >= 0) & (shares <= buckets.rows[:, [COUNT]])).all(), "the features")

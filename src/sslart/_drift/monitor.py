@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.labels import UNLABELLED
+from sslart._art.backend import backend
+from sslart._art.drift.textbook import BLOCK, COUNT, END, FIRST_FEATURE, MAX_CLASSES, ROOTS
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._drift.blocks import (
-    BLOCK,
     FIRST_CLASS,
-    MAX_CLASSES,
-    Chunk,
     Learnt,
-    are_checked,
-    block_sums,
-    joined,
+    Shape,
+    checks_between,
+    n_classes_of,
     n_complete,
     series_of,
+    step_after,
 )
-from sslart._drift.buckets import COUNT, END
 from sslart._drift.events import CLASSES, FEATURES, MEASURES, NOVELTY, DriftEvent, events_from_state, events_to_state
 from sslart._drift.feature_drift import AFTER, feature_change, is_looked_at
-from sslart._drift.features import FeatureHistory, Values
+from sslart._drift.features import FeatureHistory
 from sslart._drift.timeline import Timeline
 from sslart._drift.window import AdaptiveWindow, Cut
-from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.arrays import FloatArray, IntArray
 
 __all__ = ["NO_DRIFT", "Context", "DriftMonitor", "Learnt"]
 
-PREDICTED_OF = 4  # samples in succession: of them the first labelled one is predicted before it is learnt
+MAX_TOGETHER = 16_384  # samples
 MAX_EVENTS = 1000
 
 
@@ -44,7 +42,7 @@ class Context(NamedTuple):
     classes: Sequence[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # not frozen: that would take longer to make, once for each call
 class DriftMonitor:
     """Windows over the novelty, the errors and the classes of a stream, and the drifts found. Immutable.
 
@@ -52,80 +50,114 @@ class DriftMonitor:
     """
 
     n_samples: int = 0
-    last_predicted: int = -1  # which PREDICTED_OF samples in succession had the last label
-    pending: tuple[Chunk, ...] = ()
-    windows: tuple[AdaptiveWindow, ...] = (AdaptiveWindow(),) * len(MEASURES)
+    n_checked: int = 0  # samples that windows have taken account of
+    due: int = BLOCK  # after so many samples windows are checked again
+    sums: FloatArray = field(default_factory=lambda: np.empty((0, Shape().width)))  # since the last check
+    windows: tuple[AdaptiveWindow, ...] = (AdaptiveWindow(), AdaptiveWindow(), AdaptiveWindow().widened(0))
     history: FeatureHistory = field(default_factory=FeatureHistory)
     timeline: Timeline = field(default_factory=Timeline)
     events: tuple[DriftEvent, ...] = ()
 
-    def to_predict(self, known: BoolArray) -> BoolArray:
-        """Return which of the next samples are predicted before they are learnt, given which have a label."""
-        places = known.nonzero()[0]
-        if not len(places):
-            return known
-        groups = (self.n_samples + places) // PREDICTED_OF
-        wanted = np.zeros(len(known), dtype=bool)
-        wanted[places[1:][groups[1:] > groups[:-1]]] = True
-        wanted[places[0]] = groups[0] > self.last_predicted
-        return wanted
-
     def after(self, learnt: Learnt, table: Table, context: Context) -> DriftMonitor:
         """Return the monitor after samples have been learnt."""
-        n_samples, last = self.n_samples + len(learnt.codes), self.last_predicted
-        labelled = (learnt.codes != UNLABELLED).nonzero()[0]
-        if len(labelled):
-            last = (self.n_samples + int(labelled[-1])) // PREDICTED_OF
-        history, values = self.history.reading(table)
-        pending = (*self.pending, Chunk(learnt, values))
-        waiting = DriftMonitor(n_samples, last, pending, self.windows, history, self.timeline, self.events)
-        start, end = n_complete(self.n_samples), n_complete(n_samples)
-        return waiting._taking(start, end, context) if end > start else waiting
+        values, monitor = table.values, self
+        n = len(values)
+        if n > MAX_TOGETHER:
+            for start in range(0, n, MAX_TOGETHER):
+                rows = slice(start, start + MAX_TOGETHER)
+                monitor = monitor.after(learnt.rows(rows), table[rows], context)
+            return monitor
+        sums = None
+        if not table.categories and values.shape[1] == len(self.history.first):
+            sums = self._summed(learnt, values, None)
+        if sums is None:
+            history, places = self.history.reading(table)
+            monitor = self._meeting(history, n_classes_of(learnt.codes))
+            sums = monitor._summed(learnt, values, places)
+            assert sums is not None
+        n_samples, history = self.n_samples + n, monitor.history
+        waiting = DriftMonitor(
+            n_samples, self.n_checked, self.due, sums, monitor.windows, history, monitor.timeline, self.events
+        )
+        return waiting if n_samples < self.due else waiting._checked(context)
 
-    def _taking(self, start: int, end: int, context: Context) -> DriftMonitor:
-        """Return the monitor after it has taken account of pending samples, given where these start and end."""
-        whole = joined(self.pending, len(self.history.first))
-        ends = np.arange(start + BLOCK, end + 1, BLOCK)
-        own = whole.rows(slice(0, end - start))
-        sums = block_sums(own.learnt, ends, self._n_classes())
-        rest = () if end == self.n_samples else (whole.rows(slice(end - start, None)),)
-        windows, history, events = list(self.windows), self.history, self.events
-        checks = np.flatnonzero(are_checked(ends)) + 1
-        series = [rows[rows[:, COUNT] > 0] for rows in series_of(sums)]
-        places = [np.searchsorted(rows[:, END], ends[checks - 1], side="right").tolist() for rows in series]
-        windows = [window.widened((rows.shape[1] - 2) // 2) for window, rows in zip(windows, series, strict=True)]
-        before = [0] * len(MEASURES)
-        taken = 0
-        for number, stop in enumerate(checks.tolist()):
-            cuts = []
-            for kind, rows in enumerate(series):
-                place = places[kind][number]
-                if place > before[kind]:
-                    windows[kind], cut = windows[kind].adding(rows[before[kind] : place])
-                    cuts += [] if cut is None else [(cut, MEASURES[kind])]
-                    before[kind] = place
-            end = int(ends[stop - 1])
-            due = is_looked_at(end)
-            if cuts or due:
-                history, taken = _added(history, own.values, ends, taken, stop), stop
-                events = _with_events(events, cuts, history, context)
-            if due:
-                events = _with_moved(events, history, end, context)
-        history = _added(history, own.values, ends, taken, len(ends))
-        timeline = self.timeline.adding(sums)
-        return DriftMonitor(self.n_samples, self.last_predicted, rest, tuple(windows), history, timeline, events)
+    def _summed(self, learnt: Learnt, values: FloatArray, places: IntArray | None) -> FloatArray | None:
+        """Return the sums with further samples; None where there is no column for something in them."""
+        gaps, room, codes, predicted, wrong = learnt
+        history, before = self.history, self.sums
+        n_filled = self.n_samples - self.n_checked
+        after = np.empty((-(-(n_filled + len(values)) // BLOCK), before.shape[1]))
+        is_complete = backend().drift_sums(
+            np.ascontiguousarray(values),
+            places,
+            history.first,
+            gaps,
+            room,
+            codes,
+            predicted,
+            wrong,
+            len(history.categories),
+            n_filled,
+            before,
+            after,
+        )
+        return after if is_complete else None
 
-    def _n_classes(self) -> int:
-        return max(0, int(self.timeline.rows.shape[1]) - FIRST_CLASS)
+    def _meeting(self, history: FeatureHistory, n_classes: int) -> DriftMonitor:
+        """Return the monitor with a history that has met further columns and categories, and with further classes."""
+        now = self._shape()
+        wider = Shape(len(history.first), len(history.categories), max(n_classes, now.n_classes))
+        novelty, errors, classes = self.windows
+        return replace(
+            self,
+            sums=now.widened(self.sums, wider),
+            windows=(novelty, errors, classes.widened(wider.n_classes)),
+            history=history,
+            timeline=self.timeline.widened(FIRST_CLASS + wider.n_classes),
+        )
+
+    def _shape(self) -> Shape:
+        history = self.history
+        shape = Shape(len(history.first), len(history.categories))
+        return shape._replace(n_classes=self.sums.shape[1] - shape.width)
+
+    def _checked(self, context: Context) -> DriftMonitor:
+        """Return the monitor after windows have taken account of all samples up to the last check that is due."""
+        start, end = self.n_checked, n_complete(self.n_samples)
+        sums, n_classes = self.sums[: (end - start) // BLOCK], self._shape().n_classes
+        sums[:, END] = np.arange(start + BLOCK, end + 1, BLOCK)
+        first_class = sums.shape[1] - n_classes
+        measured = np.concatenate([sums[:, :FIRST_FEATURE], sums[:, first_class:]], axis=1)
+        features = np.concatenate([sums[:, : COUNT + 1], sums[:, FIRST_FEATURE:first_class]], axis=1)
+        checks = checks_between(start, end)
+        stops = (checks - start) // BLOCK
+        windows, found = list(self.windows), []
+        for kind, rows in enumerate(series_of(measured)):
+            windows[kind], cuts = windows[kind].adding(rows, stops)
+            found += [(int(np.searchsorted(checks, cut.end)), kind, cut) for cut in cuts]
+        buckets = self.history.buckets.copy(len(sums))
+        history, events, taken = self.history.after(buckets), self.events, 0
+        for number, check in enumerate(checks.tolist()):
+            own_cuts = [(kind, cut) for at, kind, cut in found if at == number]
+            looks = is_looked_at(check)
+            if own_cuts or looks:
+                stop = int(stops[number])
+                buckets.push(features[taken:stop])
+                taken = stop
+                events = _with_events(events, own_cuts, history, context)
+            if looks:
+                events = _with_moved(events, history, check, context)
+        buckets.push(features[taken:])
+        timeline, rest = self.timeline.adding(measured), self.sums[len(sums) :].copy()
+        due = end + step_after(end)
+        return DriftMonitor(self.n_samples, end, due, rest, tuple(windows), history, timeline, events)
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: plain values and arrays."""
-        whole = joined(self.pending, len(self.history.first))
         return {
             "n_samples": self.n_samples,
-            "last_predicted": self.last_predicted,
-            "pending": {**whole.learnt._asdict(), **whole.values._asdict()},
-            "n_classes": self._n_classes(),
+            "n_classes": self._shape().n_classes,
+            "sums": self.sums,
             "windows": [window.to_state() for window in self.windows],
             "features": self.history.to_state(),
             "timeline": self.timeline.to_state(),
@@ -136,56 +168,32 @@ class DriftMonitor:
     def from_state(cls, state: Any, n_columns: int) -> DriftMonitor:
         """Return the monitor of a saved state, after checking that it can be one."""
         n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
-        last_predicted = saved_whole(state, "last_predicted", -1, MAX_COUNT)
         n_classes = saved_whole(state, "n_classes", 0, MAX_CLASSES)
         history = FeatureHistory.from_state(state["features"], n_columns, n_samples)
-        own, n = state["pending"], n_samples - n_complete(n_samples)
-        learnt = Learnt(
-            saved_array(own, "novelty", np.float64, n, low=0, high=1),
-            saved_array(own, "codes", np.int64, n, low=UNLABELLED),
-            saved_array(own, "wrong", np.float64, n),
-        )
-        require((np.isnan(learnt.wrong) | ((learnt.wrong >= 0) & (learnt.wrong <= 1))).all(), "the errors")
-        numbers, places = (
-            saved_array(own, "numbers", np.float64, n, None),
-            saved_array(own, "places", np.int64, n, None),
-        )
-        require(places.max(initial=-1) < len(history.categories) and not np.isinf(numbers).any(), "the features")
-        require(numbers.shape[1] <= len(history.first) and places.shape[1] in (0, numbers.shape[1]), "the features")
-        n_series = (1, 1, n_classes)
+        n_checked = n_complete(n_samples)
+        shape = Shape(len(history.first), len(history.categories), n_classes)
+        sums = saved_array(state, "sums", np.float64, -(-(n_samples - n_checked) // BLOCK), shape.width)
+        require(np.isfinite(sums).all() and sums[:, COUNT].sum() == n_samples - n_checked, "the sums")
+        require(((sums[:, ROOTS:FIRST_FEATURE] >= 0) & (sums[:, ROOTS:FIRST_FEATURE] <= BLOCK)).all(), "the sums")
         windows = [
-            AdaptiveWindow.from_state(one, n, n_samples) for one, n in zip(state["windows"], n_series, strict=True)
+            AdaptiveWindow.from_state(one, n, n_samples)
+            for one, n in zip(state["windows"], (1, 1, n_classes), strict=True)
         ]
-        n_sums = FIRST_CLASS + n_classes if n_samples >= BLOCK else 1
-        timeline = Timeline.from_state(state["timeline"], n_sums)
-        require(timeline.n_blocks * BLOCK == n_complete(n_samples), "the timeline")
-        return cls(
-            n_samples,
-            last_predicted,
-            (Chunk(learnt, Values(numbers, places)),) if n else (),
-            tuple(windows),
-            history,
-            timeline,
-            events_from_state(state["events"]),
-        )
+        timeline = Timeline.from_state(state["timeline"], FIRST_CLASS + n_classes)
+        require(timeline.n_blocks * BLOCK == n_checked, "the timeline")
+        events = events_from_state(state["events"])
+        due = n_checked + step_after(n_checked)
+        return cls(n_samples, n_checked, due, sums, tuple(windows), history, timeline, events)
 
 
 NO_DRIFT = DriftMonitor()
 
 
-def _added(history: FeatureHistory, values: Values, ends: IntArray, start: int, stop: int) -> FeatureHistory:
-    """Return the history after some of the blocks of samples."""
-    if start == stop:
-        return history
-    rows = slice(start * BLOCK, stop * BLOCK)
-    return history.adding(Values(values.numbers[rows], values.places[rows]), ends[start:stop])
-
-
 def _with_events(
-    events: tuple[DriftEvent, ...], cuts: list[tuple[Cut, str]], history: FeatureHistory, context: Context
+    events: tuple[DriftEvent, ...], cuts: list[tuple[int, Cut]], history: FeatureHistory, context: Context
 ) -> tuple[DriftEvent, ...]:
-    for cut, kind in cuts:
-        event = _event(cut, kind, history, context, events)
+    for kind, cut in cuts:
+        event = _event(cut, MEASURES[kind], history, context, events)
         events = events if event is None else (*events, event)[-MAX_EVENTS:]
     return events
 

@@ -51,7 +51,7 @@ class PredictedDrift:
             np.nan if None in (label, found) else float(label != found)
             for label, found in zip(labels, predicted, strict=True)
         ]
-        learnt = Learnt(novel, np.array(codes, dtype=np.int64), np.array(wrong, dtype=np.float64))
+        learnt = Learnt(novel, codes=np.array(codes, dtype=np.int64), wrong=np.array(wrong, dtype=np.float64))
         self._monitor = self._monitor.after(learnt, table, Context(lambda: names, tuple(self._codes)))
         events = self._monitor.events[n_events:]
         rows = [numbers[max(0, event.sample - n_before - 1)] for event in events]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sslart._art.drift.textbook import END, FIRST_FEATURE
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
-from sslart._drift.buckets import END
-from sslart._utils.arrays import FloatArray
+from sslart._utils.arrays import FloatArray, IntArray
 
 MAX_PARTS = 200  # even
 
@@ -28,24 +28,30 @@ class Timeline:
         How many blocks are a part.
     """
 
-    rows: FloatArray = field(default_factory=lambda: np.empty((0, 1)))
+    rows: FloatArray = field(default_factory=lambda: np.empty((0, FIRST_FEATURE)))
     n_blocks: int = 0
     width: int = 1
 
     def adding(self, blocks: FloatArray) -> Timeline:
         """Return the timeline after further blocks, the same however many come together."""
-        n_blocks, width = self.n_blocks + len(blocks), self.width
-        while -(-n_blocks // width) > MAX_PARTS:
-            width *= 2
-        n_new = blocks.shape[1] - self.rows.shape[1]
-        rows = np.concatenate([np.pad(self.rows, ((0, 0), (0, n_new))), blocks])
-        part = np.concatenate(
-            [np.arange(len(self.rows)) * self.width, np.arange(self.n_blocks, n_blocks, dtype=np.int64)]
-        )
-        starts = np.flatnonzero(np.diff(part // width, prepend=-1))
-        joined = np.add.reduceat(rows, starts, axis=0)
-        joined[:, END] = np.append(rows[starts[1:] - 1, END], rows[-1, END])
-        return Timeline(joined, n_blocks, width)
+        n_before, n_blocks, width, rows = self.n_blocks, self.n_blocks + len(blocks), self.width, self.rows
+        if n_blocks > MAX_PARTS * width:
+            factor = 2
+            while n_blocks > MAX_PARTS * width * factor:
+                factor *= 2
+            rows = _summed(rows, np.arange(0, len(rows), factor)) if len(rows) else rows
+            width *= factor
+        n_begun = n_before % width
+        new = _summed(blocks, np.unique(np.maximum(0, np.arange(-n_begun, len(blocks), width))))
+        if n_begun:
+            new[0, END + 1 :] += rows[-1, END + 1 :]
+            rows = rows[:-1]
+        return Timeline(np.concatenate([rows, new]) if len(rows) else new, n_blocks, width)
+
+    def widened(self, n_columns: int) -> Timeline:
+        """Return the timeline with so many columns, of which further ones were 0 so far."""
+        n_new = n_columns - self.rows.shape[1]
+        return self if not n_new else Timeline(np.pad(self.rows, ((0, 0), (0, n_new))), self.n_blocks, self.width)
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: numbers and an array."""
@@ -59,3 +65,10 @@ class Timeline:
         require(len(rows) == -(-n_blocks // width) <= MAX_PARTS and width & (width - 1) == 0, "the timeline")
         require((np.diff(rows[:, END]) > 0).all(), "the timeline")
         return cls(rows, n_blocks, width)
+
+
+def _summed(rows: FloatArray, starts: IntArray) -> FloatArray:
+    """Return the sums over rows from each start to the next; of the first column, the last value."""
+    sums = np.add.reduceat(rows, starts, axis=0)
+    sums[:, END] = rows[np.append(starts[1:], len(rows)) - 1, END]
+    return np.asarray(sums)

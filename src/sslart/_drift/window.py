@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.saved import require, saved_whole
-from sslart._drift.buckets import COUNT, END, Buckets
-from sslart._utils.arrays import FloatArray
-
-DELTA = 0.002  # bounds the probability of a false alarm, over all series together
-MIN_PART = 5  # values on each side of a cut
-MIN_VALUES = 10
-TINY = 1e-9  # in place of too few values, so that the limit is far away
+from sslart._art.backend import backend
+from sslart._art.drift.textbook import COUNT, END
+from sslart._data.saved import MAX_COUNT, require, saved_whole
+from sslart._drift.buckets import Buckets
+from sslart._utils.arrays import FloatArray, IntArray
 
 
 class Cut(NamedTuple):
@@ -44,7 +40,7 @@ class AdaptiveWindow:
     """A window over one series of values in [0, 1] or several, which is cut where the mean of one has changed.
 
     Immutable. Values come as sums over blocks; it is ADWIN where a block is one value. Of several series each is tested
-    at its share of `DELTA`, and one window is common to all.
+    at its share of the probability of a false alarm, and one window is common to all.
 
     Attributes
     ----------
@@ -54,53 +50,49 @@ class AdaptiveWindow:
         Number of the last sample before the window.
     """
 
-    buckets: Buckets = field(default_factory=Buckets)
+    buckets: Buckets = field(default_factory=lambda: Buckets(4))
     start: int = 0
 
-    def adding(self, rows: FloatArray) -> tuple[AdaptiveWindow, Cut | None]:
-        """Return the window after further blocks, and where it was cut; older rows go for as long as parts differ."""
-        window, first = AdaptiveWindow(self.buckets.adding(rows), self.start), None
-        while (cut := window._cut()) is not None:
-            first = first or cut
-            window = AdaptiveWindow(window.buckets.without_oldest(1), int(window.buckets.rows[0, END]))
-        return window, first
+    def adding(self, rows: FloatArray, stops: IntArray) -> tuple[AdaptiveWindow, list[Cut]]:
+        """Return the window after further blocks, and where it was cut.
 
-    def _cut(self) -> Cut | None:
-        rows = self.buckets.rows
-        sums = rows[:, COUNT:].cumsum(axis=0)
-        n, n_series = sums.item(-1, 0), (sums.shape[1] - 1) // 2
-        if n <= MIN_VALUES or len(rows) < 2:
-            return None
-        totals, squares = sums[-1, 1 : 1 + n_series], sums[-1, 1 + n_series :]
-        variance = np.maximum(0.0, squares / n - (totals / n) ** 2)
-        certainty = math.log(2.0 * math.log(n) * max(1, int(np.count_nonzero(totals))) / DELTA)
-        older, before = sums[:-1, :1], sums[:-1, 1 : 1 + n_series]
-        newer = n - older
-        either = 1.0 / np.maximum(older - (MIN_PART - 1), TINY) + 1.0 / np.maximum(newer - (MIN_PART - 1), TINY)
-        limits = np.sqrt(either * (2.0 * certainty * variance)) + either * (2.0 / 3.0 * certainty)
-        excess = np.abs(before / older - (totals - before) / newer) / limits
-        place, series = divmod(int(excess.argmax()), n_series)
-        if not excess[place, series] > 1.0:
-            return None
-        change, end = int(rows[place, END]), int(rows[-1, END])
-        return Cut(series, self.start, change, end, sums[place], sums[-1] - sums[place])
+        Parameters
+        ----------
+        rows : array of shape (n_blocks, 2 + 2 · n_series)
+        stops : array of int
+            After how many of the blocks the window is checked, ascending, the last one after all of them. Older rows
+            are dropped for as long as parts differ; where they differed first is a cut.
+        """
+        if not len(rows):
+            return self, []
+        buckets, start, n_sums = self.buckets.copy(len(rows)), np.array([self.start]), rows.shape[1] - 1
+        cuts, next_stop, place, parts = [], 0, np.empty(4, dtype=np.int64), np.empty((2, n_sums))
+        rows, window = np.ascontiguousarray(rows), backend().drift_window
+        while next_stop < len(stops):
+            next_stop = window(buckets.storage, buckets.sizes, rows, stops, next_stop, start, place, parts)
+            if place[0] >= 0:
+                series, before, change, end = place.tolist()
+                cuts.append(Cut(series, before, change, end, *parts.copy()))
+        return AdaptiveWindow(buckets, start.item()), cuts
 
     def widened(self, n_series: int) -> AdaptiveWindow:
         """Return the window with further series, which were 0 so far."""
-        if not self.buckets.levels:
+        now = (self.buckets.storage.shape[1] - 2) // 2
+        if now == n_series:
             return self
-        now = (self.buckets.levels[0].shape[1] - 2) // 2
+        if not self.buckets.sizes.any():
+            return AdaptiveWindow(Buckets(2 + 2 * n_series), self.start)
         places = np.r_[END, COUNT, 2 : 2 + now, 2 + n_series : 2 + n_series + now]
-        return self if now == n_series else AdaptiveWindow(self.buckets.widened(places, 2 + 2 * n_series), self.start)
+        return AdaptiveWindow(self.buckets.widened(places, 2 + 2 * n_series), self.start)
 
     def to_state(self) -> dict[str, Any]:
         """Return what must be saved: numbers and arrays."""
-        return {"rows": self.buckets.to_state(), "start": self.start}
+        return {**self.buckets.to_state(), "start": self.start}
 
     @classmethod
     def from_state(cls, state: Any, n_series: int, last: int) -> AdaptiveWindow:
         """Return the window of a saved state, after checking that it can be one; `last`: of all samples."""
-        buckets = Buckets.from_state(state["rows"], 2 + 2 * n_series, last)
+        buckets = Buckets.from_state(state, 2 + 2 * n_series, last)
         sums = buckets.rows[:, COUNT + 1 :]
         require(((sums >= 0) & (sums <= buckets.rows[:, [COUNT]])).all(), "the windows")
-        return cls(buckets, saved_whole(state, "start", 0, last))
+        return cls(buckets, saved_whole(state, "start", -MAX_COUNT, last))

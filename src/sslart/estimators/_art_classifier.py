@@ -143,8 +143,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     ) -> tuple[LearnResult, Measured | LeftOut | None]:
         """Go on learning a table in the given order.
 
-        A member of an ensemble predicts every labelled sample before it learns it; others predict some, and watch for
-        drift.
+        A member of an ensemble predicts labelled samples as `predict` does before it learns them; others predict them
+        by the box that takes them, where that has a label, and watch for drift.
         """
         self._check_prediction_params()
         first = not self.__sklearn_is_fitted__()
@@ -162,8 +162,6 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         shown = Presentations(labels.presentations)
         shown_table, shown_codes = table[shown.rows], codes[shown.rows]
         groups = labels[shown.rows].groups
-        predicted = None if is_member else self._drift.to_predict(labels.known)
-        predicts = predicted is None or bool(predicted.any())
         meter = FitMeter(shown_table, calibration, afresh=first and self.bounds is None, groups=groups)
         results = []
         n_seen, end = len(class_table.seen), 0
@@ -182,8 +180,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
                 params,
                 None if choose or mapping.shares(network) else changes,
                 is_published=network is published or mapping.shares(network),
-                predict_depth=NO_LIMIT if predicts else None,
-                predict_rows=None if predicted is None else predicted[shown.rows][own],
+                predict_depth=NO_LIMIT,
+                predict_by_first=not is_member,
                 measured=meter.wanted(own),
                 stop=stop,
             )

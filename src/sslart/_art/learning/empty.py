@@ -20,7 +20,6 @@ def learn_empty(
     learnt: LearnResult,
     *,
     predict_depth: int | None,
-    predict_rows: Any,
     stop: Any,
 ) -> IntArray | None:
     """Learn such samples; see `Network.learn`.
@@ -34,7 +33,7 @@ def learn_empty(
     for row, target in enumerate(targets.tolist()):
         if nodes.n_nodes:
             learnt.gaps[row] = 0.0
-        if predict_depth is not None and (predict_rows is None or predict_rows[row]):
+        if predict_depth is not None:
             labels = nodes.labels[: nodes.n_nodes][: predict_depth or None]
             learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
         needs_node = _needs_node(nodes, target, one_to_one=params.one_to_one)

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from sslart._drift.blocks import FIRST_CLASS, N_LABELLED, N_PREDICTED, NOVEL, WRONG
-from sslart._drift.buckets import COUNT, END
+from sslart._art.drift.textbook import COUNT, END, N_LABELLED, N_PREDICTED, NOVEL, WRONG
+from sslart._drift.blocks import FIRST_CLASS
 from sslart._drift.events import CLASSES, ERROR, FEATURES, NOVELTY, DriftEvent
 from sslart._drift.monitor import DriftMonitor
 from sslart._mapping.model_view import view_of

@@ -1,0 +1,1 @@
+"""Sums and adaptive windows by which a stream is watched."""

@@ -1,0 +1,265 @@
+"""Sums over blocks of a stream, windows over them (ADWIN) and means of features: the specification of the kernel."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sslart._data.labels import UNLABELLED
+from sslart._utils.arrays import FloatArray, IntArray
+
+BLOCK = 32  # samples that are summed
+MAX_CLASSES = 100  # whose labels are counted; further ones count as one
+GRID = 2.0**20  # multiples of 1 / GRID add up exactly, in any order
+MAX_VALUE = 1e140  # its square, summed over any stream, is finite
+MISSING = -1  # in place of a category
+
+# columns of every row: the number of its last sample, and how many samples or values it sums
+END, COUNT = 0, 1
+# further columns of the sums over a block; those of features, categories and classes follow
+ROOTS, NOVEL, N_PREDICTED, WRONG, WRONG_SQUARES, N_LABELLED, FIRST_FEATURE = range(2, 9)
+
+N_OF_LEVEL = 5  # rows, at most
+MAX_LEVELS = 64
+
+DELTA = 0.002  # bounds the probability of a false alarm, over all series together
+MIN_PART = 5  # values on each side of a cut
+MIN_VALUES = 10
+TINY = 1e-9  # in place of too few values, so that the limit is far away
+
+MARGIN = 1.0  # standard deviations that the mean of a feature lies beyond the means of all earlier parts
+MIN_OF_MEAN = 16  # values
+MIN_EARLIER = 256
+
+
+def drift_sums(
+    values: FloatArray,
+    places: IntArray | None,
+    first: FloatArray,
+    gaps: FloatArray,
+    room: float,
+    codes: IntArray | None,
+    predicted: IntArray | None,
+    wrong: FloatArray | None,
+    n_categories: int,
+    n_filled: int,
+    before: FloatArray,
+    after: FloatArray,
+) -> bool:
+    """Add samples to the sums over blocks of a stream, one after the other.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_columns)
+        NaN where missing.
+    places : array of shape (n_samples, n_columns), or None
+        Which of the categories that are counted each value is; -1 where it is none, -2 where it is another one.
+    first : array of length n_columns
+        From what the numbers of each column are measured; NaN where none is known yet.
+    gaps : array of length n_samples
+        How far each sample lay from its box; NaN where no box could take it.
+    room : float
+        The gap of a sample that is as novel as can be.
+    codes, predicted : arrays of length n_samples, or None
+        Classes and predicted classes, -1 for none.
+    wrong : array of length n_samples, or None
+        In place of `predicted`: how wrong the prediction was, NaN where nothing was predicted.
+    n_categories, n_filled : int
+        How many categories are counted, and how many samples the sums have.
+    before, after : arrays of shape (n_blocks, n_sums)
+        The sums so far, and what gets the sums with the samples.
+
+    Returns
+    -------
+    bool
+        False where a class has no column, or a number has nothing to be measured from: `after` is of no use then.
+    """
+    n_samples, n_columns = values.shape
+    n_classes = after.shape[1] - FIRST_FEATURE - 3 * n_columns - n_categories
+    missing = np.isnan(values)
+    own_codes = np.full(n_samples, UNLABELLED) if codes is None else np.minimum(codes, MAX_CLASSES - 1)
+    if (~missing & np.isnan(first)).any() or own_codes.max(initial=UNLABELLED) >= n_classes:
+        return False
+    rows = np.zeros((n_samples, after.shape[1]))
+    novelty = np.fmin(gaps / room, 1.0)
+    rows[:, COUNT], rows[:, ROOTS], rows[:, NOVEL] = 1.0, _on_grid(np.sqrt(novelty)), _on_grid(novelty)
+    with np.errstate(over="ignore"):
+        own = np.where(missing, 0.0, np.clip(values - first, -MAX_VALUE, MAX_VALUE))
+    features = rows[:, FIRST_FEATURE:]
+    features[:, : 3 * n_columns] = np.concatenate([~missing, own, own * own], axis=1)
+    if places is not None:
+        features[:, :n_columns] += places != MISSING
+        sample, column = np.nonzero(places >= 0)
+        np.add.at(features, (sample, 3 * n_columns + places[sample, column]), 1.0)
+    known = np.flatnonzero(own_codes != UNLABELLED)
+    rows[known, N_LABELLED] = 1.0
+    features[known, 3 * n_columns + n_categories + own_codes[known]] = 1.0
+    if predicted is not None and codes is not None:
+        wrong = np.where(predicted == UNLABELLED, np.nan, predicted != codes)
+    if wrong is not None:
+        known = known[~np.isnan(wrong[known])]
+        errors = _on_grid(wrong[known])
+        rows[known, N_PREDICTED], rows[known, WRONG], rows[known, WRONG_SQUARES] = 1.0, errors, _on_grid(errors**2)
+    after[:] = 0.0
+    after[: len(before)] = before
+    for block in range(n_filled // BLOCK, len(after)):
+        of_block = rows[max(0, block * BLOCK - n_filled) : (block + 1) * BLOCK - n_filled]
+        after[block] = np.concatenate([after[[block]], of_block]).cumsum(axis=0)[-1]
+    return True
+
+
+def drift_push(rows: FloatArray, sizes: IntArray, added: FloatArray) -> None:
+    """Add rows to an exponential histogram: wherever a level has too many rows, two become one of the next level.
+
+    Parameters
+    ----------
+    rows : array of shape (capacity, n_columns)
+        The rows, the oldest first, and room for more; changed in place.
+    sizes : array of length MAX_LEVELS
+        How many rows each level has, the newest level first; changed in place.
+    added : array of shape (n_added, n_columns)
+    """
+    n_rows = int(sizes.sum())
+    for row in added:
+        rows[n_rows] = row
+        n_rows += 1
+        sizes[0] += 1
+        level = 0
+        while sizes[level] > N_OF_LEVEL:
+            place = n_rows - int(sizes[: level + 1].sum())
+            joined = rows[place] + rows[place + 1]
+            joined[END] = rows[place + 1, END]
+            rows[place] = joined
+            rows[place + 1 : n_rows - 1] = rows[place + 2 : n_rows].copy()
+            n_rows -= 1
+            sizes[level] -= 2
+            sizes[level + 1] += 1
+            level += 1
+
+
+def drift_window(
+    rows: FloatArray,
+    sizes: IntArray,
+    added: FloatArray,
+    stops: IntArray,
+    next: int,
+    start: IntArray,
+    cut: IntArray,
+    parts: FloatArray,
+) -> int:
+    """Add rows to a window, and drop old ones for as long as the means of two parts differ; stop after the first cut.
+
+    Parameters
+    ----------
+    rows, sizes, added
+        As in `drift_push`; columns are last sample, number of values, and the totals and squares of every series. Rows
+        without values are left out.
+    stops : array of int
+        After how many of the added rows the window is checked.
+    next : int
+        The first stop; rows up to the one before are in the window already.
+    start : array of length 1
+        The number of the last sample before the window; changed in place.
+    cut : array of length 4
+        Gets where the window was first cut: the series, and the last samples before the window, before the change, and
+        of all. -1 in place of the series: nowhere.
+    parts : array of shape (2, n_columns - 1)
+        Gets the sums before and after the change.
+
+    Returns
+    -------
+    int
+        The next stop.
+    """
+    cut[0] = -1
+    taken = int(stops[next - 1]) if next else 0
+    while next < len(stops) and cut[0] == -1:
+        new = added[taken : stops[next]]
+        new = new[new[:, COUNT] > 0]
+        drift_push(rows, sizes, new)
+        taken = int(stops[next])
+        next += 1
+        while len(new) and (found := _cut(rows[: sizes.sum()])) is not None:
+            place, series, sums = found
+            n_rows = int(sizes.sum())
+            if cut[0] == -1:
+                cut[:] = series, start[0], rows[place, END], rows[n_rows - 1, END]
+                parts[:] = sums[place], sums[-1] - sums[place]
+            start[0] = rows[0, END]
+            rows[: n_rows - 1] = rows[1:n_rows].copy()
+            sizes[np.flatnonzero(sizes)[-1]] -= 1
+    return next
+
+
+def _cut(rows: FloatArray) -> tuple[int, int, FloatArray] | None:
+    """Return the last row before the clearest difference of two means, the series, and the sums up to each row."""
+    sums = rows[:, COUNT:].cumsum(axis=0)
+    if len(rows) < 2 or sums[-1, 0] <= MIN_VALUES:
+        return None
+    n, n_series = sums.item(-1, 0), (sums.shape[1] - 1) // 2
+    totals, squares = sums[-1, 1 : 1 + n_series], sums[-1, 1 + n_series :]
+    variance = np.maximum(0.0, squares / n - (totals / n) ** 2)
+    certainty = math.log(2.0 * math.log(n) * max(1, int(np.count_nonzero(totals))) / DELTA)
+    older, before = sums[:-1, :1], sums[:-1, 1 : 1 + n_series]
+    newer = n - older
+    either = 1.0 / np.maximum(older - (MIN_PART - 1), TINY) + 1.0 / np.maximum(newer - (MIN_PART - 1), TINY)
+    limits = np.sqrt(either * (2.0 * certainty * variance)) + either * (2.0 / 3.0 * certainty)
+    excess = np.abs(before / older - (totals - before) / newer) / limits
+    place, series = divmod(int(excess.argmax()), n_series)
+    return (place, series, sums) if excess[place, series] > 1.0 else None
+
+
+def drift_beyond(
+    rows: FloatArray, origins: FloatArray, columns: IntArray, n_earlier: int, after: int, beyond: FloatArray
+) -> bool:
+    """Find the features whose mean has left the range of all earlier means.
+
+    Parameters
+    ----------
+    rows : array of shape (n_rows, 2 + 3 · n_columns + n_categories)
+        Last sample, samples, values of each column, their sums, the sums of their squares, samples of each category.
+    origins : array of length n_columns
+        From what the numbers of each column are measured.
+    columns : array of length n_categories
+        The column of each category.
+    n_earlier : int
+        How many rows are earlier.
+    after : int
+        The first of the rows whose mean is compared with those.
+    beyond : array of length n_columns + n_categories
+        Gets how many standard deviations each mean lies beyond the earlier ones; -1 where that is no more than MARGIN.
+
+    Returns
+    -------
+    bool
+        Whether any lies beyond.
+    """
+    n, first_category = len(origins), 2 + 3 * len(origins)
+    categories = np.arange(first_category, rows.shape[1])
+    count = np.concatenate([2 + np.arange(n), 2 + columns])
+    total, square = (np.concatenate([2 + part * n + np.arange(n), categories]) for part in (1, 2))
+    origin = np.concatenate([origins, np.zeros(len(columns))])
+    known = rows[:n_earlier, count] >= MIN_OF_MEAN
+    means = rows[:n_earlier, total] / np.maximum(rows[:n_earlier, count], 1.0) + origin
+    lowest = np.where(known, means, np.inf).min(axis=0, initial=np.inf)
+    highest = np.where(known, means, -np.inf).max(axis=0, initial=-np.inf)
+    earlier, later = (_sum(part) for part in (rows[:n_earlier], rows[after:]))
+    n_values = np.maximum(earlier[count], 1.0)
+    variance = np.maximum(0.0, earlier[square] / n_values - (earlier[total] / n_values) ** 2)
+    variance[variance < 1e-12 * earlier[square] / n_values] = 0.0  # a rounding
+    deviation, now = np.sqrt(variance), later[total] / np.maximum(later[count], 1.0) + origin
+    distance = np.maximum(now - highest, lowest - now)
+    left = known.any(axis=0) & (earlier[count] >= MIN_EARLIER) & (later[count] >= MIN_OF_MEAN)
+    left &= distance > MARGIN * deviation
+    beyond[:] = np.where(left, distance, -1.0)
+    beyond[left] /= np.maximum(deviation[left], 1e-300)
+    return bool(left.any())
+
+
+def _sum(rows: FloatArray) -> FloatArray:
+    return np.asarray(np.concatenate([np.zeros((1, rows.shape[1])), rows]).cumsum(axis=0)[-1])
+
+
+def _on_grid(values: FloatArray) -> FloatArray:
+    return np.asarray(np.rint(values * GRID) / GRID)
