@@ -193,7 +193,7 @@ def test_an_answer_for_a_whole_box_counts_as_often_as_it_has_samples_but_once_in
     for query in queries:
         pool.answer(query, Y[query.row], whole_box=query.tight)
     weights = [query.n_samples if query.tight else 1 for query in queries]
-    assert view_of(model).members[0].counts.sum() == sum(weights)
+    assert view_of(model).members[0].as_learnt().counts.sum() == sum(weights)
     left_out = view_of(model).left_out
     assert left_out is not None
     assert left_out.n_labels == len(queries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sslart._art.network import Network
@@ -15,11 +16,19 @@ if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
 
 
+class Choice(IntEnum):
+    """Whether a mapping chooses its settings: among few of them, where that comes often, or among all."""
+
+    NONE = 0
+    QUICK = 1
+    CAREFUL = 2
+
+
 class Segment(NamedTuple):
     """Rows of a stream that are learnt together, and whether the mapping chooses its settings after them."""
 
     rows: slice
-    choose: bool
+    choose: Choice
 
 
 class Scoring(Protocol):
@@ -87,7 +96,7 @@ class Mapping(Protocol):
         codes: IntArray,
         labels: Labels,
         *,
-        choose: bool,
+        choose: Choice,
         is_last: bool,
         in_order: bool = True,
     ) -> Mapping:

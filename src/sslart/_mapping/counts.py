@@ -9,7 +9,7 @@ from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
-from sslart._mapping.base import Segment
+from sslart._mapping.base import Choice, Segment
 from sslart._utils.arrays import IntArray
 
 
@@ -43,7 +43,7 @@ class CountsMapping:
 
     def segment(self, codes: IntArray, n_classes: int) -> Segment:
         """Return all samples as one segment."""
-        return Segment(slice(0, len(codes)), False)
+        return Segment(slice(0, len(codes)), Choice.NONE)
 
     def shares(self, network: Network) -> bool:
         """Return that it keeps no network."""
@@ -57,7 +57,7 @@ class CountsMapping:
         codes: IntArray,
         labels: Labels,
         *,
-        choose: bool,
+        choose: Choice,
         is_last: bool,
         in_order: bool = True,
     ) -> CountsMapping:

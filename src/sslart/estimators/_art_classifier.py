@@ -20,7 +20,7 @@ from sslart._data.presentations import Presentations
 from sslart._data.samples import Table, known_columns
 from sslart._data.training import check_has_label
 from sslart._drift.monitor import NO_DRIFT, Learnt
-from sslart._mapping.base import Mapping
+from sslart._mapping.base import Choice, Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView
@@ -110,9 +110,9 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         params, mapping = replace(self._learning_params(), half_life=None), self._new_mapping()
         if shared is None:
             encoder = self._first_encoder(table, Presentations(labels.presentations).rows, stream=False)
-            shared, choose = Shared(encoder, ClassTable().learning(labels[order])), True
+            shared, choose = Shared(encoder, ClassTable().learning(labels[order])), Choice.CAREFUL
         else:
-            choose = False
+            choose = Choice.NONE
         network, class_table = Network(shared.encoder), shared.class_table
         cost_matrix(self._name, self.decision_costs, class_table.classes)
         self._check_max_error(class_table.classes)

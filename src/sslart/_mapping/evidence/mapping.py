@@ -15,15 +15,15 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_SEED, saved_whole
-from sslart._mapping.base import Segment
+from sslart._mapping.base import Choice, Segment
 from sslart._mapping.evidence.design import BOXES_IN_GRAPH
 from sslart._mapping.evidence.families import mixture_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
 from sslart._mapping.evidence.readout import Readout
 from sslart._mapping.evidence.regression import Regression
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, EvidenceSettings
-from sslart._mapping.evidence.stream.recent import MIN_SHARE, Fitted, Recent
-from sslart._mapping.evidence.stream.schedule import choosing_rows, rows_chosen_before
+from sslart._mapping.evidence.stream.recent import MAX_USED, MIN_SHARE, Fitted, Recent
+from sslart._mapping.evidence.stream.schedule import LONG, choosing_rows, rows_chosen_before
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import FloatArray, IntArray
@@ -63,6 +63,7 @@ class EvidenceMapping(Regression):
         compete, each choice is made: the errors in between decide on the next.
         """
         recent = self.recent
+        half_life = recent.half_life if self.settings.is_auto else self.settings.candidates[-1]
         if self.as_before:
             rows = rows_chosen_before(codes, n_classes, recent.n_labels)
         else:
@@ -72,12 +73,16 @@ class EvidenceMapping(Regression):
                 recent.n_labels,
                 recent.n_samples,
                 recent.n_chosen,
-                recent.half_life,
+                half_life,
                 self.settings.max_labels,
             )
         if not len(rows):
-            return Segment(slice(0, len(codes)), False)
-        return Segment(slice(0, int(rows[0 if self.settings.is_auto else -1]) + 1), True)
+            return Segment(slice(0, len(codes)), Choice.NONE)
+        row = int(rows[0 if self.settings.is_auto else -1])
+        is_new = codes[row] > max(n_classes - 1, codes[:row].max(initial=UNLABELLED))
+        is_long = recent.n_samples + row + 1 >= LONG and half_life == np.inf
+        choice = Choice.CAREFUL if (is_long and not is_new) or self.as_before else Choice.QUICK
+        return Segment(slice(0, row + 1), choice)
 
     def learned(
         self,
@@ -87,7 +92,7 @@ class EvidenceMapping(Regression):
         codes: IntArray,
         labels: Labels,
         *,
-        choose: bool,
+        choose: Choice,
         is_last: bool,
         in_order: bool = True,
     ) -> EvidenceMapping:
@@ -103,7 +108,7 @@ class EvidenceMapping(Regression):
             Class codes, -1 where unlabelled.
         labels : Labels
             With the groups and weights of the samples.
-        choose : bool
+        choose : Choice
             Whether to choose settings anew.
         is_last : bool
             Whether no more samples follow in this call.
@@ -120,8 +125,7 @@ class EvidenceMapping(Regression):
             self._going_on(self.class_table, recent, len(known)).competition if self.settings.is_auto else None
         )
         mapping = replace(self, class_table=class_table, recent=recent)
-        is_coarse = in_order and not self.as_before
-        return mapping._with_network(network, competition, is_last=is_last, choose=choose, is_coarse=is_coarse)
+        return mapping._with_network(network, competition, is_last=is_last, choose=choose, in_order=in_order)
 
     def _going_on(self, class_table: ClassTable, recent: Recent, n_new: int) -> EvidenceMapping:
         """Return the mapping after further labels, with boxes and settings as they are."""
@@ -144,8 +148,8 @@ class EvidenceMapping(Regression):
         competition: Competition | None,
         *,
         is_last: bool,
-        choose: bool = True,
-        is_coarse: bool = False,
+        choose: Choice = Choice.CAREFUL,
+        in_order: bool = False,
     ) -> EvidenceMapping:
         """Return the mapping with the boxes as they are now and all labels, for which settings are chosen.
 
@@ -154,7 +158,8 @@ class EvidenceMapping(Regression):
         reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
         reservoir = reservoir.of_columns(network.encoder.categorical)
         half_life = self.recent.half_life_for(self.settings, competition, reservoir.times())
-        recent = replace(self.recent.ended(competition, half_life), is_stream=is_coarse)
+        max_used = None if not in_order or self.as_before else MAX_USED[choose]
+        recent = replace(self.recent.ended(competition, half_life), max_used=max_used)
         if np.isfinite(half_life) and not self.settings.is_auto:
             reservoir = reservoir.since(recent.n_samples + half_life * np.log2(MIN_SHARE))
         mapping = replace(
@@ -167,12 +172,13 @@ class EvidenceMapping(Regression):
         )
         if not choose or len(self.class_table.seen) < 2:
             return mapping
-        if is_coarse:
-            return mapping.with_choice(
-                is_last, self.settings.fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
-            )
-        chosen = mapping.with_choice(is_last, self.settings.fixed)
-        return replace(chosen, recent=replace(recent, fitted=Fitted.of(chosen.mixtures, len(reservoir))))
+        fixed = self.settings.fixed
+        if choose is Choice.QUICK:
+            fixed = fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
+        mapping = mapping.with_choice(is_last, fixed)
+        if in_order:
+            return mapping
+        return replace(mapping, recent=replace(recent, fitted=Fitted.of(mapping.mixtures, len(reservoir))))
 
     @cached_property
     def updates(self) -> Updates | None:

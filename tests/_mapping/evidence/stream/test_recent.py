@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,13 @@ from sklearn.datasets import make_moons
 import sslart
 from sslart import SSLART, AutoSSLART
 from sslart._data.samples import Table
+from sslart._mapping.base import Choice
 from sslart._mapping.evidence.kept_labels import LabelReservoir
-from sslart._mapping.evidence.stream.recent import MAX_USED, MIN_OF_CLASS, Fitted, Recent
+from sslart._mapping.evidence.stream import recent
+from sslart._mapping.evidence.stream.recent import MIN_OF_CLASS, Fitted, Recent
 from sslart._mapping.model_view import view_of
+
+MAX_USED = 500
 
 
 def mapping_of(model: Any) -> Any:
@@ -32,7 +37,7 @@ def test_a_table_is_learnt_with_all_its_labels() -> None:
 def test_in_a_stream_a_fair_sample_of_the_labels_takes_part_with_some_of_each_class() -> None:
     codes = np.random.RandomState(0).randint(3, size=5 * MAX_USED)
     codes[:2], codes[100 : 100 + 2 * MIN_OF_CLASS] = 3, 4
-    used = Recent(is_stream=True).used(labels_of(codes))
+    used = Recent(max_used=MAX_USED).used(labels_of(codes))
     assert used is not None
     assert len(used) == MAX_USED
     assert (np.diff(used) > 0).all()
@@ -44,7 +49,7 @@ def test_in_a_stream_a_fair_sample_of_the_labels_takes_part_with_some_of_each_cl
 
 
 def test_after_a_fit_a_stream_uses_as_many_labels_as_the_fit() -> None:
-    used = Recent(is_stream=True, fitted=Fitted((), 2 * MAX_USED)).used(labels_of(np.zeros(5 * MAX_USED, dtype=int)))
+    used = Recent(max_used=MAX_USED, fitted=Fitted((), 2 * MAX_USED)).used(labels_of(np.zeros(5 * MAX_USED, dtype=int)))
     assert used is not None
     assert len(used) == 2 * MAX_USED
 
@@ -64,7 +69,7 @@ def test_settings_of_a_fit_are_tried_again_in_the_stream_that_follows(two_moons:
     assert fine, "nothing that only a fit tries"
     fitted.partial_fit(X[300:], y[300:])
     chosen = {(one.specs, one.ridge) for one in mapping_of(fitted).mixtures}
-    assert mapping_of(fitted).recent.is_stream
+    assert mapping_of(fitted).recent.max_used
     assert chosen & fine
     streamed = SSLART(mapping="evidence", families=["box", "propagated"], random_state=0).partial_fit(X, y)
     assert not {one.ridge for one in mapping_of(streamed).mixtures} & {ridge for _, ridge in fine}
@@ -80,3 +85,28 @@ def test_what_a_fit_has_chosen_is_saved(two_moons: Any, tmp_path: Any) -> None:
     for model in (fitted, loaded):
         model.partial_fit(X[250:], y[250:])
     np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("half_life", "new_class", "choice"),
+    [
+        (None, False, Choice.CAREFUL),
+        (500, False, Choice.QUICK),
+        (None, True, Choice.QUICK),
+    ],
+)
+def test_a_long_stream_chooses_with_care_however_it_is_cut(
+    half_life: int | None, new_class: bool, choice: Choice
+) -> None:
+    X = np.random.RandomState(0).uniform(size=(25_000, 2))
+    y = np.where(np.arange(25_000) % 190 == 0, X.sum(axis=1) > 1, -1)  # the 128th label is that of row 24,130
+    if new_class:
+        y[24_200] = 2
+    settings = {"families": ["box", "linear"], "half_life": half_life, "random_state": 0, "bounds": (0, 1)}
+    models = [SSLART(mapping="evidence", **settings) for _ in range(2)]
+    for model, cuts in zip(models, ([0, 25_000], [0, 12_900, 25_000]), strict=True):
+        for start, stop in pairwise(cuts):
+            model.partial_fit(X[start:stop], y[start:stop])
+            made = Choice.QUICK if stop == 12_900 else choice
+            assert mapping_of(model).recent.max_used == recent.MAX_USED[made]
+    np.testing.assert_array_equal(*(model.predict_proba(X[:50]) for model in models))

@@ -11,6 +11,7 @@ import numpy as np
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
+from sslart._mapping.base import Choice
 from sslart._mapping.evidence.design import places_in_class
 from sslart._mapping.evidence.families import family_of, mixture_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
 MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
-MAX_USED = 2000  # labels that take part in a choice in a stream, or as many as `fit` had
+MAX_USED = {Choice.NONE: None, Choice.QUICK: 2000, Choice.CAREFUL: 10_000}  # labels in a choice in a stream
 MIN_OF_CLASS = 5  # of these, of each class that has as many
 MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
 
@@ -70,8 +71,8 @@ class Recent:
         Of several half-lives; None where one is given.
     fitted : Fitted
         What was chosen by `fit`.
-    is_stream : bool
-        Whether the last choice was made in a stream.
+    max_used : int or None
+        How many labels took part in the last choice at most, unless `fit` had more; None: all that are kept.
     """
 
     labels: LabelReservoir = field(default_factory=LabelReservoir)
@@ -80,7 +81,7 @@ class Recent:
     half_life: float = np.inf
     competition: Competition | None = None
     fitted: Fitted = field(default_factory=Fitted)
-    is_stream: bool = False
+    max_used: int | None = None
 
     @property
     def n_labels(self) -> int:
@@ -146,8 +147,10 @@ class Recent:
         used = None
         if np.isfinite(self.half_life):
             used = np.flatnonzero(self.shares_of(labels.times()) >= MIN_SHARE)
-        n_most = max(MAX_USED, self.fitted.n_labels)
-        if not self.is_stream or (len(labels) if used is None else len(used)) <= n_most:
+        if self.max_used is None:
+            return used
+        n_most = max(self.max_used, self.fitted.n_labels)
+        if (len(labels) if used is None else len(used)) <= n_most:
             return used
         kept = labels.whole()
         used = np.arange(len(kept.keys)) if used is None else used
@@ -204,7 +207,7 @@ class Recent:
             "errors": None if competition is None else competition.errors,
             "fitted": [one.to_state() for one in self.fitted.mixtures],
             "n_fitted": self.fitted.n_labels,
-            "is_stream": self.is_stream,
+            "max_used": self.max_used,
         }
 
     @classmethod
@@ -236,6 +239,5 @@ class Recent:
             competition = Competition(np.tile(HALF_LIVES, N_PARTS), *sums)
         mixtures = tuple(mixture_of(one) for one in state.get("fitted", ()))
         fitted = Fitted(mixtures, saved_whole(state, "n_fitted", 0, MAX_COUNT) if "n_fitted" in state else 0)
-        is_stream = state.get("is_stream", False)
-        require(type(is_stream) is bool, "whether settings were chosen in a stream")
-        return cls(labels, n_samples, n_chosen, half_life, competition, fitted, is_stream)
+        max_used = None if state.get("max_used") is None else saved_whole(state, "max_used", 1, MAX_COUNT)
+        return cls(labels, n_samples, n_chosen, half_life, competition, fitted, max_used)

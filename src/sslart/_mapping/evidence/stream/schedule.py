@@ -9,6 +9,7 @@ from sslart._utils.arrays import BoolArray, IntArray
 
 FIRST_SAMPLE = 64  # before it, labels alone decide
 GAP, MIN_GAP = 0.72, 4000  # between two choices at most: in half-lives, but no fewer samples, as a choice takes time
+LONG = 20_000  # samples, from which on choices are rare enough to be careful
 
 
 def choosing_rows(
