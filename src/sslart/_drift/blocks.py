@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -51,9 +52,29 @@ class Learnt(NamedTuple):
     wrong: FloatArray | None = None
 
     @classmethod
-    def of(cls, learnt: LearnResult, vigilance: float, codes: IntArray | None = None) -> Learnt:
-        """Return what a network has found of samples, given its vigilance and their class codes; None: no labels."""
+    def of(
+        cls,
+        learnt: LearnResult,
+        vigilance: float,
+        codes: IntArray | None = None,
+        better: Sequence[tuple[slice, IntArray]] = (),
+    ) -> Learnt:
+        """Return what a network has found of samples.
+
+        Parameters
+        ----------
+        learnt : LearnResult
+        vigilance : float
+        codes : array or None
+            Class codes of the samples; None: no labels.
+        better : sequence of (rows, codes)
+            What was predicted for some of the samples by other means.
+        """
         predicted = learnt.predicted if codes is not None and len(learnt.predicted) else None
+        if better and predicted is not None:
+            predicted = predicted.copy()
+            for rows, own in better:
+                predicted[rows] = own
         return cls(learnt.gaps, max(1.0 - vigilance, TINY), codes, predicted)
 
     @property

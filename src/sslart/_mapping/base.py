@@ -53,6 +53,10 @@ class Mapping(Protocol):
         """Whether all boxes contribute to every prediction, instead of the best labelled one alone."""
 
     @property
+    def predicted(self) -> IntArray | None:
+        """What was predicted for the samples last learnt before they were, by code, -1 for none; None: not known."""
+
+    @property
     def readout(self) -> Readout | None:
         """With evidence, the fitted regression."""
 

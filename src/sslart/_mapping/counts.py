@@ -23,6 +23,7 @@ class CountsMapping:
     one_to_one: bool = False
 
     uses_evidence = False
+    predicted = None
     readout = None
     scoring = None
     left_out = None

@@ -144,7 +144,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         """Go on learning a table in the given order.
 
         A member of an ensemble predicts labelled samples as `predict` does before it learns them; others predict them
-        by the box that takes them, where that has a label, and watch for drift.
+        by the box that takes them, where that has a label and the mapping has no prediction, and watch for drift.
         """
         self._check_prediction_params()
         first = not self.__sklearn_is_fitted__()
@@ -163,7 +163,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         shown_table, shown_codes = table[shown.rows], codes[shown.rows]
         groups = labels[shown.rows].groups
         meter = FitMeter(shown_table, calibration, afresh=first and self.bounds is None, groups=groups)
-        results = []
+        results, predicted = [], list[tuple[slice, IntArray]]()
         n_seen, end = len(class_table.seen), 0
         while end < len(codes):
             segment, choose = mapping.segment(codes[end:], n_seen)
@@ -189,13 +189,15 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             mapping = mapping.learned(
                 network, known, table[rows], codes[rows], labels[rows], choose=choose, is_last=end == len(codes)
             )
+            if mapping.predicted is not None:
+                predicted.append((rows, mapping.predicted))
         self._network, self._class_table, self._mapping = network, after, mapping
         learnt = LearnResult.joined(results)
         measured = meter.measured(network, learnt, params)
         self._calibration = calibration_after(calibration, [measured])
         learnt = learnt.of(shown.first)
         if not is_member:
-            self._watch_for_drift(table, Learnt.of(learnt, params.vigilance, codes), after.seen)
+            self._watch_for_drift(table, Learnt.of(learnt, params.vigilance, codes, predicted), after.seen)
         return learnt, measured
 
     def partial_fit(

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
+from sslart._art.drift.textbook import WRONG
 
 N, HALF = 4096, 2048
 CLASSIFIERS = [SSLART(), AutoSSLART(), WESSLART(n_members=2), FuzzyARTMAP(vigilance=0.8)]
@@ -221,3 +222,28 @@ def test_false_alarms_are_rare_whatever_the_distribution(seed: int) -> None:
     # where values are extreme, most samples lie in a few boxes, and a box whose classes are even may change its class
     assert [event for event in events if event.kind != "error"] == []
     assert len(events) <= 1
+
+
+def test_with_auto_the_errors_are_those_of_the_model_itself() -> None:
+    """Every label is predicted by the model that has learnt all samples before it."""
+    X, y = clusters(0, 700)
+    y = some(y, 0.5)
+    y[300:] = np.where(y[300:] >= 0, (y[300:] + 1) % 3, -1)
+    settings = {"half_life": "auto", "random_state": 0, "bounds": (-1, 2)}
+    model = AutoSSLART(**settings).partial_fit(X[:64], y[:64])
+    n_wrong = 0
+    for row in range(64, 700):
+        if y[row] >= 0:
+            n_wrong += model.predict(X[row : row + 1])[0] != y[row]
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+    whole = AutoSSLART(**settings).partial_fit(X[:64], y[:64])
+    before = errors_of(whole)
+    whole.partial_fit(X[64:], y[64:])
+    assert errors_of(whole) - before == n_wrong == errors_of(model) - before
+    assert n_wrong > 40
+
+
+def errors_of(model: Any) -> int:
+    """How many labels were predicted wrongly in the stream so far."""
+    monitor = model.__sslart_drift__()
+    return round(float(monitor.timeline.rows[:, WRONG].sum() + monitor.sums[:, WRONG].sum()))

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class EvidenceMapping(Regression):
 
     uses_evidence = True
     one_to_one = False
+    predicted: ClassVar[IntArray | None] = None  # that of an object is in its `vars`
 
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""
@@ -119,13 +120,32 @@ class EvidenceMapping(Regression):
         recent = self.recent.followed_by(
             self.settings, table, codes, labels, known, in_order=in_order, as_before=self.as_before
         )
-        if not (choose or self.as_before):
-            return self._going_on(class_table, recent, len(known))
-        competition = (
-            self._going_on(self.class_table, recent, len(known)).competition if self.settings.is_auto else None
-        )
-        mapping = replace(self, class_table=class_table, recent=recent)
-        return mapping._with_network(network, competition, is_last=is_last, choose=choose, in_order=in_order)
+        before = None
+        if self.settings.is_auto or not (choose or self.as_before):
+            before = self._going_on(self.class_table if choose else class_table, recent, len(known))
+        predicted = before._predicted(codes, known) if before is not None and self.settings.is_auto else None
+        if before is not None and not (choose or self.as_before):
+            mapping = before
+        else:
+            mapping = replace(self, class_table=class_table, recent=recent)
+            competition = None if before is None else before.competition
+            mapping = mapping._with_network(network, competition, is_last=is_last, choose=choose, in_order=in_order)
+        vars(mapping)["predicted"] = predicted
+        return mapping
+
+    def _predicted(self, codes: IntArray, known: IntArray) -> IntArray | None:
+        """Return as which classes the last samples with a label were predicted before they were learnt, by code.
+
+        -1 where a sample has no label, or is the first one of its class; None where nothing could be predicted.
+        """
+        updates = self.updates
+        if updates is None:
+            return None
+        found = np.full(len(codes), UNLABELLED)
+        learnt = known[codes[known] < len(self.class_table.seen)]
+        if len(learnt):
+            found[learnt] = np.argsort(self.class_table.order_of_seen())[updates.predicted[-len(learnt) :]]
+        return found
 
     def _going_on(self, class_table: ClassTable, recent: Recent, n_new: int) -> EvidenceMapping:
         """Return the mapping after further labels, with boxes and settings as they are."""

@@ -97,6 +97,8 @@ class Updates(CachesValues):
         How many labels there have been: one function after another gets back what its λ has lost.
     time : int
         The number of the last sample with a label.
+    predicted : array of int
+        The classes that the last labels were predicted as, before they were learnt.
     """
 
     basis: UpdateBasis
@@ -104,6 +106,7 @@ class Updates(CachesValues):
     recursions: tuple[Recursion, ...]
     turns: int
     time: int
+    predicted: IntArray
 
     @classmethod
     def begun(
@@ -146,7 +149,7 @@ class Updates(CachesValues):
             errors = np.repeat((targets - multiply(some, first))[None], len(decayed), axis=0)
             errors[half_lives == own] = 0.0
             recursions.append(Recursion(inverses, first + multiply(inverses, multiply(turned, errors))))
-        return cls(basis, competition, tuple(recursions), 0, time)
+        return cls(basis, competition, tuple(recursions), 0, time, np.empty(0, dtype=np.int64))
 
     @cached_property
     def shared_weights(self) -> FloatArray:
@@ -189,9 +192,11 @@ class Updates(CachesValues):
             )
             recursions.append(Recursion(inverses, found))
             scores.append(own)
-        for own, target in zip(np.concatenate(scores, axis=1), targets.tolist(), strict=True):
+        predicted = np.empty(len(targets), dtype=np.int64)
+        for place, (own, target) in enumerate(zip(np.concatenate(scores, axis=1), targets.tolist(), strict=True)):
+            predicted[place] = (competition.shares[:, None] * own).sum(axis=0).argmax()
             competition = competition.after(own, target)
-        return Updates(basis, competition, tuple(recursions), self.turns + len(targets), int(times[-1]))
+        return Updates(basis, competition, tuple(recursions), self.turns + len(targets), int(times[-1]), predicted)
 
 
 def least_kept(n_functions: int) -> float:
