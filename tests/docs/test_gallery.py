@@ -24,6 +24,7 @@ PRINTED = {
     "plot_abstention": r"abstain_below=0\.9: +[\d.]+ % predicted, [\d.]+ % of these right",
     "plot_anomaly": r"Alarms before a fault began: [\d.]+% of the samples; after: \d+%",
     "plot_calibration": r"digits, 60 labels, AutoSSLART: .* calibration error [\d.]+%",
+    "plot_drift": r"half_life=\"auto\": \d+% right after the labels have changed",
     "plot_ensemble": r"weighted( +[\d.]+){4}\nmajority( +[\d.]+){4}",
     "plot_evidence": r"digits +left-out labels +[\d.]+%, test samples +[\d.]+%",
     "plot_explain_patient": r"Prediction: .*\n(.*\n)+The prediction would be ",
@@ -167,9 +168,17 @@ def rules_get_shorter(names: dict[str, Any]) -> None:
     assert len(names["short"]) < len(names["rules"])
 
 
+def both_changes_are_found_and_forgetting_helps(names: dict[str, Any]) -> None:
+    kinds = [(event.kind, [feature.name for feature in event.features]) for event in names["model"].drift_]
+    assert kinds == [("novelty", ["flow"]), ("error", [])]
+    nothing, auto = (values[names["RENAMED"] // names["BATCH"] :].mean() for values in names["right"].values())
+    assert auto > nothing + 0.3
+
+
 CLAIMS = {
     "plot_abstention": fewer_predictions_are_better_predictions,
     "plot_anomaly": alarms_are_rare_before_faults_and_some_faults_are_never_detected,
+    "plot_drift": both_changes_are_found_and_forgetting_helps,
     "plot_ensemble": the_vote_is_more_accurate_than_a_member_and_weights_change_little,
     "plot_evidence": propagated_labels_have_most_of_the_weight_on_digits,
     "plot_explain_patient": the_change_leads_to_the_other_prediction,
