@@ -119,6 +119,7 @@ trust: $(VENV)/accuracy $(VENV)/bench
 streams: $(VENV)/streams
 	if command -v java > /dev/null; then cd benchmarks && ../$(BIN)/python -m streams.capymoa_ssl --torch '$(TORCH)'; fi
 	cd benchmarks && ../$(BIN)/python -W ignore -m streams.speed
+	cd benchmarks && ../$(BIN)/python -W ignore -m streams.run --jobs 2 --samples 5000 --draws 1 --shares 0.01 0.1
 	cd benchmarks && ../$(BIN)/python -W ignore -m streams.run --jobs 2
 
 # shown on the page that `make streams` writes

@@ -32,6 +32,11 @@ WORKER = Path(__file__).with_name("capymoa_worker.py")
 INSTALL = "python -m streams.capymoa_ssl"
 
 
+def names(is_short: bool) -> tuple[str, ...]:
+    """Return the learners that are measured by default: OSNN only on short streams, as it takes that long."""
+    return NAMES if is_short else (SLEADE,)
+
+
 def install(torch: str, folder: Path = FOLDER) -> None:
     """Install CapyMOA, with what it requires, and torch into `folder`; `torch` is the requirement that pip is given."""
     if (folder / "capymoa").exists() and (folder / "torch").exists():

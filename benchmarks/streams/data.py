@@ -16,6 +16,7 @@ from river.datasets import synth
 from sslart.datasets import load_tep, load_unsw_nb15
 
 N_SAMPLES, WHOLE = 20_000, 1_000_000
+N_SHORT = 5_000  # for methods that take too long
 MAX_GENERATED = 100_000  # of streams that would never end
 
 

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import pieces
 from streams import capymoa_ssl, report
-from streams.data import CHECKING, N_SAMPLES, TUNING, WHOLE, labelled, stream
+from streams.data import CHECKING, N_SAMPLES, N_SHORT, TUNING, WHOLE, labelled, stream
 from streams.endless import KINDS
 from streams.findings import N_DRAWS, SHARES, Findings, draws_of, percent
 from streams.ours import OURS, variants
@@ -134,7 +134,7 @@ def main(line: list[str] | None = None) -> None:
     store = Store(arguments.out, label)
     names = tuple(arguments.streams or (TUNING if arguments.tuning else CHECKING))
     ours = [] if arguments.only_rivals else list(variants(arguments.half_life))
-    rivals = list(ON_TUNING) if arguments.tuning else [*RIVALS, *capymoa_ssl.NAMES]
+    rivals = list(ON_TUNING) if arguments.tuning else [*RIVALS, *capymoa_ssl.names(arguments.samples <= N_SHORT)]
     others = [] if arguments.only_ours else [*REFERENCES, *rivals]
     methods = arguments.methods or [*ours, *others]
     if not arguments.report_only:
@@ -160,6 +160,8 @@ def main(line: list[str] | None = None) -> None:
         label=label,
         n=arguments.samples,
         speed=speed,
+        short=Findings(store.read(N_SHORT), names, 1),
+        n_short=N_SHORT,
         endless=[found for kind in KINDS if (found := _measured(arguments.out / f"endless-{kind}.json"))],
     )
     arguments.page.write_text(text)

@@ -178,7 +178,10 @@ def test_the_page_has_all_measured_methods_and_names_what_is_missing() -> None:
         n=100,
         speed={"label": "test", "n": 100, "methods": [OURS], "rows": [fast]},
         endless=[{"label": "t", "machine": "m", "kind": "moving", "options": {}, "rows": rows}],
+        short=Findings(results_of({OURS: 70.0, capymoa_ssl.OSNN: 60.0}), list(CHECKING), 1),
+        n_short=50,
     )
+    assert f"| {capymoa_ssl.OSNN} |" + " 60.0 |" * 10 in text.split("## The first 50 samples")[1]
     sections = [text.split(f"\n## {title}")[1].split("\n## ")[0] for title in ("1 %", "10 %", "All labels")]
     for section, times in zip(sections, ("", "4", ""), strict=True):
         assert f"| {OURS} | **90.0** | **90.0** | **90.0** | **90.0** | **90.0** | 90.00 | 1.00 | {times} |" in section
