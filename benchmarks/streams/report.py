@@ -26,8 +26,8 @@ stops with an error if it shows other labels than ours.
 
 Rivals have their defaults: river's forests and patches have 10 trees; logistic regression (softmax for more than two
 classes) and nearest neighbours get features with mean 0 and standard deviation 1. SLEADE and OSNN are CapyMOA's
-semi-supervised learners. Ours gets raw samples and a seed; the row names its other settings. Two references use no features: "no change" predicts the last
-label seen, "majority" the most frequent one; they are not ranked.
+semi-supervised learners. Ours gets raw samples and a seed; the row names its other settings. Two references use no
+features: "no change" predicts the last label seen, "majority" the most frequent one; they are not ranked.
 
 Speed is samples per second of processor time, predicted and learnt, as a multiple of river's adaptive random forest:
 geometric mean over the streams. Rivals: each in a run of its own, beside the forest's. Ours: in turns with the forest,
