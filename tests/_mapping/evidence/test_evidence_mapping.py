@@ -257,10 +257,10 @@ def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any, monke
     model = AutoSSLART(random_state=0).fit(X[:30], y[:30])
     for start in range(30, 100):
         model.partial_fit(X[start : start + 1], y[start : start + 1])
-    assert chosen == [30, 32, 64]
+    assert chosen == [30, 32, 48, 64]
     chosen.clear()
     AutoSSLART(random_state=0).partial_fit(X[:50], y[:50]).partial_fit(X[50:100], y[50:100])
-    assert chosen == [32, 64]  # the last of each call: nobody could predict with the others
+    assert chosen == [48, 64]  # the last of each call: nobody could predict with the others
 
 
 @pytest.mark.parametrize("length", [1, 7, 30])
@@ -290,7 +290,7 @@ def test_many_labels_are_learnt_once_however_often_settings_are_chosen(
     monkeypatch.setattr("sslart._mapping.evidence.selection.learn_many_labels", counted)
     for start in range(0, len(X), length):
         model.partial_fit(X[start : start + length], y[start : start + length])
-    assert n_learnt == ([32, 64] if length == 1 else [])  # where a call ends with a choice
+    assert n_learnt == ([24, 32, 48, 64] if length == 1 else [])  # where a call ends with a choice
     assert everything(model, X) == everything(whole, X)
     assert n_learnt[-1] == 64
 

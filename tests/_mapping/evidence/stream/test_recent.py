@@ -61,7 +61,7 @@ def two_moons() -> Any:
 
 def test_settings_of_a_fit_are_tried_again_in_the_stream_that_follows(two_moons: Any) -> None:
     X, y = two_moons
-    y = np.where(np.arange(400) % 10 == 0, y, -1)
+    y = np.where(np.arange(400) % 3 == 0, y, -1)
     fitted = SSLART(mapping="evidence", families=["box", "propagated"], random_state=0).fit(X[:300], y[:300])
     known = {(one.specs, one.ridge) for one in mapping_of(fitted).recent.fitted.mixtures}
     assert known <= {(one.specs, one.ridge) for one in mapping_of(fitted).mixtures}
@@ -99,9 +99,9 @@ def test_a_long_stream_chooses_with_care_however_it_is_cut(
     half_life: int | None, new_class: bool, choice: Choice
 ) -> None:
     X = np.random.RandomState(0).uniform(size=(25_000, 2))
-    y = np.where(np.arange(25_000) % 190 == 0, X.sum(axis=1) > 1, -1)  # the 128th label is that of row 24,130
+    y = np.where(np.arange(25_000) % 95 == 0, X.sum(axis=1) > 1, -1)  # the 256th label is that of row 24,225
     if new_class:
-        y[24_200] = 2
+        y[24_300] = 2
     settings = {"families": ["box", "linear"], "half_life": half_life, "random_state": 0, "bounds": (0, 1)}
     models = [SSLART(mapping="evidence", **settings) for _ in range(2)]
     for model, cuts in zip(models, ([0, 25_000], [0, 12_900, 25_000]), strict=True):

@@ -8,9 +8,15 @@ from hypothesis import strategies as st
 from sslart._mapping.evidence.stream.schedule import GAP, MIN_GAP, choosing_rows, rows_chosen_before
 
 
-def test_labels_double_from_choice_to_choice() -> None:
-    rows = choosing_rows(np.zeros(100, dtype=int), 1, 0, 0, 0, np.inf, 1000)
-    assert (rows + 1).tolist() == [2, 4, 8, 16, 32, 64]
+def test_few_labels_grow_by_a_third_or_a_half_from_choice_to_choice_and_many_double() -> None:
+    rows = choosing_rows(np.zeros(600, dtype=int), 1, 0, 0, 0, np.inf, 1000)
+    assert (rows + 1).tolist() == [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512]
+    one_by_one = [
+        number
+        for number in range(1, 601)
+        if len(choosing_rows(np.zeros(1, dtype=int), 1, number - 1, 0, 9, np.inf, 1000))
+    ]
+    assert one_by_one == (rows + 1).tolist()
 
 
 def test_models_of_older_files_choose_where_labels_have_grown_by_a_third_or_a_half() -> None:

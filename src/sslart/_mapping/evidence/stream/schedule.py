@@ -10,6 +10,7 @@ from sslart._utils.arrays import BoolArray, IntArray
 FIRST_SAMPLE = 64  # before it, labels alone decide
 GAP, MIN_GAP = 0.72, 4000  # between two choices at most: in half-lives, but no fewer samples, as a choice takes time
 LONG = 20_000  # samples, from which on choices are rare enough to be careful
+FEW = 64  # labels, up to which each one counts much, and a choice takes little time
 
 
 def choosing_rows(
@@ -23,9 +24,9 @@ def choosing_rows(
 ) -> IntArray:
     """Return the rows of a stream after which settings are chosen.
 
-    That is where a class comes for the first time, where labels are 2, 4, 8, 16, ..., and where samples are twice as
-    many as at the choice before. With a half-life, samples are no further apart than a part of it, or 4,000. Labels are
-    no further apart than half of those that are kept.
+    That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256,
+    ..., and where samples are twice as many as at the choice before. With a half-life, samples are no further apart
+    than a part of it, or 4,000. Labels are no further apart than half of those that are kept.
 
     Parameters
     ----------
@@ -67,10 +68,7 @@ def rows_chosen_before(codes: IntArray, n_classes: int, n_labels: int) -> IntArr
     known = codes != UNLABELLED
     newest = np.maximum.accumulate(np.concatenate([[n_classes - 1], codes]))[:-1]
     is_second = (codes > newest) & (codes == 1)
-    numbers = n_labels + np.cumsum(known)
-    thirds = numbers // 3
-    is_growth = _is_power(numbers) | (numbers == 3) | ((numbers % 3 == 0) & _is_power(thirds))
-    return np.flatnonzero(is_second | (known & is_growth))
+    return np.flatnonzero(is_second | (known & _is_growth(n_labels + np.cumsum(known))))
 
 
 def _next_number(last: int, longest: float) -> int:
@@ -78,18 +76,23 @@ def _next_number(last: int, longest: float) -> int:
     return int(max(FIRST_SAMPLE, min(2 * last, last + longest), last + 1))
 
 
-def _is_power(numbers: IntArray) -> BoolArray:
-    """Return which numbers are powers of two, and two or more."""
-    return np.asarray((numbers > 1) & (numbers & (numbers - 1) == 0))
+def _is_growth(numbers: IntArray) -> BoolArray:
+    """Return which numbers are two or more and a power of two, or half as much more."""
+    thirds = numbers // 3
+    power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
+    return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
 
 
 def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
     """Return which numbers have grown enough; `longest`: how far apart they are at most."""
-    return np.where(numbers < 2 * longest, _is_power(numbers), numbers % longest == 0)
+    is_power = numbers & (numbers - 1) == 0
+    is_growth = np.where(numbers <= FEW, _is_growth(numbers), is_power)
+    return np.where(numbers < 2 * longest, is_growth, numbers % longest == 0)
 
 
 def _has_grown(number: int, longest: int) -> bool:
     """Return what `_is_choice` does of one number."""
     if number >= 2 * longest:
         return number % longest == 0
-    return number > 1 and number & (number - 1) == 0
+    third = number // 3 if number % 3 == 0 and number <= FEW else 0
+    return number > 1 and (number & (number - 1) == 0 or (third > 0 and third & (third - 1) == 0))
