@@ -17,7 +17,7 @@ from conftest import needs_kernel
 plt = pytest.importorskip("matplotlib.pyplot")
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
-SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
+SCRIPTS = sorted(GALLERY.rglob("plot_*.py"))
 
 # what the text below an example refers to
 PRINTED = {
