@@ -88,7 +88,8 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     half_life : float, "auto" or None, default=None
         In `partial_fit`, after how many further samples a sample counts half, from 1 up: supports and counts decrease
         with age, and boxes that no sample has reached for long are dropped. `fit` forgets nothing. None: nothing is
-        forgotten. "auto", for evidence mapping alone: the labels of the stream choose.
+        forgotten. "auto", for evidence mapping alone: the labels of the stream choose after how many samples a label
+        counts half, and boxes stay.
     bounds : (lower, upper), default=None
         Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
         None takes the range of the data of the first call. Values outside widen it.
