@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 
 import sslart
+from sslart._tables import files as _files
+from sslart._tables.sampling import sample_rows
 from sslart.cli import main
-from sslart.cli.input import files as _files
-from sslart.cli.input.sampling import sample_rows
 from tables import iris, iris_model, mixed, mixed_model, write
 
 Captured = pytest.CaptureFixture[str]

@@ -13,8 +13,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sslart
+from sslart._tables import files as _files
 from sslart.cli import main
-from sslart.cli.input import files as _files
 from sslart.metrics import guarantees
 from tables import iris, mixed
 

@@ -17,6 +17,8 @@ BALANCED = "balanced"
 SHOWN_CLASSES = 10
 MAX_COST = 1e300  # a sum of many is still a number
 
+Costs = dict[tuple[Any, Any], float] | str  # by pairs (true class, predicted class), or BALANCED
+
 
 def check_costs(owner: str, given: Any) -> None:
     """Raise a ValueError where `decision_costs` cannot be costs, whatever the classes are."""

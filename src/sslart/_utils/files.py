@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and the name that stands for standard input or output."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from sslart._utils.locks import is_at, try_lock
 
+STANDARD = "-"  # standard input or output, in the place of a file
 _RANDOM_BYTES = 4
 _HEAD_BYTES = 64  # of a model: what it is, how long, and its checksum
 _SECONDS_UNTIL_ABANDONED = 3600.0  # where open files cannot be locked while they are renamed

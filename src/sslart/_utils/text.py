@@ -181,6 +181,18 @@ def list_text(parts: Sequence[str], most: int = SHOWN) -> str:
     return ", ".join(parts[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def listed(names: Sequence[str], most: int = SHOWN) -> str:
+    """Return names in quotes, the first few of many.
+
+    Examples
+    --------
+    >>> from sslart._utils.text import listed
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    return list_text([repr(name) for name in names], most)
+
+
 def count_text(n: float) -> str:
     """Return a number of samples, which is no whole number where they count less as they age.
 

@@ -7,6 +7,7 @@ import sys
 import warnings
 from typing import Any
 
+from sslart._utils.notes import forget_notes
 from sslart._utils.optional import install_command
 from sslart._utils.text import one_line
 from sslart.cli._path_lock import InUseError
@@ -33,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
 def _run(argv: list[str] | None) -> int:
     try:
         command = importlib.import_module("sslart.cli._app").command()
-        importlib.import_module("sslart.cli._output").forget_notes()
+        forget_notes()
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("typer", "click", "rich"):
             raise

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sslart._mapping.decision_costs import BALANCED
+from sslart._mapping.decision_costs import BALANCED, Costs
 from sslart._utils.text import list_text
 
 COST_HELP = "what it costs to predict a sample of class TRUE as PREDICTED, such as ill:healthy=10; else 1. Or balanced"
 COST_METAVAR = "TRUE:PREDICTED=COST"
-
-Costs = dict[tuple[Any, Any], float] | str
 
 
 def read_costs(options: Sequence[str] | None, classes: Sequence[Any]) -> Costs | None:

@@ -1,4 +1,4 @@
-"""How commands print: tables, JSON, notes, and files that are written whole or not at all."""
+"""How commands print: tables, JSON, lines, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from sslart._utils.files import write_atomically
-from sslart._utils.text import json_text, list_text, printable, printable_lines
+from sslart._utils.files import STANDARD, write_atomically
+from sslart._utils.text import json_text, printable, printable_lines
 
-STANDARD = "-"  # standard input or output, in the place of a file
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
 MODEL_HELP = "a file that sslart fit wrote"
 JSON_HELP = "print JSON"
@@ -21,24 +20,11 @@ FORMULAS_HELP = "in CSV, keep cells such as =1+1, which spreadsheets compute, wi
 QUIET_HELP = "print nothing but errors and notes"
 A_BOX = "a box is an interval for each feature, around similar samples"
 ESCAPED = "control characters are written as escapes such as \\x1b on standard output; --out FILE keeps them."
-_PRINTED: set[str] = set()
-
-
-def note(text: str) -> None:
-    """Print a note on standard error; once, however often it comes up in a long file."""
-    if text not in _PRINTED:
-        _PRINTED.add(text)
-        show(f"sslart: note: {printable(text)}", to=sys.stderr)
 
 
 def show(text: str = "", to: TextIO | None = None) -> None:
     """Print lines for a person: whatever a table or a file name holds, no character acts on the terminal."""
     print(printable_lines(text), file=to or sys.stdout)
-
-
-def forget_notes() -> None:
-    """Let every note be printed again: another command begins."""
-    _PRINTED.clear()
 
 
 def print_json(values: Any) -> None:
@@ -58,11 +44,6 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 500, highlight=False).print(table)
-
-
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """Return names in quotes, the first few of many."""
-    return list_text([repr(name) for name in names], most)
 
 
 def check_target(target: str, *sources: str) -> None:

@@ -13,12 +13,7 @@ import numpy as np
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.samples import Table
 from sslart._drift.predicted import PredictedDrift
-from sslart._utils.text import json_text, plural
-from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
-from sslart.cli._output import check_target, listed, note, show
-from sslart.cli._path_lock import InUseError
-from sslart.cli._predictions import RowPredictor
-from sslart.cli.input.columns import (
+from sslart._tables.columns import (
     check_columns,
     check_learnt_columns,
     groups_of,
@@ -26,7 +21,13 @@ from sslart.cli.input.columns import (
     learnt_columns,
     samples_for,
 )
-from sslart.cli.input.files import pandas
+from sslart._tables.files import pandas
+from sslart._tables.predictions import RowPredictor
+from sslart._utils.notes import note
+from sslart._utils.text import json_text, listed, plural
+from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
+from sslart.cli._output import check_target, show
+from sslart.cli._path_lock import InUseError
 from sslart.cli.input.records import LineReader, NotARowError
 from sslart.cli.output.tables import records
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import sslart
+from sslart._tables.dates import day_comes_first, moments
 from sslart.cli import main
-from sslart.cli.input.dates import day_comes_first, moments
 
 DAYS = pd.date_range("2021-03-01", periods=120, freq="D")
 

@@ -11,10 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sslart
+from sslart._tables import files
+from sslart._tables.encodings import Utf8Stream
+from sslart._tables.files import read_pieces, read_table
 from sslart.cli import main
-from sslart.cli.input import files
-from sslart.cli.input.encodings import Utf8Stream
-from sslart.cli.input.files import read_pieces, read_table
 from sslart.cli.input.records import MAX_HEADER_LINES, LineReader
 
 Captured = pytest.CaptureFixture[str]

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from pyarrow import csv, parquet
 from sklearn.datasets import load_iris
 
+from sslart._tables import files
+from sslart._tables.files import BYTES_OF_TEXT, read_pieces
+from sslart._tables.limits import MAX_COLUMNS, MAX_LINE_BYTES, MAX_SHEET_BYTES
+from sslart._tables.text_rows import whole_rows
 from sslart.cli import main
 from sslart.cli._stream_worker import Learning, StreamWorker
-from sslart.cli.input import files
-from sslart.cli.input.files import BYTES_OF_TEXT, read_pieces
-from sslart.cli.input.limits import MAX_COLUMNS, MAX_LINE_BYTES, MAX_SHEET_BYTES
 from sslart.cli.input.lines import Lines
-from sslart.cli.input.text_rows import whole_rows
 from tables import iris_model
 
 Captured = pytest.CaptureFixture[str]

@@ -187,7 +187,7 @@ def test_a_file_in_pieces_is_appended_to_as_a_whole(tmp_path: Path, monkeypatch:
     model, data = mixed_model(tmp_path), mixed(tmp_path, "new.csv")
     whole: list[Any] = []
     for size in (2**20, 300):
-        monkeypatch.setattr("sslart.cli.input.files.BYTES_PER_PIECE", size)
+        monkeypatch.setattr("sslart._tables.files.BYTES_PER_PIECE", size)
         for kind in ("csv", "parquet"):
             predict(model, data, tmp_path / f"out.{kind}", "--append")
         whole.append([read(tmp_path / f"out.{kind}").to_csv() for kind in ("csv", "parquet")])

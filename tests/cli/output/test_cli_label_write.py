@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from sslart._tables.files import read_table
 from sslart.cli import main
 from sslart.cli._path_lock import InUseError
-from sslart.cli.input.files import read_table
 from sslart.cli.output.labelled import LabelledTable
 from tables import fitted, iris
 

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse.csgraph
 
+from sslart._data.chance import equal_rows_share
 from sslart._mapping.evidence.near_copies import near_copies
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.chance import equal_rows_share
 from sslart._utils.deferred import CachesValues
 
 MAX_BY_CHANCE = 0.01

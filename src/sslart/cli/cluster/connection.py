@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sslart._utils.notes import note
 from sslart._utils.optional import optional
-from sslart.cli._output import note
 
 DASK_HELP = "read the files by the workers of a dask cluster, whose memory need not hold the table"
 SCHEDULER_HELP = "of --dask: address of the scheduler, such as tcp://host:8786; else workers on this machine"

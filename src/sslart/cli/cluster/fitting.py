@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sslart._mapping.model_view import view_of
+from sslart._tables.cells import MISSING, check_unique, texts
+from sslart._tables.columns import Column, check_columns, groups_of, labels_of, split_names
+from sslart._tables.training_table import Columns
 from sslart._utils.optional import heavy, optional
-from sslart._utils.text import Day
-from sslart.cli._output import listed
+from sslart._utils.text import Day, listed
 from sslart.cli.cluster.connection import connected, matching_files
-from sslart.cli.input.cells import MISSING, check_unique, texts
-from sslart.cli.input.columns import Column, check_columns, groups_of, labels_of, split_names
-from sslart.cli.input.training_table import Columns
 
 PARQUET = (".parquet", ".pq")
 
@@ -87,6 +86,7 @@ def _columns(table: Any, named: Columns, data: str) -> tuple[Prepared, list[str]
     check_unique(names, data)
     left_out = [name for name in (named.id_column, *split_names(named.ignore, table)) if name is not None]
     categories = [*split_names(named.category, table), *split_names(named.use, table)]
+    assert named.label is not None  # the command line asks for it
     check_columns(names, [named.label, named.group, *left_out, *categories], data)
     if named.label in (named.group, *left_out):
         raise ValueError(f"Column {named.label!r} cannot be the label and be left out: name another column.")

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sslart._tables.files import read_originals
+from sslart._tables.predictions import RowPredictor
+from sslart._utils.files import STANDARD
 from sslart._utils.optional import heavy
-from sslart.cli._output import STANDARD, write_pieces
-from sslart.cli._predictions import RowPredictor
+from sslart.cli._output import write_pieces
 from sslart.cli.cluster.connection import connected, matching_files
-from sslart.cli.input.files import read_originals
 from sslart.cli.output.predicted import all_columns, alone, with_predictions
 from sslart.cli.output.tables import Style
 

@@ -8,12 +8,13 @@ import numpy as np
 import typer
 
 from sslart._mapping.model_view import view_of
+from sslart._tables.columns import blank_rows, check_learnt_columns, learnt_columns, samples_for
+from sslart._tables.files import read_table
+from sslart._tables.rows import sample_of_row
+from sslart._utils.notes import note
 from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, note, print_json, show
-from sslart.cli.input.columns import blank_rows, check_learnt_columns, learnt_columns, samples_for
-from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.files import read_table
-from sslart.cli.input.rows import sample_of_row
+from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, print_json, show
+from sslart.cli.input.encoding_option import EncodingOption
 
 MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
 

@@ -13,6 +13,9 @@ from sslart._data.columns.plan import take_day_first
 from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary, summarise
+from sslart._tables.columns import Column
+from sslart._tables.training_table import Columns, TrainingTable, read_training_table
+from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 from sslart.cli._costs import COST_HELP, COST_METAVAR, as_options, read_costs
@@ -39,7 +42,6 @@ from sslart.cli._output import (
     GROUP_HELP,
     JSON_HELP,
     QUIET_HELP,
-    STANDARD,
     check_target,
     print_json,
     print_table,
@@ -47,9 +49,7 @@ from sslart.cli._output import (
 )
 from sslart.cli.cluster.connection import DASK_HELP, SCHEDULER_HELP, check_scheduler
 from sslart.cli.cluster.fitting import fit_on_cluster
-from sslart.cli.input.columns import Column
-from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.training_table import Columns, TrainingTable, read_training_table
+from sslart.cli.input.encoding_option import EncodingOption
 from sslart.explain._text.importances import rows
 
 N_IMPORTANT = 5

@@ -11,20 +11,22 @@ import typer
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
+from sslart._tables import cells
+from sslart._tables.columns import check_columns, samples_for
+from sslart._tables.files import read_pieces
+from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate
+from sslart._utils.notes import note
 from sslart._utils.tables import csv_row
 from sslart._utils.text import plural, printable
 from sslart.active import Query, QueryPool
 from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model
 from sslart.cli._more_labels import WantedAccuracy, check_wanted, more_labels
-from sslart.cli._output import A_BOX, MODEL_HELP, STANDARD, check_target, note, print_json, show
+from sslart.cli._output import A_BOX, MODEL_HELP, check_target, print_json, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._prompt import SKIP, STOP, Answer, ask_class, show_sample
-from sslart.cli.input import cells
-from sslart.cli.input.columns import check_columns, samples_for
-from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.files import read_pieces
+from sslart.cli.input.encoding_option import EncodingOption
 from sslart.cli.output.labelled import LabelledTable
 
 

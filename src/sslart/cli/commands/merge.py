@@ -9,19 +9,12 @@ import typer
 import sslart
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
 from sslart._utils.text import plural
 from sslart.cli._learnt_rows import LearntRows
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, read_model_and_rows, save_model
-from sslart.cli._output import (
-    JSON_HELP,
-    MODEL_HELP,
-    QUIET_HELP,
-    STANDARD,
-    check_target,
-    note,
-    print_json,
-    print_table,
-)
+from sslart.cli._output import JSON_HELP, MODEL_HELP, QUIET_HELP, check_target, print_json, print_table
 
 IN_WORDS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
 

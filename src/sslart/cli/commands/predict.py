@@ -10,6 +10,10 @@ import typer
 
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._mapping.model_view import view_of
+from sslart._tables.files import read_originals
+from sslart._tables.predictions import RowPredictor
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
 from sslart.cli._costs import COST_HELP, COST_METAVAR, read_costs
 from sslart.cli._model_file import read_model
 from sslart.cli._output import (
@@ -19,16 +23,12 @@ from sslart.cli._output import (
     JSON_HELP,
     MODEL_HELP,
     QUIET_HELP,
-    STANDARD,
     check_target,
-    note,
     write_pieces,
 )
-from sslart.cli._predictions import RowPredictor
 from sslart.cli.cluster.connection import DASK_HELP, SCHEDULER_HELP, check_scheduler
 from sslart.cli.cluster.predicting import FilePredictor, predict_on_cluster
-from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.files import read_originals
+from sslart.cli.input.encoding_option import EncodingOption
 from sslart.cli.output.predicted import all_columns, alone, with_predictions
 from sslart.cli.output.tables import Style, check_kind
 

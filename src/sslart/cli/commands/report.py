@@ -7,10 +7,8 @@ from typing import Annotated
 import typer
 
 import sslart
-from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, MODEL_HELP, QUIET_HELP, STANDARD, check_target, note
-from sslart.cli.input import cells
-from sslart.cli.input.columns import (
+from sslart._tables import cells
+from sslart._tables.columns import (
     blank_rows,
     check_columns,
     check_learnt_columns,
@@ -18,8 +16,12 @@ from sslart.cli.input.columns import (
     learnt_columns,
     samples_for,
 )
-from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.files import read_table
+from sslart._tables.files import read_table
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
+from sslart.cli._model_file import read_model
+from sslart.cli._output import DATA_HELP, MODEL_HELP, QUIET_HELP, check_target
+from sslart.cli.input.encoding_option import EncodingOption
 from sslart.reporting._page import check_page_path
 
 

@@ -10,10 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sslart._utils.text import plural, printable, printable_lines
-from sslart.cli._model_file import read_model
-from sslart.cli._output import A_BOX, DATA_HELP, ESCAPED, FORMULAS_HELP, MODEL_HELP, STANDARD, check_target, note, write
-from sslart.cli.input.columns import (
+from sslart._tables.columns import (
     blank_rows,
     check_columns,
     check_learnt_columns,
@@ -21,8 +18,13 @@ from sslart.cli.input.columns import (
     learnt_columns,
     samples_for,
 )
-from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.files import read_table
+from sslart._tables.files import read_table
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
+from sslart._utils.text import plural, printable, printable_lines
+from sslart.cli._model_file import read_model
+from sslart.cli._output import A_BOX, DATA_HELP, ESCAPED, FORMULAS_HELP, MODEL_HELP, check_target, write
+from sslart.cli.input.encoding_option import EncodingOption
 
 
 class Format(StrEnum):

@@ -8,6 +8,18 @@ import typer
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
+from sslart._tables import cells
+from sslart._tables.columns import (
+    blank_rows,
+    check_columns,
+    check_learnt_columns,
+    groups_of,
+    labels_of,
+    learnt_columns,
+    samples_for,
+)
+from sslart._tables.files import read_pieces
+from sslart._utils.notes import note
 from sslart._utils.text import plural
 from sslart.cli._evaluate import QualityChange
 from sslart.cli._learnt_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
@@ -20,22 +32,10 @@ from sslart.cli._output import (
     MODEL_HELP,
     QUIET_HELP,
     check_target,
-    note,
     print_json,
     print_table,
 )
-from sslart.cli.input import cells
-from sslart.cli.input.columns import (
-    blank_rows,
-    check_columns,
-    check_learnt_columns,
-    groups_of,
-    labels_of,
-    learnt_columns,
-    samples_for,
-)
-from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.files import read_pieces
+from sslart.cli.input.encoding_option import EncodingOption
 
 IN_WORDS = {
     "samples": "rows learnt",

@@ -9,10 +9,12 @@ from typing import Annotated
 import typer
 
 from sslart._art.novelty import FALSE_ALARMS
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP
-from sslart.cli._output import ALARMS_HELP, MODEL_HELP, STANDARD, check_not_read, note
+from sslart.cli._output import ALARMS_HELP, MODEL_HELP, check_not_read
 from sslart.cli._stream_worker import Learning, StreamWorker
-from sslart.cli.input.encodings import EncodingOption
+from sslart.cli.input.encoding_option import EncodingOption
 from sslart.cli.input.lines import Lines
 
 

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from sslart._mapping.model_view import ModelView, view_of
+from sslart._tables.cells import plain
+from sslart._tables.columns import split_names
+from sslart._tables.files import pandas
+from sslart._tables.rows import sample_of_row
+from sslart._utils.text import listed
 from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, listed, print_json, show
-from sslart.cli.input.cells import plain
-from sslart.cli.input.columns import split_names
-from sslart.cli.input.encodings import EncodingOption
-from sslart.cli.input.files import pandas
-from sslart.cli.input.rows import sample_of_row
+from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, print_json, show
+from sslart.cli.input.encoding_option import EncodingOption
 
 RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number, and --range COLUMN=A,B for categories"
 

@@ -1,1 +1,1 @@
-"""The user's files, cells, columns and lines."""
+"""Lines and rows of a stream as they come in, and the option for their encoding."""

@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from sslart.cli._output import STANDARD
-from sslart.cli.input.encodings import Utf8Stream, check_encoding
-from sslart.cli.input.limits import MAX_LINE_BYTES
+from sslart._tables.encodings import Utf8Stream, check_encoding
+from sslart._tables.limits import MAX_LINE_BYTES
+from sslart._utils.files import STANDARD
 
 MAX_WAITING = 10_000
 MAX_BYTES_WAITING = 2**24

@@ -8,10 +8,10 @@ import json
 import re
 from typing import Any
 
-from sslart.cli.input.cells import header, header_names
-from sslart.cli.input.encodings import CURE
-from sslart.cli.input.limits import MAX_LINE_BYTES
-from sslart.cli.input.text_rows import first_row
+from sslart._tables.cells import header, header_names
+from sslart._tables.encodings import CURE
+from sslart._tables.limits import MAX_LINE_BYTES
+from sslart._tables.text_rows import first_row
 
 MAX_HEADER_LINES = 100
 DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d+),(\d+)\s*$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sslart.cli.input.files import Piece, arrow, pandas
+from sslart._tables.files import Piece, arrow, pandas
 
 PREFIX = "predicted"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from sslart.cli._predictions import RowPredictor, with_blank_rows
-from sslart.cli.input import cells
-from sslart.cli.input.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
-from sslart.cli.input.files import Piece
+from sslart._tables import cells
+from sslart._tables.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
+from sslart._tables.files import Piece
+from sslart._tables.predictions import RowPredictor, with_blank_rows
 from sslart.cli.output.appended import appended, appended_types, free_names, has_decimal_commas
 from sslart.cli.output.tables import TEXTS, Style, prediction_types, written
 

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sslart._tables.files import arrow
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
 from sslart._utils.tables import csv_text, with_texts
 from sslart._utils.text import json_text, printable
-from sslart.cli._output import ESCAPED, STANDARD, note
-from sslart.cli.input.files import arrow
+from sslart.cli._output import ESCAPED
 from sslart.cli.output.sheets import EXCEL, excel_file, needs_openpyxl
 
 TABS, PARQUET, LINES = (".tsv", ".tab"), (".parquet", ".pq"), (".jsonl", ".ndjson")

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sslart._data.columns.kinds import FREE_TEXT
-from sslart._utils.text import list_text, plural
-from sslart.cli._output import note
-from sslart.cli.input import cells
-from sslart.cli.input.columns import (
+from sslart._tables import cells
+from sslart._tables.columns import (
     Column,
     blank_rows,
     check_columns,
@@ -23,8 +21,10 @@ from sslart.cli.input.columns import (
     understood,
     unusable,
 )
-from sslart.cli.input.files import read_pieces
-from sslart.cli.input.sampling import sample_rows
+from sslart._tables.files import read_pieces
+from sslart._tables.sampling import sample_rows
+from sslart._utils.notes import note
+from sslart._utils.text import list_text, plural
 
 SHOWN_CLASSES = 30
 
@@ -63,9 +63,9 @@ class TrainingTable(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns that the user has named."""
+    """The columns that the user has named; a table without labels has no label column."""
 
-    label: str
+    label: str | None
     id_column: str | None = None
     group: str | None = None
     ignore: Sequence[str] | None = None
@@ -74,29 +74,45 @@ class Columns(NamedTuple):
 
 
 def read_training_table(
-    data: str, named: Columns, most_rows: int, seed: int, encoding: str | None = None, *, progress: bool
+    path: str, named: Columns, most_rows: int, seed: int, encoding: str | None = None, *, progress: bool
 ) -> TrainingTable:
     """Return the rows of a file to learn from, or raise an error that names the cure."""
-    label, id_column, group = named[:3]
-    frame, n_rows = sample_rows(_labelled_pieces(data, label, encoding, progress), label, most_rows, seed)
+    pieces = _labelled_pieces(path, named.label, encoding, progress)
+    frame, n_rows = sample_rows(pieces, named.label, most_rows, seed)
     if len(frame) < n_rows:
-        note(
-            f"{data} has {n_rows} rows: learnt from {most_rows} of them, labelled ones first. --most-rows sets how "
-            "many."
-        )
+        order = "" if named.label is None else ", labelled ones first"
+        note(f"{path} has {n_rows} rows: learnt from {most_rows} of them{order}. --most-rows sets how many.")
+    return training_table_of(frame, named, path)
+
+
+def training_table_of(frame: Any, named: Columns, source: str, *, need_labels: bool = True) -> TrainingTable:
+    """Return the rows of a frame to learn from, or raise an error that names the cure.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `read_pieces` yields it: its index numbers the rows of the table from 0.
+    named : Columns
+        Where there is no label column, all labels are None.
+    source : str
+        The name of the table, for messages.
+    need_labels : bool, default=True
+        Whether a label column must have a label.
+    """
+    label, id_column, group = named[:3]
     left_out = [name for name in (id_column, *split_names(named.ignore, frame)) if name is not None]
     categories, used = split_names(named.category, frame), split_names(named.use, frame)
-    check_columns(frame.columns, [label, group, *left_out, *categories, *used], data)
-    if label in (group, *left_out):
+    check_columns(frame.columns, [label, group, *left_out, *categories, *used], source)
+    if label is not None and label in (group, *left_out):
         raise ValueError(f"Column {label!r} cannot be the label and be left out: name another column.")
     if group in left_out:
         raise ValueError(f"Column {group!r} cannot be the group and be left out, or name samples: name it once.")
     features = [name for name in frame.columns if name not in (label, group, *left_out)]
-    frame = frame[~blank_rows(frame, features, data)] if features else frame
-    labels = labels_of(frame, label, data)
-    if not any(one is not None for one in labels):
-        raise ValueError(f"Column {label!r} of {data} is blank throughout: label at least one row of each class.")
-    samples = features_of(frame[features], data, categories)
+    frame = frame[~blank_rows(frame, features, source)] if features else frame
+    labels = [None] * len(frame) if label is None else labels_of(frame, label, source)
+    if label is not None and need_labels and not any(one is not None for one in labels):
+        raise ValueError(f"Column {label!r} of {source} is blank throughout: label at least one row of each class.")
+    samples = features_of(frame[features], source, categories)
     why_not = unusable(samples, [*categories, *used])
     if why_not:
         samples, frame, labels = _without_columns(samples, frame, labels, why_not)
@@ -106,21 +122,13 @@ def read_training_table(
         *(Column(name, "left out", None, why) for name, why in why_not.items()),
         *(Column(name, "left out", None, "") for name in left_out),
     ]
-    groups = None if group is None else groups_of(frame, group, data, labels)
+    groups = None if group is None else groups_of(frame, group, source, labels)
     if group is not None and groups is not None:
         columns.append(_group_column(group, groups, labels))
-    table = TrainingTable(
-        samples,
-        labels,
-        None if id_column is None else cells.names(frame[id_column]),
-        groups,
-        columns,
-        day_first_columns(frame, samples),
-    )
-    classes = list_text([f"{name}: {count}" for name, count in table.label_counts.items()], SHOWN_CLASSES)
-    columns.append(Column(label, "label", labels.count(None), classes))
-    if len(table.label_counts) == 1:
-        note(f"column {label!r} has one class, which the model will predict for every row: label a row of another.")
+    ids = None if id_column is None else cells.names(frame[id_column])
+    table = TrainingTable(samples, labels, ids, groups, columns, day_first_columns(frame, samples))
+    if label is not None:
+        columns.append(_label_column(label, table))
     return table
 
 
@@ -139,7 +147,7 @@ def _without_columns(
     return samples[~empty].reset_index(drop=True), frame[~empty], labels
 
 
-def _labelled_pieces(data: str, label: str, encoding: str | None, progress: bool) -> Iterator[Any]:
+def _labelled_pieces(data: str, label: str | None, encoding: str | None, progress: bool) -> Iterator[Any]:
     for frame in read_pieces(data, encoding, progress=progress):
         check_columns(frame.columns, [label], data)
         yield frame
@@ -149,3 +157,11 @@ def _group_column(name: str, groups: list[str | None], labels: list[Any]) -> Col
     known = {one for one in groups if one is not None}
     labelled = {one for one, label in zip(groups, labels, strict=True) if one is not None and label is not None}
     return Column(name, "group", groups.count(None), f"{plural(len(known), 'group')}, {len(labelled)} with labels")
+
+
+def _label_column(name: str, table: TrainingTable) -> Column:
+    """Return what was understood of the label column, with a note where it has one class only."""
+    if len(table.label_counts) == 1:
+        note(f"column {name!r} has one class, which the model will predict for every row: label a row of another.")
+    classes = list_text([f"{one}: {count}" for one, count in table.label_counts.items()], SHOWN_CLASSES)
+    return Column(name, "label", table.labels.count(None), classes)

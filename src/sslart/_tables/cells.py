@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from sslart._tables.encodings import CURE
+from sslart._tables.limits import check_width
 from sslart._utils.tables import of_text_cell
-from sslart.cli.input.encodings import CURE
-from sslart.cli.input.limits import check_width
 
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
 WHOLE = re.compile(r"[+-]?\d+(\.0+)?")

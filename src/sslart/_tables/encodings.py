@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import Annotated, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
-import typer
-
-from sslart.cli._output import note
-
-ENCODING_HELP = "of text, such as utf-16, cp1252 or cp1251; found out if not given"
-EncodingOption = Annotated[str | None, typer.Option("--encoding", help=ENCODING_HELP, metavar="NAME")]
+from sslart._utils.notes import note
 
 WESTERN = "cp1252"  # as Latin-1, with quotes and the euro sign where that has control characters
 CURE = "name its encoding with --encoding, or save it as CSV (UTF-8)"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sslart.cli.input.encodings import Readable
-from sslart.cli.input.limits import MAX_LINE_BYTES
+from sslart._tables.encodings import Readable
+from sslart._tables.limits import MAX_LINE_BYTES
 
 QUOTE = b'"'
 FIRST_LINE = re.compile(rb"[^\r\n]*")

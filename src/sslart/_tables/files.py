@@ -17,15 +17,13 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
-from rich.console import Console
-from rich.progress import wrap_file
 
+from sslart._tables.cells import check_unique, header, header_cells
+from sslart._tables.encodings import Utf8Text
+from sslart._tables.limits import MAX_LINE_BYTES, MAX_SHEET_BYTES, check_width
+from sslart._tables.text_rows import first_row, whole_rows
+from sslart._utils.files import STANDARD
 from sslart._utils.optional import install_command, optional
-from sslart.cli._output import STANDARD
-from sslart.cli.input.cells import check_unique, header, header_cells
-from sslart.cli.input.encodings import Utf8Text
-from sslart.cli.input.limits import MAX_LINE_BYTES, MAX_SHEET_BYTES, check_width
-from sslart.cli.input.text_rows import first_row, whole_rows
 
 CELLS_PER_PIECE = 2**18
 BYTES_PER_PIECE = MAX_LINE_BYTES  # a longer row may not fit into one
@@ -148,7 +146,8 @@ def _watched(file: BinaryIO, progress: bool) -> Any:
     if not (progress and sys.stderr.isatty()):
         return nullcontext(file)
     size = os.fstat(file.fileno()).st_size
-    return wrap_file(file, size, description="", console=Console(stderr=True), transient=True)
+    console = optional("rich.console", "cli").Console(stderr=True)
+    return optional("rich.progress", "cli").wrap_file(file, size, description="", console=console, transient=True)
 
 
 def kind_of(file: BinaryIO, source: str = "") -> str:

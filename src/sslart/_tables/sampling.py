@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart.cli.input.cells import labels
-from sslart.cli.input.files import pandas
+from sslart._tables.cells import labels
+from sslart._tables.files import pandas
 
 
 class Sampled(NamedTuple):
@@ -18,8 +18,11 @@ class Sampled(NamedTuple):
     n_rows: int
 
 
-def sample_rows(pieces: Iterable[Any], label: str, most: int, seed: int) -> Sampled:
-    """Return at most so many rows, drawn at random: unlabelled rows only where all labelled ones fit."""
+def sample_rows(pieces: Iterable[Any], label: str | None, most: int, seed: int) -> Sampled:
+    """Return at most so many rows, drawn at random: unlabelled rows only where all labelled ones fit.
+
+    Without a label column all rows are drawn alike.
+    """
     random = np.random.default_rng(seed)
     frames: list[Any] = []
     draws: list[Any] = []
@@ -27,7 +30,8 @@ def sample_rows(pieces: Iterable[Any], label: str, most: int, seed: int) -> Samp
     for piece in pieces:
         n_rows += len(piece)
         frames.append(piece)
-        draws.append(random.random(len(piece)) + np.array([one is None for one in labels(piece[label])]))
+        later = 0 if label is None else np.array([one is None for one in labels(piece[label])])
+        draws.append(random.random(len(piece)) + later)
         if sum(map(len, draws)) > 2 * most:
             frames, draws = _fewer(frames, draws, most)
     if n_rows > most:

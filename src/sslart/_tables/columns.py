@@ -13,11 +13,11 @@ import numpy as np
 from sslart._data.columns.dates import days_of
 from sslart._data.columns.kinds import FREE_TEXT, is_named_as_id, kind_of_text, numbers_samples
 from sslart._mapping.model_view import view_of
-from sslart._utils.text import Day
-from sslart.cli._output import listed, note
-from sslart.cli.input.cells import MISSING, plain, texts
-from sslart.cli.input.dates import NotADateError, day_comes_first, is_date, moments
-from sslart.cli.input.files import arrow, pandas
+from sslart._tables.cells import MISSING, plain, texts
+from sslart._tables.dates import NotADateError, day_comes_first, is_date, moments
+from sslart._tables.files import arrow, pandas
+from sslart._utils.notes import note
+from sslart._utils.text import Day, listed
 
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")

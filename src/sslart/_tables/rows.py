@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sslart.cli.input.columns import samples_for
-from sslart.cli.input.files import read_pieces
+from sslart._tables.columns import samples_for
+from sslart._tables.files import read_pieces
 
 
 def sample_of_row(model: Any, data: str, row: int, encoding: str | None = None) -> Any:

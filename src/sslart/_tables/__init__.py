@@ -1,0 +1,1 @@
+"""The user's tables: files, cells, columns, and predictions of their rows."""

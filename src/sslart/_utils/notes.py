@@ -1,0 +1,60 @@
+"""Notes on what was understood of the user's data: printed, or collected by whoever asks for them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from sslart._utils.text import printable
+
+_PRINTED: set[str] = set()
+
+
+def _print_once(text: str) -> None:
+    """Print a note on standard error; once, however often it comes up in a long file."""
+    if text not in _PRINTED:
+        _PRINTED.add(text)
+        print(f"sslart: note: {printable(text)}", file=sys.stderr)
+
+
+_RECEIVER: ContextVar[Callable[[str], None]] = ContextVar("receiver of notes", default=_print_once)
+
+
+def note(text: str) -> None:
+    """Pass a note to whoever collects notes in this context; where nobody does, it is printed on standard error."""
+    _RECEIVER.get()(text)
+
+
+def forget_notes() -> None:
+    """Let every note be printed again: another command begins."""
+    _PRINTED.clear()
+
+
+@contextmanager
+def collected_notes() -> Iterator[list[str]]:
+    """Collect the notes of this context in a list, each distinct text once, in the place of printing them.
+
+    A context is one thread or one asynchronous task: the notes of others go where they went before.
+
+    Examples
+    --------
+    >>> from sslart._utils.notes import collected_notes, note
+    >>> with collected_notes() as notes:
+    ...     note("3 rows are blank.")
+    ...     note("3 rows are blank.")
+    >>> notes
+    ['3 rows are blank.']
+    """
+    notes: list[str] = []
+
+    def collect(text: str) -> None:
+        if text not in notes:
+            notes.append(text)
+
+    token = _RECEIVER.set(collect)
+    try:
+        yield notes
+    finally:
+        _RECEIVER.reset(token)
