@@ -15,8 +15,8 @@ from conftest import HAS_KERNEL, lattices, needs_kernel
 from sslart._art import reference
 from sslart._art.backend import use_backend
 from sslart._art.joining import Joined, join_boxes
-from sslart._art.learn_result import StoppedError
 from sslart._data.encoder import GRID
+from sslart._utils.parallel import StoppedError
 
 few = settings(max_examples=25)
 cell_sizes = st.sampled_from([2, 3, 5, 128])

@@ -14,10 +14,6 @@ from sslart._data.samples import is_all
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 
-class StoppedError(Exception):
-    """Raised in a thread whose work another thread has stopped."""
-
-
 @dataclass(frozen=True)
 class LearningParams:
     """How a network learns: ρ, α, β, δ, one class a node or many, when a sample counts half, how many nodes at most."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend, encode
-from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, StoppedError, as_flags
+from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, as_flags
 from sslart._art.learning.empty import learn_empty
 from sslart._art.learning.journal import Journal
 from sslart._art.nodes import NO_LIMIT, Nodes, runs
@@ -26,7 +26,7 @@ from sslart._utils.parallel import n_threads, stop_flag
 
 Made = TypeVar("Made")
 
-__all__ = ["NO_LIMIT", "LearningParams", "Network", "StoppedError"]
+__all__ = ["NO_LIMIT", "LearningParams", "Network"]
 
 MAX_IN_PLACE = 256  # samples: readers wait no longer than learning these takes
 

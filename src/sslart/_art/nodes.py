@@ -10,7 +10,7 @@ import numpy as np
 
 from sslart._art.backend import backend
 from sslart._art.joining import Joined
-from sslart._art.learn_result import LearningParams, LearnResult, StoppedError
+from sslart._art.learn_result import LearningParams, LearnResult
 from sslart._art.learning.journal import Journal
 from sslart._art.reduction.fading import LEAST_SUPPORT
 from sslart._art.reduction.limit import NoRoomError, with_room
@@ -20,6 +20,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.recoding import recode_boxes
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.parallel import StoppedError
 
 NO_LIMIT = 0
 ROUNDING = 1e-6  # the most by which the counts of a node that fades may exceed its support

@@ -27,6 +27,11 @@ def note(text: str) -> None:
     _RECEIVER.get()(text)
 
 
+def is_collected() -> bool:
+    """Return whether somebody collects the notes of this context."""
+    return _RECEIVER.get() is not _print_once
+
+
 def forget_notes() -> None:
     """Let every note be printed again: another command begins."""
     _PRINTED.clear()

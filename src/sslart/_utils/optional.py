@@ -9,8 +9,10 @@ from typing import Any
 
 # What may be imported inside a function: heavy packages that only some users need.
 OPTIONAL_PACKAGES = (
+    "apsw",
     "dask",
     "distributed",
+    "httpx",
     "jinja2",
     "matplotlib",
     "onnx",
@@ -22,6 +24,7 @@ OPTIONAL_PACKAGES = (
     "river",
     "shap",
     "typer",
+    "uvicorn",
 )
 
 

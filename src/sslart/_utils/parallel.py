@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,6 +15,28 @@ MIN_VALUES = 1 << 22  # below, a thread costs more than it saves
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+_STOP: ContextVar[Any] = ContextVar("stop", default=None)
+
+
+class StoppedError(Exception):
+    """Raised in a thread whose work another thread has stopped."""
+
+
+@contextmanager
+def stopped_by(flag: Any) -> Iterator[None]:
+    """Let a flag of `stop_flag`, once another thread has set it, stop what this thread does in the block.
+
+    The block then ends with a `StoppedError`; a model that was learning is as it was before.
+    """
+    token = _STOP.set(flag)
+    try:
+        yield
+        if flag[0]:
+            raise StoppedError
+    finally:
+        _STOP.reset(token)
 
 
 def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
@@ -48,8 +72,16 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
 
 
 def stop_flag() -> Any:
-    """Return a new flag by which another thread can stop work of the backend: an array of one uint8."""
-    return np.zeros(1, dtype=np.uint8)
+    """Return a flag by which another thread can stop work of the backend: an array of one uint8.
+
+    It is that of `stopped_by`, where this thread is in such a block, else a new one.
+    """
+    flag = _STOP.get()
+    if flag is None:
+        return np.zeros(1, dtype=np.uint8)
+    if flag[0]:
+        raise StoppedError
+    return flag
 
 
 def n_threads(n_jobs: int | None, n_values: int) -> int:

@@ -26,6 +26,7 @@ SUMMARIES = {
     "merge": "Merge models that were fitted to parts of a table.",
     "label": "Ask you for the labels that help most, and learn them.",
     "watch": "Predict rows as they come, flag novel ones, and learn.",
+    "serve": "Serve models over HTTP: predict, explain and learn.",
     "reproduce": "Run experiments of the paper and write a report.",
     "data": "List, fetch and find the data sets of the paper.",
 }

@@ -52,6 +52,11 @@ def write_file(
     before_replace: Callable[[Path], None] | None = None,
 ) -> None:
     """Write a header and arrays."""
+    write_atomically(path, file_contents(described, arrays), before_replace)
+
+
+def file_contents(described: dict[str, Any], arrays: list[NDArray[Any]]) -> list[Any]:
+    """Return what a file with a header and arrays holds, in pieces of bytes."""
     described = {**described, "arrays": [{"dtype": one.dtype.str, "shape": list(one.shape)} for one in arrays]}
     header = json.dumps(described, allow_nan=False).encode()
     if len(header) > MAX_HEADER:
@@ -64,7 +69,7 @@ def write_file(
     digest = hashlib.sha256(prefix)
     for content in contents:
         digest.update(content)
-    write_atomically(path, [prefix, digest.digest(), *contents], before_replace)
+    return [prefix, digest.digest(), *contents]
 
 
 def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict[str, Any]]:
@@ -90,7 +95,7 @@ def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[int, dict
             f"{name} is not a sslart model: its header has {length:,} bytes, that of a model at most {MAX_HEADER:,}."
         )
     start = file.tell()
-    if length > os.fstat(file.fileno()).st_size - start:
+    if length > _n_bytes_left(file):
         raise truncated
     actual = hashlib.sha256(prefix)
     while chunk := file.read(_CHUNK):
@@ -122,8 +127,17 @@ def read_arrays(file: BinaryIO, described: list[dict[str, Any]]) -> list[NDArray
         raise ValueError("it has an array of impossible shape")
     dtypes = [np.dtype(one["dtype"]) for one in described]
     n_bytes = sum(math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True))
-    if n_bytes != os.fstat(file.fileno()).st_size - file.tell():
+    if n_bytes != _n_bytes_left(file):
         raise ValueError("the arrays are not as long as the file")
-    return [
-        np.fromfile(file, dtype, math.prod(shape)).reshape(shape) for shape, dtype in zip(shapes, dtypes, strict=True)
-    ]
+    arrays = [np.empty(shape, dtype) for shape, dtype in zip(shapes, dtypes, strict=True)]
+    for array in arrays:
+        file.readinto(array.reshape(-1).view(np.uint8).data)  # type: ignore[attr-defined]
+    return arrays
+
+
+def _n_bytes_left(file: BinaryIO) -> int:
+    """Return how many bytes of a file follow."""
+    start = file.tell()
+    end = file.seek(0, os.SEEK_END)
+    file.seek(start)
+    return end - start

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
 from sslart._utils.text import printable
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart.persistence._file import read_arrays, read_header, write_file
+from sslart.persistence._file import file_contents, read_arrays, read_header, write_file
 from sslart.persistence._old import upgraded
 from sslart.persistence._plain import PlainReader, to_plain
 
@@ -54,11 +55,21 @@ def save_with_notes(
 
     `before_replace` gets the path of the new file just before it takes the place of the old one, and may raise.
     """
+    write_file(Path(path), *_described(model, notes), before_replace)
+
+
+def model_bytes(model: Model) -> bytes:
+    """Return what `save` writes to a file. Two models have the same bytes where they are the same in every bit."""
+    return b"".join(file_contents(*_described(model, {})))
+
+
+def _described(model: Model, notes: dict[str, Any]) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """Return the header and the arrays of the file of a model."""
     if _ESTIMATORS.get(type(model).__name__) is not type(model):
         cure = " of sslart.dask: save what its to_local() returns" if hasattr(model, "to_local") else ""
         raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}{cure}.")
     arrays: list[NDArray[Any]] = []
-    model = model.__sslart_snapshot__()  # lives until all is written: another thread may learn meanwhile
+    model = model.__sslart_snapshot__()  # the arrays are of this moment, also if another thread learns meanwhile
     described: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]
@@ -66,7 +77,7 @@ def save_with_notes(
     }
     if notes:
         described["notes"] = to_plain(notes, arrays)
-    write_file(Path(path), described, arrays, before_replace)
+    return described, arrays
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -100,20 +111,29 @@ def load(path: str | os.PathLike[str]) -> Model:
 def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
     """Read a model, and what `save_with_notes` wrote beside it: an empty dict where that is nothing."""
     with Path(path).open("rb") as file:
-        protocol, header = read_header(file, path)
-        try:
-            reader = PlainReader(read_arrays(file, header["arrays"]))
-            header = upgraded(header, protocol)
-            cls = _ESTIMATORS[header["estimator"]]
-            model: Model = cls(**{**_EARLIER, **reader.read(header["parameters"])})
-            if header["state"] is not None:
-                model.__sslart_restore__(reader.read(header["state"]))
-            notes = reader.read(header.get("notes", {}))
-            if not isinstance(notes, dict):
-                raise ValueError("the notes beside the model are of another kind")
-            reader.check_all_read()
-        except KeyError as error:
-            raise ValueError(f"{printable(os.fspath(path))} is not a valid sslart model: it has no {error}.") from error
-        except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
-            raise ValueError(printable(f"{os.fspath(path)} is not a valid sslart model: {error}.")) from error
+        return _read(file, path)
+
+
+def model_from_bytes(content: bytes, name: str) -> Model:
+    """Return the model that `model_bytes` or a file of `save` holds; `name` is what errors call it."""
+    return _read(io.BytesIO(content), name)[0]
+
+
+def _read(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
+    protocol, header = read_header(file, path)
+    try:
+        reader = PlainReader(read_arrays(file, header["arrays"]))
+        header = upgraded(header, protocol)
+        cls = _ESTIMATORS[header["estimator"]]
+        model: Model = cls(**{**_EARLIER, **reader.read(header["parameters"])})
+        if header["state"] is not None:
+            model.__sslart_restore__(reader.read(header["state"]))
+        notes = reader.read(header.get("notes", {}))
+        if not isinstance(notes, dict):
+            raise ValueError("the notes beside the model are of another kind")
+        reader.check_all_read()
+    except KeyError as error:
+        raise ValueError(f"{printable(os.fspath(path))} is not a valid sslart model: it has no {error}.") from error
+    except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise ValueError(printable(f"{os.fspath(path)} is not a valid sslart model: {error}.")) from error
     return model, notes

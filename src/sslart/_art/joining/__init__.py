@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.learn_result import StoppedError
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.parallel import stop_flag
+from sslart._utils.parallel import StoppedError, stop_flag
 
 CELL_SIZE = 128  # boxes that are compared with each other
 NO_LIMIT = 0

@@ -1,0 +1,136 @@
+"""The service as a process: a store, its models, and a web server, until a signal comes."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sslart._utils.optional import optional
+from sslart.server._logging import start_logging
+from sslart.server.api._app import LOOPBACK, create_app
+from sslart.server.models._hub import Hub
+from sslart.server.models._limits import Limits
+from sslart.server.store import Store
+from sslart.server.store._tokens import tokens
+
+SECONDS_TO_STOP = 20
+SWITCH_SECONDS = 0.0005  # how long a thread may keep others from the interpreter: predictions are short
+MAX_CONNECTIONS = 1000
+
+logger = logging.getLogger("sslart.server")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a service is run.
+
+    Attributes
+    ----------
+    folder : Path
+        Where its store is.
+    host, port : str and int
+        Where it listens; port 0 takes any that is free.
+    allow_hosts : tuple of str
+        Further names by which it may be called.
+    tls_cert, tls_key : Path or None
+        Files with the certificate and the key.
+    behind_proxy : bool
+        Whether a proxy before the service does TLS.
+    log_all : bool
+        Whether every request is logged.
+    limits : Limits
+    """
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8707
+    allow_hosts: tuple[str, ...] = ()
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: bool = False
+    log_all: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is of this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def run(options: Options, told: Callable[[str], None] = print) -> None:
+    """Serve until a signal comes; `told` gets the address where the service listens."""
+    uvicorn = optional("uvicorn", "serve")
+    _check_safe(options)
+    start_logging()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    listening = _listening(options.host, options.port)
+    try:
+        store = Store(options.folder)
+    except BaseException:
+        listening.close()
+        raise
+    beyond = not is_loopback(options.host)
+    if beyond and not tokens(store.reader()):
+        store.close()
+        listening.close()
+        raise ValueError(
+            "Beyond this machine the service needs tokens: sslart serve "
+            f"{options.folder} --add-token NAME --scope admin makes one."
+        )
+    hosts = (*LOOPBACK, options.host, *options.allow_hosts)
+    app = create_app(Hub(store, options.limits), hosts=hosts, needs_token=beyond, log_all=options.log_all)
+    if store.why_not_writable is not None:
+        logger.error(store.why_not_writable)
+    scheme = "http" if options.tls_cert is None else "https"
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    told(f"sslart serves {options.folder} at {scheme}://{host}:{listening.getsockname()[1]}")
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        proxy_headers=options.behind_proxy,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=SECONDS_TO_STOP,
+        ssl_certfile=None if options.tls_cert is None else str(options.tls_cert),
+        ssl_keyfile=None if options.tls_key is None else str(options.tls_key),
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _check_safe(options: Options) -> None:
+    if (options.tls_cert is None) != (options.tls_key is None):
+        raise ValueError("Give both --tls-cert and --tls-key.")
+    for path in (options.tls_cert, options.tls_key):
+        if path is not None and not path.is_file():
+            raise FileNotFoundError(f"There is no file {path}: check the name.")
+    if not is_loopback(options.host) and options.tls_cert is None and not options.behind_proxy:
+        raise ValueError(
+            "Beyond this machine tokens would be sent in the clear: give --tls-cert and --tls-key, or --behind-proxy "
+            "where a proxy on this machine does TLS."
+        )
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        raise ValueError(f"{host}:{port} cannot be used ({error.strerror}): give another --port.") from error
+    return found

@@ -1,0 +1,137 @@
+"""A check of a store: whether all of it is whole, and whether the journal makes the same models again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.server.models._replica import Replica
+from sslart.server.models._settings import ModelSettings
+from sslart.server.models._training import fit, imported_model
+from sslart.server.store._connection import check_protocol, open_to_read, sqlite
+from sslart.server.store._errors import DamagedError, StoreError
+from sslart.server.store._jobs import DONE, WAITING, job
+from sslart.server.store._journal import ModelRow, models, records
+from sslart.server.store._records import Record
+from sslart.server.store._snapshots import Snapshot, digest_of, read_snapshot, snapshots
+from sslart.server.store._store import FILE_NAME
+from sslart.server.store._uploads import parts, uploads
+
+ROWS_AT_ONCE = 500
+
+
+class Finding(NamedTuple):
+    """Something that was checked: of which model, whether it is good, and what was found."""
+
+    model: str
+    is_good: bool
+    text: str
+
+
+class _FitWaitsError(Exception):
+    """A fit that was not done yet: the journal cannot be followed beyond it."""
+
+
+def verify(folder: Path) -> Iterator[Finding]:
+    """Check a store, also while a service uses it, and yield what is found. Nothing is written.
+
+    The journal is replayed from the older snapshot, and must make the newer one in every bit; a fit is done again.
+    """
+    path = folder / FILE_NAME
+    if not path.is_file():
+        raise StoreError(f"There is no store in {folder}: check the name of the folder.")
+    try:
+        connection = _opened(path)
+        check_protocol(connection, path)
+        with connection:  # all of it at one moment
+            yield from _checked_file(connection)
+            for row in models(connection):
+                yield from _checked_model(connection, row)
+    except (sqlite().CorruptError, sqlite().NotADBError) as error:
+        yield Finding("", False, f"the file is damaged: {error}")
+
+
+def _opened(path: Path) -> Any:
+    try:
+        connection = open_to_read(path)
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    except (sqlite().CantOpenError, sqlite().ReadOnlyError):
+        return open_to_read(path, immutable=True)
+    return connection
+
+
+def _checked_file(connection: Any) -> Iterator[Finding]:
+    problems = [text for (text,) in connection.execute("PRAGMA integrity_check(10)") if text != "ok"]
+    yield Finding("", not problems, "; ".join(problems) or "the file of SQLite is whole")
+
+
+def _checked_model(connection: Any, row: ModelRow) -> Iterator[Finding]:
+    try:
+        n_records = n_rows = 0
+        after = row.compacted_through
+        while some := records(connection, row.id, after, ROWS_AT_ONCE):
+            n_records, n_rows, after = (
+                n_records + len(some),
+                n_rows + sum(one.n_rows for one in some),
+                some[-1].sequence,
+            )
+        if after != row.last_sequence:
+            raise DamagedError(f"the journal ends at record {after}, and {row.last_sequence} were accepted")
+        for upload in uploads(connection, row.id, row.last_sequence):
+            for _ in parts(connection, upload.id):
+                pass
+        yield Finding(row.name, True, f"{n_records} records with {n_rows} rows are whole, up to record {after}")
+    except DamagedError as error:
+        yield Finding(row.name, False, str(error))
+        return
+    yield from _replayed(connection, row)
+
+
+def _replayed(connection: Any, row: ModelRow) -> Iterator[Finding]:
+    """Replay the journal, and compare what it makes with each snapshot on the way."""
+    try:
+        kept = list(reversed(snapshots(connection, row.id)))
+        replica = _start(connection, row, kept)
+        for snapshot in kept:
+            if snapshot.sequence < replica.sequence:
+                continue
+            _follow(connection, row, replica, snapshot.sequence)
+            made, stored = digest_of(model_bytes(replica.model)), digest_of(read_snapshot(connection, snapshot))
+            words = f"the snapshot after record {snapshot.sequence}"
+            if made != stored:
+                yield Finding(row.name, False, f"{words} is not what the journal makes: {made} in place of {stored}")
+                return
+            yield Finding(row.name, True, f"{words} is what the journal makes in every bit")
+        try:
+            _follow(connection, row, replica, row.last_sequence)
+        except _FitWaitsError:
+            yield Finding(row.name, True, f"a fit waits after record {replica.sequence}")
+        if replica.model is not None:
+            digest = digest_of(model_bytes(replica.model))
+            yield Finding(row.name, True, f"after record {replica.sequence} the model has the digest {digest}")
+    except (DamagedError, ValueError) as error:
+        yield Finding(row.name, False, str(error))
+
+
+def _start(connection: Any, row: ModelRow, kept: list[Snapshot]) -> Replica:
+    if row.compacted_through == 0 or not kept:
+        return Replica(ModelSettings.model_validate(row.settings))
+    first = kept[0]
+    model = model_from_bytes(read_snapshot(connection, first), f"the snapshot after record {first.sequence}")
+    return Replica(ModelSettings.model_validate(first.settings), model, first.sequence)
+
+
+def _follow(connection: Any, row: ModelRow, replica: Replica, through: int) -> None:
+    def fitted(record: Record) -> Any:
+        found = job(connection, row.id, record.sequence)
+        if found is not None and found.state == WAITING:
+            raise _FitWaitsError
+        is_done = found is not None and found.state == DONE
+        return fit(connection, record, lambda _, __: None).model if is_done else None
+
+    while replica.sequence < through:
+        some = [one for one in records(connection, row.id, replica.sequence, ROWS_AT_ONCE) if one.sequence <= through]
+        for _ in replica.apply(some, fitted, lambda record: imported_model(connection, record)):
+            pass

@@ -1,0 +1,1 @@
+"""The service over HTTP: the Open Inference Protocol, our own paths, metrics and health."""

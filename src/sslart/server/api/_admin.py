@@ -1,0 +1,105 @@
+"""For those who run the service: tokens, backups, the audit log, metrics and health."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from sslart.server.api._access import actor
+from sslart.server.api._context import ContextOf
+from sslart.server.api._json import answer, body_of
+from sslart.server.api._metrics import CONTENT_TYPE
+from sslart.server.api._schemas import BackupRequest, TokenRequest
+
+router = APIRouter(tags=["admin"])
+
+
+@router.get("/livez")
+async def live() -> Response:
+    """Return whether the service answers."""
+    return answer({"live": True})
+
+
+@router.get("/readyz")
+async def ready(context: ContextOf) -> Response:
+    """Return whether models have learnt what their journals held at the start, and whether the store can be written."""
+    hub = context.hub
+    states = {one.name: one.state for one in hub.models()}
+    why_not = hub.store.why_not_writable
+    is_ready = hub.is_ready
+    return answer(
+        {
+            "ready": is_ready,
+            "writable": why_not is None,
+            "models": {state: list(states.values()).count(state) for state in sorted(set(states.values()))},
+        },
+        200 if is_ready else 503,
+    )
+
+
+@router.get("/metrics", response_class=Response)
+async def metrics(context: ContextOf, _: Annotated[str, actor("read")]) -> Response:
+    """Return the metrics in the format of Prometheus."""
+    return Response(context.metrics.text(), media_type=CONTENT_TYPE)
+
+
+@router.get("/v1/tokens")
+async def tokens(context: ContextOf, _: Annotated[str, actor("admin")]) -> Response:
+    """Return all tokens, without their secrets."""
+    found = [{"name": one.name, "scopes": sorted(one.scopes), "created": one.created} for one in context.access.known()]
+    return answer({"tokens": found})
+
+
+@router.post("/v1/tokens", status_code=201)
+async def add_token(
+    context: ContextOf, body: Annotated[TokenRequest, body_of(TokenRequest)], who: Annotated[str, actor("admin")]
+) -> Response:
+    """Add a token. Its secret is shown here and nowhere else; once there is one, every request needs one."""
+    secret = await context.threads.run(context.access.add, body.name, body.scope)
+    context.hub.note_in_audit(who, "add token", "", {"name": body.name, "scope": body.scope})
+    return answer({"name": body.name, "scope": body.scope, "token": secret}, 201)
+
+
+@router.delete("/v1/tokens/{name}", status_code=204)
+async def revoke_token(
+    context: ContextOf, name: Annotated[str, Path(max_length=100)], who: Annotated[str, actor("admin")]
+) -> Response:
+    """Revoke a token."""
+    await context.threads.run(context.access.revoke, name)
+    context.hub.note_in_audit(who, "revoke token", "", {"name": name})
+    return Response(status_code=204)
+
+
+@router.post("/v1/backup", status_code=201)
+async def backup(
+    context: ContextOf, body: Annotated[BackupRequest, body_of(BackupRequest)], who: Annotated[str, actor("admin")]
+) -> Response:
+    """Write a copy of the store into the folder backups beside it, while requests go on."""
+    folder = context.hub.store.folder / "backups"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    target = folder / f"{body.name}.db"
+    await context.threads.run(context.hub.store.backup, target)
+    context.hub.note_in_audit(who, "backup", "", {"name": target.name})
+    return answer({"file": f"backups/{target.name}", "bytes": target.stat().st_size}, 201)
+
+
+@router.get("/v1/audit")
+async def audit(
+    context: ContextOf,
+    _: Annotated[str, actor("admin")],
+    after: Annotated[int, Query(ge=0, lt=2**63)] = 0,
+    most: Annotated[int, Query(ge=1, le=10_000)] = 100,
+) -> Response:
+    """Return who has done what, the oldest first; labels are at /v1/models/NAME/labels."""
+
+    def work() -> list[dict[str, object]]:
+        rows = context.hub.store.reader().execute(
+            "SELECT id, time, actor, action, model, detail FROM audit WHERE id > ? ORDER BY id LIMIT ?", (after, most)
+        )
+        names = ("entry", "time", "actor", "action", "model")
+        return [{**dict(zip(names, row[:-1], strict=True)), "detail": json.loads(row[-1])} for row in rows]
+
+    return answer({"audit": await context.threads.run(work)})

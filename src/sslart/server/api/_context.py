@@ -1,0 +1,97 @@
+"""What the paths of the service share: the models, the metrics, and threads for work that takes long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Header, Path, Request
+
+from sslart.server.api._access import Access
+from sslart.server.api._errors import ApiError
+from sslart.server.api._metrics import Metrics
+from sslart.server.models._hosted import HostedModel
+from sslart.server.models._hub import Hub
+from sslart.server.models._requests import Key
+
+N_THREADS = 2
+MAX_WAITING = 64  # requests for work in threads
+
+Result = TypeVar("Result")
+
+
+class Threads:
+    """Threads for work that would keep other requests waiting."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(N_THREADS, "work")
+        self._n_waiting = 0
+
+    async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Return the result of some work; refuse it where too much waits."""
+        if self._n_waiting >= MAX_WAITING:
+            raise ApiError(429, "Too many requests are being worked on: send this one again.", {"retry-after": "2"})
+        self._n_waiting += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, copy_context().run, work, *arguments)
+        finally:
+            self._n_waiting -= 1
+
+    def close(self) -> None:
+        """End the threads when what they do has ended."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+@dataclass
+class Context:
+    """What the paths share."""
+
+    hub: Hub
+    metrics: Metrics
+    access: Access
+    threads: Threads = field(default_factory=Threads)
+
+
+def context_of(request: Request) -> Context:
+    """Return what the paths share."""
+    found: Context = request.app.state.context
+    return found
+
+
+ModelName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="the name of the model")]
+
+
+def model_of(request: Request, name: ModelName) -> HostedModel:
+    """Return the model that the path names."""
+    return context_of(request).hub.model(name)
+
+
+async def key_of(
+    request: Request,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=1,
+            max_length=200,
+            pattern=r"^[\x21-\x7e]+$",
+            description="the same key and request again get the same answer, and count once",
+        ),
+    ] = None,
+) -> Key | None:
+    """Return the key by which a request may be repeated."""
+    if idempotency_key is None:
+        return None
+    digest = blake2b(request.url.path.encode(), digest_size=16)
+    digest.update(await request.body())
+    return Key(idempotency_key, digest.digest())
+
+
+ContextOf = Annotated[Context, Depends(context_of)]
+ModelOf = Annotated[HostedModel, Depends(model_of)]
+KeyOf = Annotated[Key | None, Depends(key_of)]

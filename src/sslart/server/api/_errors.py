@@ -1,0 +1,90 @@
+"""Errors of the service as answers: a status, a message that names the cause and the cure, and nothing internal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from sslart._utils.text import json_text, printable_lines
+from sslart.server.models._lookup import NoSuchRowError
+from sslart.server.models._published import NoLabelError
+from sslart.server.models._requests import ConflictError, NoSuchModelError
+from sslart.server.store._errors import StoreBusyError, StoreError
+
+MAX_MESSAGE = 2000
+SHOWN_PROBLEMS = 5
+_OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b")
+
+
+class ApiError(Exception):
+    """An answer other than success."""
+
+    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.headers = status, headers or {}
+
+
+def error_answer(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    """Return an error as JSON; every character of the message is visible."""
+    message = _OPTION.sub(r"the setting \1", printable_lines(message))[:MAX_MESSAGE]
+    return Response(json_text({"error": message}), status, headers, "application/json")
+
+
+_WORDS = {404: "There is nothing at this path.", 405: "This path does not take this method."}
+_STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (NoSuchModelError, 404),
+    (NoSuchRowError, 404),
+    (NoLabelError, 409),
+    (ConflictError, 409),
+    (StoreBusyError, 429),
+    (StoreError, 503),
+    (ImportError, 501),
+    (TimeoutError, 503),
+    (ValueError, 422),
+    (OverflowError, 422),
+)
+
+
+def answer_to(error: Exception) -> Response:
+    """Return the answer to an error of a known kind; of others, one without any detail."""
+    if isinstance(error, ApiError):
+        return error_answer(error.status, str(error), error.headers)
+    if isinstance(error, ValidationError | RequestValidationError):
+        return error_answer(422, problems_in(error))
+    if isinstance(error, HTTPException):
+        words = _WORDS.get(error.status_code, str(error.detail))
+        return error_answer(error.status_code, words, dict(error.headers or {}))
+    for kind, status in _STATUS:
+        if isinstance(error, kind):
+            headers = {"retry-after": str(getattr(error, "seconds", 1))} if status in (429, 503) else None
+            message = str(error) or "The request took too long: send fewer rows, or send it again later."
+            return error_answer(status, message, headers)
+    return error_answer(500, "An internal error: the log of the service has it.")
+
+
+def problems_in(error: ValidationError | RequestValidationError) -> str:
+    """Return what is wrong with a request, in words."""
+    found = error.errors()
+    problems = []
+    for one in found[:SHOWN_PROBLEMS]:
+        place = ".".join(str(part) for part in one["loc"] if part not in ("body", "query", "path"))
+        problems.append(f"{place or 'the request'}: {one['msg']}")
+    more = f"; and {len(found) - SHOWN_PROBLEMS} more" if len(found) > SHOWN_PROBLEMS else ""
+    return f"The request is not as described in /openapi.json: {'; '.join(problems)}{more}."
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let the application answer all errors so."""
+
+    async def handle(_: Request, error: Exception) -> Response:
+        return answer_to(error)
+
+    kinds: list[Any] = [ApiError, RequestValidationError, ValidationError, HTTPException, Exception]
+    for kind in [*kinds, *(kind for kind, _ in _STATUS)]:
+        app.add_exception_handler(kind, handle)

@@ -1,0 +1,138 @@
+"""Why a model predicts what it predicts: explanations, what would change them, rules, importances, drift."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from sslart._utils.text import json_text
+from sslart.server.api._access import actor
+from sslart.server.api._context import ContextOf, ModelOf
+from sslart.server.api._json import JSON, answer, body_of
+from sslart.server.api._predicting import explained
+from sslart.server.api._schemas import CounterfactualRequest, RowsRequest
+from sslart.server.models._published import Published
+from sslart.server.models._rows import as_class
+
+MAX_EXPLAINED = 1000
+
+router = APIRouter(tags=["explain"])
+
+
+@router.post("/v1/models/{name}/explain")
+async def explain(
+    context: ContextOf,
+    model: ModelOf,
+    body: Annotated[RowsRequest, body_of(RowsRequest)],
+    _: Annotated[str, actor("read")],
+) -> Response:
+    """Explain predictions: what each feature adds, similar boxes, and a change that would alter each."""
+    _check_few(body.rows)
+    published: Published = context.hub.published(model)
+    found = await explained(context, published, body.rows)
+    return _visible({"model": model.name, "sequence": published.sequence, "explanations": found})
+
+
+@router.post("/v1/models/{name}/contributions")
+async def contributions(
+    context: ContextOf,
+    model: ModelOf,
+    body: Annotated[RowsRequest, body_of(RowsRequest)],
+    _: Annotated[str, actor("read")],
+) -> Response:
+    """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping."""
+    _check_few(body.rows)
+    published: Published = context.hub.published(model)
+
+    def work() -> dict[str, Any]:
+        published.check_has_label()
+        found = published.model.contributions(published.reader.samples(body.rows))
+        return {
+            "features": list(found.feature_names),
+            "classes": published.classes,
+            "base": found.base.tolist(),
+            "values": found.values.tolist(),
+            "graph": found.graph.tolist(),
+            "scores": found.scores.tolist(),
+        }
+
+    return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
+
+
+@router.post("/v1/models/{name}/counterfactual")
+async def counterfactual(
+    context: ContextOf,
+    model: ModelOf,
+    body: Annotated[CounterfactualRequest, body_of(CounterfactualRequest)],
+    _: Annotated[str, actor("read")],
+) -> Response:
+    """Return several unlike changes of a row, each of which leads to another prediction."""
+    published: Published = context.hub.published(model)
+
+    def work() -> dict[str, Any]:
+        published.check_has_label()
+        sample = published.reader.samples([body.row])
+        target = as_class(body.target, published.view.classes)
+        categorical = published.view.members[0].encoder.categorical
+        names = published.reader.names
+        ranges = {
+            name: values if name in names and names.index(name) in categorical else tuple(values)
+            for name, values in body.ranges.items()
+        }
+        found = published.model.counterfactual(
+            sample, target, fixed=body.fixed, ranges=ranges or None, n=body.n, plausible=body.plausible
+        )
+        return {"text": str(found), **found.to_dict()}
+
+    return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
+
+
+@router.get("/v1/models/{name}/rules")
+async def rules(
+    context: ContextOf,
+    model: ModelOf,
+    _: Annotated[str, actor("read")],
+    max_rules: Annotated[int, Query(ge=1, le=200)] = 12,
+    max_conditions: Annotated[int, Query(ge=1, le=20)] = 4,
+) -> Response:
+    """Return few, short rules that agree with the predictions."""
+    published: Published = context.hub.published(model)
+
+    def work() -> dict[str, Any]:
+        published.check_has_label()
+        found = published.model.rules(max_rules=max_rules, max_conditions=max_conditions)
+        return {"text": found.to_text(), **found.to_dict()}
+
+    return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
+
+
+@router.get("/v1/models/{name}/importance")
+async def importance(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+    """Return how much each feature matters, and in which direction."""
+    published: Published = context.hub.published(model)
+
+    def work() -> dict[str, Any]:
+        published.check_has_label()
+        found = published.model.feature_importances()
+        return {"text": str(found), **found.to_dict()}
+
+    return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
+
+
+@router.get("/v1/models/{name}/drift")
+async def drift(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+    """Return the drifts that were found in the stream since the last fit."""
+    published: Published = context.hub.published(model)
+    found = [one.to_dict("row") for one in published.model.drift_]
+    return _visible({"model": model.name, "sequence": published.sequence, "drifts": found})
+
+
+def _check_few(rows: list[Any]) -> None:
+    if len(rows) > MAX_EXPLAINED:
+        raise ValueError(f"There are {len(rows)} rows, and {MAX_EXPLAINED} can be explained at a time: send fewer.")
+
+
+def _visible(values: dict[str, Any]) -> Response:
+    return Response(json_text(values), media_type=JSON) if values.get("text") else answer(values)

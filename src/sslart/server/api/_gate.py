@@ -1,0 +1,159 @@
+"""What every request passes first: its host, origin, token and size, a time limit, the log and the metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.responses import Response
+
+from sslart.server.api._access import Access
+from sslart.server.api._errors import ApiError, answer_to
+from sslart.server.api._metrics import Metrics
+from sslart.server.models._limits import Limits
+
+OPEN_PATHS = frozenset({"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"})
+LONG_SECONDS = 900.0  # for tables, exports and those who wait for a job
+EVENTS_PATH = "/v1/events"
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; sandbox"),
+)
+
+logger = logging.getLogger("sslart.server.access")
+
+
+class Gate:
+    """An ASGI application around another.
+
+    Parameters
+    ----------
+    app : ASGI application
+    access : Access
+    metrics : Metrics
+    limits : Limits
+    hosts : iterable of str
+        The names, in lower case and without a port, by which the service may be called: others come from pages that
+        point a name of theirs at this machine.
+    log_all : bool
+        Whether every request is logged, and not only those that change something or fail.
+    """
+
+    def __init__(
+        self, app: Any, access: Access, metrics: Metrics, limits: Limits, hosts: Iterable[str], *, log_all: bool = False
+    ) -> None:
+        self._app, self._access, self._metrics, self._limits = app, access, metrics, limits
+        self._hosts, self._log_all = frozenset(hosts), log_all
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = _Request(scope, receive, send, self._limits)
+        try:
+            self._check(scope, request.headers)
+            seconds = request.seconds_allowed()
+            async with asyncio.timeout(seconds):
+                await self._app(scope, request.receive, request.send)
+        except (ApiError, TimeoutError) as error:
+            if request.status is None:
+                await request.refuse(answer_to(error))
+        except Exception as error:
+            logger.exception("an error that is not expected", extra={"request": request.id})
+            if request.status is None:
+                await request.refuse(answer_to(error))
+        finally:
+            self._note(scope, request)
+
+    def _check(self, scope: Any, headers: dict[bytes, bytes]) -> None:
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if _without_port(host) not in self._hosts:
+            raise ApiError(421, f"This service is not called {host!r}: start it with --allow-host to allow the name.")
+        origin = headers.get(b"origin")
+        if origin is not None and origin.decode("latin-1").lower() not in (f"http://{host}", f"https://{host}"):
+            raise ApiError(403, "Requests from pages of other sites are refused.")
+        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+            raise ApiError(403, "Requests from pages of other sites are refused.")
+        if scope["path"] not in OPEN_PATHS:
+            client = (scope.get("client") or ("unknown",))[0]
+            authorization = headers.get(b"authorization")
+            given = None if authorization is None else authorization.decode("latin-1")
+            scope["sslart.token"] = self._access.check(given, client)
+
+    def _note(self, scope: Any, request: _Request) -> None:
+        seconds, status = time.perf_counter() - request.start, request.status or 499
+        path = getattr(scope.get("route"), "path", "other")
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.requests.labels(method, path, status).inc()
+        self._metrics.seconds.labels(path).observe(seconds)
+        if self._log_all or status >= 500 or (method not in ("GET", "HEAD") and status in (401, 403, 421)):
+            token = scope.get("sslart.token")
+            details = {
+                "request": request.id,
+                "method": method,
+                "path": scope["path"],
+                "status": status,
+                "milliseconds": round(1000 * seconds, 2),
+                "actor": None if token is None else token.name,
+                "client": (scope.get("client") or (None,))[0],
+            }
+            logger.info("request", extra=details)
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class _Request:
+    """One request on its way: how much of it has come, and what was answered."""
+
+    def __init__(self, scope: Any, receive: Any, send: Any, limits: Limits) -> None:
+        self._scope, self._receive, self._send, self._limits = scope, receive, send, limits
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.start, self.status, self.id = time.perf_counter(), None, secrets.token_hex(8)
+        self._n_bytes, self._is_upload = 0, scope["method"] == "PUT" or scope["path"].endswith("/table")
+        self._most = limits.max_table if self._is_upload else limits.max_body
+
+    def seconds_allowed(self) -> float | None:
+        """Return how long the request may take; None for one that listens to events."""
+        if self._scope["path"] == EVENTS_PATH:
+            return None
+        is_long = self._is_upload or b"wait=" in self._scope["query_string"] or self._scope["path"].endswith("/export")
+        return LONG_SECONDS if is_long else self._limits.timeout
+
+    async def receive(self) -> Any:
+        """Return the next part of the body, as long as it is not too large and does not take too long."""
+        length = self.headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > self._most:
+            raise self._too_large()
+        async with asyncio.timeout(None if self.status is not None else self._limits.timeout):
+            message = await self._receive()
+        self._n_bytes += len(message.get("body", b""))
+        if self._n_bytes > self._most:
+            raise self._too_large()
+        return message
+
+    def _too_large(self) -> ApiError:
+        return ApiError(413, f"The body has more than {self._most} bytes, which is the limit: send less at a time.")
+
+    async def send(self, message: Any) -> None:
+        """Pass on the answer, with headers for browsers."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), *HEADERS, (b"x-request-id", self.id.encode())]
+        await self._send(message)
+
+    async def refuse(self, response: Response) -> None:
+        """Answer without having read all of the request."""
+        await response(self._scope, self._receive, self.send)
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.rpartition(":")[0] if ":" in host else host

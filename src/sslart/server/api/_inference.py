@@ -1,0 +1,183 @@
+"""The Open Inference Protocol, version 2: health, metadata and inference, with tensors as JSON or bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Header, Request
+from numpy.typing import NDArray
+from starlette.responses import Response
+
+from sslart import __version__
+from sslart._data.samples import Table
+from sslart.server.api._access import actor
+from sslart.server.api._context import ContextOf, ModelOf
+from sslart.server.api._errors import ApiError
+from sslart.server.api._json import answer
+from sslart.server.api._predicting import FEW_ROWS
+from sslart.server.api._tensors import InferRequest, WantedOutput, as_bytes, datatype_of, read_inputs
+from sslart.server.models._published import Published
+
+ALL = "input"  # the name of the tensor that has all features
+HEADER_LENGTH = "inference-header-content-length"
+
+router = APIRouter(tags=["Open Inference Protocol"])
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+
+
+@router.get("/v2")
+async def server_metadata() -> Response:
+    """Return what this server is."""
+    return answer({"name": "sslart", "version": __version__, "extensions": ["binary_tensor_data"]})
+
+
+@router.get("/v2/health/live")
+async def live() -> Response:
+    """Return whether the server answers."""
+    return answer({"live": True})
+
+
+@router.get("/v2/health/ready")
+async def ready(context: ContextOf) -> Response:
+    """Return whether all models have learnt what their journals held at the start."""
+    is_ready = context.hub.is_ready
+    return answer({"ready": is_ready}, 200 if is_ready else 503)
+
+
+@router.get("/v2/models/{name}/ready")
+async def model_ready(model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+    """Return whether a model can predict."""
+    is_ready = model.published is not None and bool(model.published.classes)
+    return answer({"name": model.name, "ready": is_ready}, 200 if is_ready else 503)
+
+
+@router.get("/v2/models/{name}")
+async def model_metadata(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+    """Return the inputs and outputs of a model."""
+    published: Published = context.hub.published(model)
+    encoder = published.view.members[0].encoder
+    inputs = [
+        {"name": name, "datatype": "BYTES" if place in encoder.categorical else "FP64", "shape": [-1]}
+        for place, name in enumerate(published.reader.names)
+    ]
+    examples = outputs_of(published, [])
+    outputs = [
+        {"name": name, "datatype": datatype_of(values), "shape": [-1, *values.shape[1:]]}
+        for name, values in examples.items()
+    ]
+    return answer({"name": model.name, "versions": ["1"], "platform": "sslart", "inputs": inputs, "outputs": outputs})
+
+
+@router.post("/v2/models/{name}/infer", openapi_extra=_BODY)
+async def infer(
+    context: ContextOf,
+    model: ModelOf,
+    request: Request,
+    _: Annotated[str, actor("read")],
+    inference_header_content_length: Annotated[int | None, Header(ge=0)] = None,
+) -> Response:
+    """Predict samples: one tensor per feature, or one with all features in their order."""
+    body = await request.body()
+    length = len(body) if inference_header_content_length is None else inference_header_content_length
+    if length > len(body):
+        raise ApiError(400, f"The header {HEADER_LENGTH} is {length}, and the body has {len(body)} bytes.")
+    asked = InferRequest.model_validate_json(body[:length])
+    inputs = read_inputs(asked, body[length:])
+    published: Published = context.hub.published(model)
+    published.check_has_label()
+    table = samples_of(published, inputs)
+    if len(table) > context.hub.limits.max_rows:
+        raise ValueError(f"There are {len(table)} samples, and {context.hub.limits.max_rows} is the limit.")
+    if len(table) <= FEW_ROWS:
+        predictions = published.predict_table(table)
+    else:
+        predictions = await context.threads.run(published.predict_table, table)
+    context.metrics.count(model.name, predictions)
+    return _answer(model.name, asked, outputs_of(published, predictions))
+
+
+def samples_of(published: Published, inputs: dict[str, NDArray[Any]]) -> Table:
+    """Return tensors as samples that the model reads."""
+    names = published.reader.names
+    if not set(inputs) & set(names):
+        if len(inputs) > 1:
+            raise ValueError(f"No input is named as a feature of the model: {', '.join(map(repr, names[:12]))}.")
+        values = next(iter(inputs.values()))
+        values = values.reshape(1, -1) if values.ndim == 1 and values.size == len(names) else values
+        if values.ndim != 2 or values.shape[1] != len(names):
+            raise ValueError(f"The model has {len(names)} features, and the input has the shape {list(values.shape)}.")
+        found = published.reader.table_of_numbers(values) if values.dtype.kind != "O" else None
+        if found is not None:
+            return found
+        inputs = {name: values[:, place] for place, name in enumerate(names)}
+    lengths = {name: values.shape for name, values in inputs.items()}
+    if any(len(shape) == 2 and shape[1] != 1 for shape in lengths.values()):
+        raise ValueError("The tensor of a feature has the shape [n] or [n, 1].")
+    if len({shape[0] for shape in lengths.values()}) != 1:
+        raise ValueError("The tensors have different lengths: give as many values for each feature.")
+    columns = {name: _cells(values.reshape(-1)) for name, values in inputs.items()}
+    n_rows = len(next(iter(columns.values())))
+    if not n_rows:
+        raise ValueError("The tensors are empty: give at least one sample.")
+    return published.reader.table([{name: cells[row] for name, cells in columns.items()} for row in range(n_rows)])
+
+
+def _cells(values: NDArray[Any]) -> list[Any]:
+    cells = values.tolist()
+    return [None if isinstance(one, float) and one != one else one for one in cells]
+
+
+def outputs_of(published: Published, predictions: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:
+    """Return predictions as tensors. Where the model abstains, the class is empty text, or -1 of integer classes."""
+    kind = published.view.classes.dtype.kind
+    classes = [one["class"] for one in predictions]
+    if kind == "i":
+        labels = np.array([-1 if one is None else one for one in classes], dtype=np.int64)
+    elif kind == "b":
+        labels = np.array([bool(one) for one in classes], dtype=bool)
+    else:
+        labels = np.array(["" if one is None else str(one) for one in classes], dtype=object)
+    probabilities = np.array([one["probabilities"] for one in predictions], dtype=np.float64)
+    return {
+        "class": labels,
+        "probabilities": probabilities.reshape(len(predictions), len(published.classes)),
+        "abstained": np.array([one["abstained"] for one in predictions], dtype=bool),
+        "novelty": np.array([one["novelty"] for one in predictions], dtype=np.float64),
+        "novel": np.array([one["novel"] for one in predictions], dtype=bool),
+    }
+
+
+def _answer(name: str, asked: InferRequest, found: dict[str, NDArray[Any]]) -> Response:
+    wanted = asked.outputs or [WantedOutput(name=one) for one in found]
+    by_default = bool(asked.parameters.get("binary_data_output", False))
+    outputs, binary = [], list[bytes]()
+    for one in wanted:
+        output, parameters = one.name, one.parameters
+        if output not in found:
+            raise ValueError(f"There is no output {output!r}; there are {', '.join(found)}.")
+        values = found[output]
+        described: dict[str, Any] = {"name": output, "datatype": datatype_of(values), "shape": list(values.shape)}
+        if parameters.get("binary_data", by_default):
+            content = as_bytes(values)
+            described["parameters"] = {"binary_data_size": len(content)}
+            binary.append(content)
+        else:
+            described["data"] = values.reshape(-1).tolist()
+        outputs.append(described)
+    named = {} if asked.id is None else {"id": asked.id}
+    values_of_all = {"model_name": name, "model_version": "1", **named, "outputs": outputs}
+    if not binary:
+        return answer(values_of_all)
+    header = json.dumps(values_of_all).encode()
+    return Response(header + b"".join(binary), 200, {HEADER_LENGTH: str(len(header))}, "application/octet-stream")

@@ -1,0 +1,88 @@
+"""Rows and labels to learn, and rows that were sent before."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from sslart.server.api._access import actor
+from sslart.server.api._context import ContextOf, KeyOf, ModelOf
+from sslart.server.api._json import answer, body_of
+from sslart.server.api._predicting import Wait
+from sslart.server.api._schemas import Accepted, LabelRequest, LearnRequest
+from sslart.server.models._hosted import HostedModel
+from sslart.server.store._labels import history
+
+router = APIRouter(tags=["learn"])
+
+
+async def applied(model: HostedModel, sequence: int, seconds: float) -> None:
+    """Wait until a record has been learnt and published, at most so long."""
+    if seconds:
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(model.when_applied(sequence)), seconds)
+        except TimeoutError:
+            return
+
+
+@router.post("/v1/models/{name}/learn", response_model=Accepted)
+async def learn(
+    context: ContextOf,
+    model: ModelOf,
+    body: Annotated[LearnRequest, body_of(LearnRequest)],
+    key: KeyOf,
+    who: Annotated[str, actor("learn")],
+    wait: Wait = 0,
+) -> Response:
+    """Learn rows, with or without labels. When the answer comes, they are on the disk; they are learnt soon after."""
+    written = await context.hub.learn(model, body.rows, body.labels, body.ids, who, key)
+    await applied(model, written.answer["sequence"], wait)
+    return answer({"model": model.name, **written.answer})
+
+
+@router.post("/v1/models/{name}/labels", response_model=Accepted)
+async def label(
+    context: ContextOf,
+    model: ModelOf,
+    body: Annotated[LabelRequest, body_of(LabelRequest)],
+    key: KeyOf,
+    who: Annotated[str, actor("learn")],
+    wait: Wait = 0,
+) -> Response:
+    """Label rows that were sent before. A row that has another label gets the new one with the next fit."""
+    given = [(one.row, one.label) for one in body.labels]
+    written = await context.hub.label(model, given, who, key)
+    await applied(model, written.answer["sequence"], wait)
+    return answer({"model": model.name, **written.answer})
+
+
+@router.get("/v1/models/{name}/labels")
+async def labels(
+    context: ContextOf,
+    model: ModelOf,
+    _: Annotated[str, actor("read")],
+    row: Annotated[int | None, Query(ge=0, lt=2**63)] = None,
+    after: Annotated[int, Query(ge=0, lt=2**63, description="the last entry that is known")] = 0,
+    most: Annotated[int, Query(ge=1, le=10_000)] = 100,
+) -> Response:
+    """Return who has given which labels, the oldest first."""
+    found = await context.threads.run(lambda: history(context.hub.store.reader(), model.id, row, after, most))
+    return answer({"model": model.name, "labels": found})
+
+
+@router.get("/v1/models/{name}/rows/{row}")
+async def row_of(
+    context: ContextOf,
+    model: ModelOf,
+    row: Annotated[str, Path(max_length=200)],
+    _: Annotated[str, actor("read")],
+) -> Response:
+    """Return a row that was sent before, by its number or id: its cells, its label, and what was predicted."""
+    found = await context.threads.run(context.hub.row, model, row)
+    decision: dict[str, Any] | None = found.decision
+    return answer(
+        {"model": model.name, "row": found.row, "cells": found.cells, "label": found.label, "decision": decision}
+    )

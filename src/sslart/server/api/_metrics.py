@@ -1,0 +1,91 @@
+"""What a service measures of itself, for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.exposition import generate_latest
+
+from sslart.server.models._hosted import READY, HostedModel
+from sslart.server.models._hub import Hub
+
+SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """Counters of requests and predictions, and what the models show at each look."""
+
+    def __init__(self, hub: Hub) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the number of series
+        self._registry = CollectorRegistry()
+        self.requests = Counter("sslart_requests", "Requests.", ("method", "path", "status"), registry=self._registry)
+        self.seconds = Histogram(
+            "sslart_request_seconds", "Seconds per request.", ("path",), buckets=SECONDS, registry=self._registry
+        )
+        self.predicted = Counter("sslart_rows_predicted", "Rows predicted.", ("model",), registry=self._registry)
+        self.abstained = Counter(
+            "sslart_rows_abstained", "Rows for which the model abstained.", ("model",), registry=self._registry
+        )
+        self.novel = Counter("sslart_rows_novel", "Rows that were novel.", ("model",), registry=self._registry)
+        self._registry.register(_Models(hub))
+
+    def count(self, model: str, predictions: list[dict[str, Any]]) -> None:
+        """Count what was predicted."""
+        self.predicted.labels(model).inc(len(predictions))
+        n_abstained, n_novel = (sum(one[name] for one in predictions) for name in ("abstained", "novel"))
+        if n_abstained:
+            self.abstained.labels(model).inc(n_abstained)
+        if n_novel:
+            self.novel.labels(model).inc(n_novel)
+
+    def text(self) -> bytes:
+        """Return all metrics in the format of Prometheus."""
+        return bytes(generate_latest(self._registry))
+
+
+class _Models:
+    """What the models and the store show at this moment."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the metrics."""
+        store = self._hub.store
+        for name, words, value in (
+            ("sslart_write_queue", "Requests that wait to be written.", store.n_waiting),
+            ("sslart_store_bytes", "Size of the store on the disk.", store.n_bytes),
+            ("sslart_store_writable", "1 where the store can be written.", store.why_not_writable is None),
+            ("sslart_event_listeners", "Listeners to events.", self._hub.events.n_listeners),
+        ):
+            yield GaugeMetricFamily(name, words, float(value))
+        for name, (words, of_model) in _GAUGES.items():
+            yield self._of_models(GaugeMetricFamily(name, words, labels=("model",)), of_model)
+        for name, (words, of_model) in _COUNTERS.items():
+            yield self._of_models(CounterMetricFamily(name, words, labels=("model",)), of_model)
+
+    def _of_models(self, family: Any, value: Callable[[HostedModel], float]) -> Any:
+        for one in self._hub.models():
+            family.add_metric((one.name,), value(one))
+        return family
+
+
+def _n_boxes(model: HostedModel) -> int:
+    return 0 if model.published is None else int(model.published.model.n_nodes_)
+
+
+_GAUGES: dict[str, tuple[str, Callable[[HostedModel], float]]] = {
+    "sslart_journal_lag_records": ("Records accepted and not yet learnt.", lambda one: one.accepted - one.applied),
+    "sslart_journal_lag_rows": ("Rows accepted and not yet learnt.", lambda one: one.n_rows - one.n_rows_applied),
+    "sslart_model_ready": ("1 where a model is ready and learns.", lambda one: one.state == READY),
+    "sslart_model_boxes": ("Boxes of a model.", _n_boxes),
+}
+_COUNTERS: dict[str, tuple[str, Callable[[HostedModel], float]]] = {
+    "sslart_rows_learnt": ("Rows learnt since the start.", lambda one: one.n_learnt),
+    "sslart_rows_rejected": ("Rows that could not be learnt since the start.", lambda one: one.n_rejected),
+    "sslart_drifts": ("Drifts found in the stream since the start.", lambda one: one.n_drifts),
+}

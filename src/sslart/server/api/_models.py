@@ -1,0 +1,304 @@
+"""Models: created from a table, a file or settings; described, changed, exported and deleted."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import summarise
+from sslart.export.onnx import to_onnx
+from sslart.reporting import report
+from sslart.server.api._access import actor
+from sslart.server.api._context import Context, ContextOf, KeyOf, ModelName, ModelOf
+from sslart.server.api._errors import ApiError
+from sslart.server.api._jobs import job_answer
+from sslart.server.api._json import answer, body_of
+from sslart.server.api._learning import applied
+from sslart.server.api._predicting import Wait
+from sslart.server.api._schemas import Accepted, CreateRequest, Job, ParametersRequest, RefitRequest, Snapshot
+from sslart.server.models._hosted import HostedModel
+from sslart.server.models._published import Published
+from sslart.server.models._settings import Learning, ModelSettings
+from sslart.server.models._stored_rows import Before, sample_of
+
+Names = Annotated[list[str], Query(max_length=1000)]
+Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
+OptionalName = Annotated[str | None, Query(max_length=1000)]
+
+ROWS_IN_REPORT = 2000
+
+router = APIRouter(tags=["models"])
+
+_FILE = {
+    "requestBody": {
+        "required": True,
+        "description": "a table as CSV, TSV, Parquet, Arrow or Excel, or a model that sslart.save wrote",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_EXPORTS = {
+    "sslart": ("application/octet-stream", ".sslart"),
+    "onnx": ("application/octet-stream", ".onnx"),
+    "report": ("text/html; charset=utf-8", ".html"),
+}
+
+
+@router.get("/v1/models")
+async def models(context: ContextOf, _: Annotated[str, actor("read")]) -> Response:
+    """Return all models."""
+    return answer({"models": [brief(one) for one in context.hub.models()]})
+
+
+@router.post("/v1/models", status_code=201, response_model=Accepted)
+async def create(
+    context: ContextOf, body: Annotated[CreateRequest, body_of(CreateRequest)], who: Annotated[str, actor("learn")]
+) -> Response:
+    """Create a model that has learnt nothing; its columns are those of the first rows that it learns."""
+    hosted = await context.hub.create(body.name, body.settings, who)
+    return answer({"model": hosted.name, "sequence": hosted.accepted, "rows": []}, 201)
+
+
+@router.put("/v1/models/{name}", status_code=202, response_model=Job, openapi_extra=_FILE)
+async def create_from_file(
+    context: ContextOf,
+    request: Request,
+    name: ModelName,
+    who: Annotated[str, actor("learn")],
+    label: OptionalName = None,
+    id_column: Annotated[str | None, Query(alias="id", max_length=1000)] = None,
+    group: OptionalName = None,
+    ignore: Names = [],  # noqa: B006
+    category: Names = [],  # noqa: B006
+    use: Names = [],  # noqa: B006
+    estimator: Estimator = "AutoSSLART",
+    learn: Learning = Learning.familiar,
+    encoding: Annotated[str | None, Query(max_length=50)] = None,
+    wait: Wait = 0,
+) -> Response:
+    """Create a model from a table, which it is fitted to, or from the file of a model.
+
+    The answer is the job that fits it; with `wait`, when it has ended.
+    """
+    settings = ModelSettings(
+        estimator=estimator,
+        label=label,
+        id=id_column,
+        group=group,
+        ignore=ignore,
+        category=category,
+        use=use,
+        learn=learn,
+    )
+    settings.new_estimator()
+    before = next((one for one in context.hub.models() if one.name == name), None)
+    if before is not None and (before.n_rows_applied or before.busy_with or before.published):
+        raise ApiError(409, f"There is a model named {name!r}: send rows to it, or delete it first.")
+    async with _received(context, request) as path:
+        upload, is_model = await context.threads.run(context.hub.upload, path, encoding, settings.named_columns)
+    if before is not None:  # it has learnt nothing, such as after a table that could not be learnt
+        await context.hub.delete(before, who)
+    hosted = await context.hub.create(name, settings, who)
+    written = await context.hub.add_upload(hosted, upload, is_model, who)
+    sequence = written.answer["sequence"]
+    await applied(hosted, sequence, wait or (60 if is_model else 0))
+    if is_model:
+        return answer({"model": name, "sequence": sequence, "rows": []}, 201)
+    return job_answer(context, hosted, sequence)
+
+
+@router.post("/v1/models/{name}/table", status_code=202, response_model=Job, openapi_extra=_FILE)
+async def add_table(
+    context: ContextOf,
+    request: Request,
+    model: ModelOf,
+    who: Annotated[str, actor("learn")],
+    encoding: Annotated[str | None, Query(max_length=50)] = None,
+    wait: Wait = 0,
+) -> Response:
+    """Add the rows of a table to those of a model, and fit it anew to all of them."""
+    context.hub.check_learns(model)
+    async with _received(context, request) as path:
+        upload, is_model = await context.threads.run(context.hub.upload, path, encoding, ())
+    if is_model:
+        raise ApiError(409, "A model file makes a new model: send it to a new name with PUT.")
+    written = await context.hub.add_upload(model, upload, False, who)
+    await applied(model, written.answer["sequence"], wait)
+    return job_answer(context, model, written.answer["sequence"])
+
+
+@asynccontextmanager
+async def _received(context: Context, request: Request) -> AsyncIterator[Path]:
+    """Write the body of a request to a file, and remove it at the end."""
+    folder = context.hub.store.folder / "uploads"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=folder)
+        path = Path(name)
+    except OSError as error:
+        raise ApiError(503, f"The upload cannot be written: {error.strerror}.") from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            async for part in request.stream():
+                try:
+                    file.write(part)
+                except OSError as error:
+                    raise ApiError(507, f"The upload cannot be written: {error.strerror}.") from error
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@router.post("/v1/models/{name}/refit", status_code=202, response_model=Job)
+async def refit(
+    context: ContextOf,
+    model: ModelOf,
+    body: Annotated[RefitRequest, body_of(RefitRequest, optional=True)],
+    key: KeyOf,
+    who: Annotated[str, actor("learn")],
+    wait: Wait = 0,
+) -> Response:
+    """Fit a model anew to all rows it was given, with the labels in force and with other settings where given."""
+    written = await context.hub.refit(model, body.settings, who, key)
+    await applied(model, written.answer["sequence"], wait)
+    return job_answer(context, model, written.answer["sequence"])
+
+
+@router.get("/v1/models/{name}")
+async def describe(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+    """Return what a model is, what it has learnt, and how good it is on labels that are left out."""
+    return answer(await context.threads.run(described, model))
+
+
+@router.patch("/v1/models/{name}", response_model=Accepted)
+async def change(
+    context: ContextOf,
+    model: ModelOf,
+    body: Annotated[ParametersRequest, body_of(ParametersRequest)],
+    who: Annotated[str, actor("learn")],
+) -> Response:
+    """Change parameters that need no fit, such as abstain_below."""
+    written = await context.hub.set_parameters(model, body.parameters, who)
+    await applied(model, written.answer["sequence"], context.hub.limits.timeout / 2)
+    return answer({**written.answer, "rows": []})
+
+
+@router.delete("/v1/models/{name}", status_code=204)
+async def delete(context: ContextOf, model: ModelOf, who: Annotated[str, actor("admin")]) -> Response:
+    """Delete a model with all its rows, labels and snapshots."""
+    await context.hub.delete(model, who)
+    return Response(status_code=204)
+
+
+@router.get("/v1/models/{name}/state", response_model=Snapshot)
+async def state(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+    """Return the digest of the model as it is: the same digest means the same model in every bit."""
+    published: Published = context.hub.published(model)
+    digest = await context.threads.run(lambda: published.digest)
+    return answer({"model": model.name, "sequence": published.sequence, "digest": digest})
+
+
+@router.post("/v1/models/{name}/snapshot", response_model=Snapshot)
+async def snapshot(context: ContextOf, model: ModelOf, who: Annotated[str, actor("learn")]) -> Response:
+    """Keep the model as it is now, so that a start goes on from here."""
+    context.hub.published(model)
+    published = await context.threads.run(model.want_snapshot().result)
+    assert published is not None
+    digest = await context.threads.run(lambda: published.digest)
+    context.hub.note_in_audit(who, "snapshot", model.name, {"sequence": published.sequence})
+    return answer({"model": model.name, "sequence": published.sequence, "digest": digest})
+
+
+@router.get("/v1/models/{name}/export", response_class=Response)
+async def export(
+    context: ContextOf,
+    model: ModelOf,
+    _: Annotated[str, actor("read")],
+    format: Annotated[Literal["sslart", "onnx", "report"], Query()] = "sslart",
+) -> Response:
+    """Return the model as a file: for sslart.load, for ONNX runtimes, or as an HTML page to read."""
+    published: Published = context.hub.published(model)
+    content = await context.threads.run(_EXPORTERS[format], context, model, published)
+    kind, ending = _EXPORTS[format]
+    headers = {"content-disposition": f'attachment; filename="{model.name}{ending}"'}
+    return Response(content, 200, headers, kind)
+
+
+def _as_sslart(_: Context, __: HostedModel, published: Published) -> bytes:
+    return published.content()
+
+
+def _as_onnx(_: Context, __: HostedModel, published: Published) -> bytes:
+    published.check_has_label()
+    content: bytes = to_onnx(published.model).SerializeToString()
+    return content
+
+
+def _as_report(context: Context, model: HostedModel, published: Published) -> bytes:
+    """Return a report on rows that the model was given."""
+    published.check_has_label()
+    before = Before(model.id, published.sequence, model.n_rows)
+    samples, labels = sample_of(context.hub.store.reader(), before, published, ROWS_IN_REPORT)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        report(published.model, samples, labels, path, title=f"Report on the model {model.name}", held_out=False)
+        return path.read_bytes()
+
+
+_EXPORTERS = {"sslart": _as_sslart, "onnx": _as_onnx, "report": _as_report}
+
+
+def brief(model: HostedModel) -> dict[str, Any]:
+    """Return the most important of a model."""
+    published = model.published
+    return {
+        "name": model.name,
+        "state": model.state,
+        "problem": model.problem,
+        "sequence": model.accepted,
+        "learnt_through": model.applied,
+        "rows": model.n_rows,
+        "classes": [] if published is None else published.classes,
+    }
+
+
+def described(model: HostedModel) -> dict[str, Any]:
+    """Return all that there is to tell of a model."""
+    published = model.published
+    found = {
+        **brief(model),
+        "created": model.created,
+        "settings": model.settings.model_dump(mode="json"),
+        "backlog": model.backlog,
+        "rejected": model.n_rejected,
+    }
+    if published is None:
+        return found
+    fitted = published.model
+    found |= {
+        "features": published.reader.names,
+        "boxes": int(fitted.n_nodes_),
+        "drifts": len(fitted.drift_),
+        "parameters": {name: value for name, value in fitted.get_params().items() if _is_plain(value)},
+        "summary": None,
+    }
+    if published.classes:
+        summary = summarise(view_of(fitted))
+        accuracy = None if summary.accuracy is None else dict(vars(summary.accuracy))
+        found["summary"] = {
+            "text": str(summary),
+            "labels": {str(one.label): int(one.n_labels) for one in summary.classes},
+            "accuracy": accuracy,
+        }
+    return found
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)

@@ -1,0 +1,183 @@
+"""What requests and answers hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+
+from sslart.server.models._rows import MAX_TEXT
+from sslart.server.models._settings import Learning, ModelSettings, Name
+
+MAX_ROWS = 10_000
+MAX_COLUMNS = 100_000
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Text = Annotated[StrictStr, Field(max_length=MAX_TEXT)]
+Cell = StrictBool | Annotated[StrictInt, Field(ge=-(2**63), lt=2**64)] | Number | Text | None
+Row = Annotated[dict[Annotated[str, Field(max_length=1000)], Cell], Field(min_length=1, max_length=MAX_COLUMNS)]
+Rows = Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS)]
+Label = (
+    StrictBool
+    | Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
+    | Number
+    | Annotated[StrictStr, Field(max_length=1000)]
+    | None
+)
+RowId = Annotated[StrictStr, Field(min_length=1, max_length=200)]
+WhichRow = Annotated[StrictInt, Field(ge=0, lt=2**63)] | RowId
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class CreateRequest(_Request):
+    """A model without rows."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+    settings: ModelSettings = ModelSettings()
+
+
+class RowsRequest(_Request):
+    """Rows by the names of their columns; what is not named is missing."""
+
+    rows: Rows
+
+
+class PredictRequest(RowsRequest):
+    """Rows to predict; they are not kept."""
+
+    explain: bool = Field(default=False, description="whether to explain each prediction")
+    abstain_below: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class LearnRequest(RowsRequest):
+    """Rows to learn, with or without labels."""
+
+    labels: Annotated[list[Label], Field(max_length=MAX_ROWS)] | None = Field(
+        default=None, description="one for each row, null where not known; or give them in the label column"
+    )
+    ids: Annotated[list[RowId], Field(max_length=MAX_ROWS)] | None = Field(
+        default=None, description="a name for each row, by which it can be labelled later"
+    )
+
+
+class DecideRequest(RowsRequest):
+    """Rows to predict, to keep, and to learn where they are familiar."""
+
+    ids: Annotated[list[RowId], Field(max_length=MAX_ROWS)] | None = None
+    learn: Learning | None = Field(default=None, description="which rows are learnt; that of the model if not given")
+    explain: bool = False
+
+
+class GivenLabel(_Request):
+    """The label of one row; null withdraws it."""
+
+    row: WhichRow = Field(description="the number of the row, or the id that it was sent with")
+    label: Label
+
+
+class LabelRequest(_Request):
+    """Labels of rows that were sent before."""
+
+    labels: Annotated[list[GivenLabel], Field(min_length=1, max_length=MAX_ROWS)]
+
+
+class RefitRequest(_Request):
+    """Settings that shall change; all others stay."""
+
+    settings: dict[str, Any] = Field(default={}, max_length=20)
+
+
+class ParametersRequest(_Request):
+    """Parameters of the estimator that need no fit, such as abstain_below."""
+
+    parameters: dict[str, Any] = Field(min_length=1, max_length=20)
+
+
+class CounterfactualRequest(_Request):
+    """One row, and what may change in it."""
+
+    row: Row
+    target: Label = Field(default=None, description="the class that is wanted; null for any other")
+    fixed: list[Name] = Field(default=[], max_length=1000, description="features that never change")
+    ranges: dict[Name, Annotated[list[Cell], Field(min_length=1, max_length=1000)]] = Field(
+        default={}, max_length=1000, description="of a number [low, high]; of a category those that are allowed"
+    )
+    n: int = Field(default=3, ge=1, le=20)
+    plausible: bool = False
+
+
+class TokenRequest(_Request):
+    """A new token."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    scope: Annotated[str, Field(pattern="^(read|learn|admin)$")] = "read"
+
+
+class BackupRequest(_Request):
+    """A copy of the store, in the folder backups beside it."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+
+
+class Problem(BaseModel):
+    """Why a request was not carried out."""
+
+    error: str
+
+
+class Decision(BaseModel):
+    """What a model predicts for a row."""
+
+    row: int | None = Field(default=None, description="the number by which the row can be labelled later")
+    class_: Label = Field(default=None, alias="class", description="null where the model abstains")
+    probability: float
+    probabilities: dict[str, float]
+    abstained: bool
+    novelty: float
+    novel: bool
+    explanation: dict[str, Any] | None = None
+
+
+class Decisions(BaseModel):
+    """What a model predicts, after which record of its journal."""
+
+    model: str
+    sequence: int
+    predictions: list[Decision]
+
+
+class Accepted(BaseModel):
+    """What was accepted, and is on the disk."""
+
+    model: str
+    sequence: int = Field(description="the number of the record in the journal")
+    rows: list[int] = Field(description="the numbers of the rows")
+    learnt: int | None = Field(default=None, description="of labels: how many rows are learnt with them")
+    corrected: int | None = Field(
+        default=None, description="of labels: how many rows had another, which a fit corrects"
+    )
+    same: int | None = Field(default=None, description="of labels: how many rows had the same")
+
+
+class Job(BaseModel):
+    """Long work."""
+
+    id: str
+    model: str
+    sequence: int
+    state: str = Field(description="waiting, running, done, failed or cancelled")
+    created: float
+    ended: float | None
+    progress: dict[str, Any] | None
+    outcome: dict[str, Any] | None
+
+
+class Snapshot(BaseModel):
+    """The state of a model: the same digest means the same model in every bit."""
+
+    model: str
+    sequence: int
+    digest: str

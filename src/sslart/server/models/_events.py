@@ -1,0 +1,107 @@
+"""What happens, for those who listen: decisions, drift, progress of jobs, states of models."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+MAX_KEPT = 1000  # of the events that went by, for those who come back
+MAX_WAITING = 1000  # per listener; who reads more slowly loses events, and is told
+MAX_LISTENERS = 100
+
+
+class Event(NamedTuple):
+    """One event: its number, what it is about, the model, and the rest."""
+
+    number: int
+    kind: str
+    model: str
+    data: dict[str, Any]
+
+
+class Listener:
+    """Somebody who listens, on an event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, kinds: frozenset[str], model: str | None) -> None:
+        self._loop, self._kinds, self._model = loop, kinds, model
+        self._waiting: asyncio.Queue[Event] = asyncio.Queue(MAX_WAITING)
+        self._n_lost = 0
+
+    def wants(self, event: Event) -> bool:
+        """Return whether an event is of a wanted kind and model."""
+        return (not self._kinds or event.kind in self._kinds) and self._model in (None, event.model)
+
+    def offer(self, event: Event) -> None:
+        """Pass an event on, from any thread."""
+        if self.wants(event):
+            self._loop.call_soon_threadsafe(self._put, event)
+
+    def _put(self, event: Event) -> None:
+        try:
+            self._waiting.put_nowait(event)
+        except asyncio.QueueFull:
+            self._n_lost += 1
+
+    async def events(self, seconds: float) -> AsyncIterator[Event | None]:
+        """Yield events as they come; None after so many seconds without one."""
+        while True:
+            try:
+                event = await asyncio.wait_for(self._waiting.get(), seconds)
+            except TimeoutError:
+                yield None
+                continue
+            if self._n_lost:
+                n_lost, self._n_lost = self._n_lost, 0
+                yield Event(event.number, "lost", "", {"events": n_lost})
+            yield event
+
+
+class Events:
+    """All events of a service."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(int(time.time() * 1000))  # they go on rising after a new start
+        self._kept: deque[Event] = deque(maxlen=MAX_KEPT)
+        self._listeners: set[Listener] = set()
+
+    @property
+    def n_listeners(self) -> int:
+        """How many listen."""
+        return len(self._listeners)
+
+    def publish(self, kind: str, model: str, data: dict[str, Any], *, keep: bool = True) -> None:
+        """Pass an event to all who listen; what need not be kept costs nothing where nobody does."""
+        if not keep and not self._listeners:
+            return
+        with self._lock:
+            event = Event(next(self._numbers), kind, model, data)
+            if keep:
+                self._kept.append(event)
+            listeners = list(self._listeners)
+        for one in listeners:
+            one.offer(event)
+
+    def listen(
+        self, loop: asyncio.AbstractEventLoop, kinds: frozenset[str], model: str | None, after: int | None
+    ) -> Listener | None:
+        """Return a new listener, who gets the kept events after a number first; None where too many listen."""
+        listener = Listener(loop, kinds, model)
+        with self._lock:
+            if len(self._listeners) >= MAX_LISTENERS:
+                return None
+            for event in self._kept if after is not None else ():
+                if after is not None and event.number > after:
+                    listener.offer(event)
+            self._listeners.add(listener)
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        """Forget a listener."""
+        with self._lock:
+            self._listeners.discard(listener)

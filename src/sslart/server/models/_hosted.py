@@ -1,0 +1,329 @@
+"""A model of the service: a thread that learns its journal, and what was last published of it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
+from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.server.models._events import Events
+from sslart.server.models._limits import Limits
+from sslart.server.models._published import Published
+from sslart.server.models._replica import Replica
+from sslart.server.models._settings import ModelSettings
+from sslart.server.models._training import Fitted, fit, imported_model
+from sslart.server.store import Store
+from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
+from sslart.server.store._jobs import CANCELLED, DONE, FAILED, WAITING, end_job, job
+from sslart.server.store._journal import ModelRow, records
+from sslart.server.store._records import Record
+from sslart.server.store._retention import compact_some
+from sslart.server.store._snapshots import read_snapshot, snapshots, write_snapshot
+
+STARTING, READY, DAMAGED, FAILED_STATE, STOPPED = "starting", "ready", "damaged", "failed", "stopped"
+SECONDS_TO_WAIT = 1.0
+SECONDS_BETWEEN_TRIES = 2.0
+
+logger = logging.getLogger("sslart.server")
+
+
+class HostedModel:
+    """A model that a thread keeps up with its journal.
+
+    Parameters
+    ----------
+    store : Store
+    row : ModelRow
+    events : Events
+    limits : Limits
+
+    Attributes
+    ----------
+    id, name, settings
+        Of the model; the settings are those in force for new requests.
+    published : Published or None
+        What requests read; None where nothing was learnt.
+    state : str
+        Whether it is starting, ready, damaged (the journal cannot be read on), or failed (an error in learning).
+    problem : str or None
+        Why the model learns no more.
+    accepted, applied : int
+        The last records that were accepted, and that were learnt.
+    """
+
+    def __init__(self, store: Store, row: ModelRow, events: Events, limits: Limits) -> None:
+        self.id, self.name, self.created = row.id, row.name, row.created
+        self.settings = ModelSettings.model_validate(row.settings)
+        self._store, self._events, self._limits = store, events, limits
+        self.published: Published | None = None
+        self.state = STARTING
+        self.problem: str | None = None
+        self.accepted, self.applied = row.last_sequence, 0
+        self.n_rows, self.n_rows_applied = row.n_rows, 0
+        self.n_learnt = self.n_rejected = self.n_drifts = 0
+        self.busy_with: dict[str, Any] | None = None
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[int, Future[None]]] = []
+        self._stopping, self._stop_fit, self._snapshot_wanted = False, stop_flag(), list[Future[Published | None]]()
+        self._n_unsaved, self._saved_at, self._saved = 0, time.monotonic(), 0
+        self._thread = threading.Thread(target=self._run, name=f"learn {self.name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow the journal."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop learning after what is being learnt, and keep what was learnt in a snapshot; a fit begins anew later."""
+        with self._changed:
+            self._stopping = True
+            self._stop_fit[0] = 1
+            self._changed.notify_all()
+        self._thread.join()
+
+    def accept(self, record: Record) -> None:
+        """Take notice of a record that is in the journal."""
+        with self._changed:
+            self.accepted = max(self.accepted, record.sequence)
+            self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
+            self._changed.notify_all()
+
+    @property
+    def backlog(self) -> int:
+        """How many rows and records were accepted and are not yet learnt."""
+        return (self.n_rows - self.n_rows_applied) + (self.accepted - self.applied)
+
+    def when_applied(self, sequence: int) -> Future[None]:
+        """Return a future that ends when a record has been learnt and published, or cannot be any more."""
+        future: Future[None] = Future()
+        with self._changed:
+            if self.applied >= sequence or self.problem is not None:
+                future.set_result(None)
+            else:
+                self._waiting.append((sequence, future))
+        return future
+
+    def want_snapshot(self) -> Future[Published | None]:
+        """Return a future with what a snapshot that was asked for has kept."""
+        future: Future[Published | None] = Future()
+        with self._changed:
+            self._snapshot_wanted.append(future)
+            self._changed.notify_all()
+        return future
+
+    def cancel_fit(self, sequence: int) -> None:
+        """Stop the fit of a record where it is being done; the store says already that it is cancelled."""
+        if self.busy_with is not None and self.busy_with["sequence"] == sequence:
+            self._stop_fit[0] = 1
+
+    def _run(self) -> None:
+        try:
+            replica = self._restored()
+            self._saved, self.applied = replica.sequence, replica.sequence
+            self._publish(replica)
+            self._follow(replica)
+            if self._n_unsaved and self.problem is None:
+                self._snapshot(replica)
+        except DamagedError as error:
+            self._fail(DAMAGED, str(error))
+        except Exception as error:
+            logger.exception("learning has stopped", extra={"model": self.name})
+            self._fail(FAILED_STATE, f"Learning has stopped after an error ({type(error).__name__}): see the log.")
+        finally:
+            self._wake_all()
+
+    def _fail(self, state: str, problem: str) -> None:
+        self.state, self.problem = state, problem
+        logger.error(problem, extra={"model": self.name})
+        self._events.publish("state", self.name, {"state": state, "problem": problem})
+
+    def _restored(self) -> Replica:
+        """Return the model of the newest snapshot that is whole, or one that has learnt nothing."""
+        connection = self._store.reader()
+        for snapshot in snapshots(connection, self.id):
+            try:
+                content = read_snapshot(connection, snapshot)
+                model = model_from_bytes(content, f"the snapshot after record {snapshot.sequence}")
+                return Replica(ModelSettings.model_validate(snapshot.settings), model, snapshot.sequence)
+            except (DamagedError, ValueError) as error:
+                logger.error(str(error), extra={"model": self.name})
+        return Replica(self.settings)  # the first record has those that the model was created with
+
+    def _follow(self, replica: Replica) -> None:
+        connection = self._store.reader()
+        while not self._stopping:
+            some = records(connection, self.id, replica.sequence, self._limits.group_rows)
+            if some:
+                self._apply(replica, some)
+            elif self.state == STARTING:
+                self.state = READY
+                self._events.publish("state", self.name, {"state": READY, "sequence": replica.sequence})
+            self._snapshot_if_due(replica, idle=not some)
+            if not some:
+                with self._changed:
+                    if self.accepted <= replica.sequence and not self._stopping and not self._snapshot_wanted:
+                        self._changed.wait(SECONDS_TO_WAIT)
+
+    def _apply(self, replica: Replica, some: list[Record]) -> None:
+        """Learn some records, and publish what they make."""
+        n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
+        try:
+            for last in replica.apply(some, self._fitted, self._imported):
+                self.n_rows_applied = last.first_row + last.n_rows
+                self._n_unsaved += 1
+                if self._stopping:
+                    break
+        except StoppedError:
+            if not self._stopping:
+                raise
+        self.n_learnt += replica.n_learnt - n_learnt
+        self._n_unsaved += replica.n_learnt - n_learnt
+        self._note_rejected(replica.n_rejected - n_rejected)
+        self._publish(replica)
+
+    def _note_rejected(self, n_rejected: int) -> None:
+        if n_rejected:
+            self.n_rejected += n_rejected
+            logger.warning("%d rows could not be learnt", n_rejected, extra={"model": self.name})
+            self._events.publish("rejected", self.name, {"rows": n_rejected})
+
+    def _publish(self, replica: Replica) -> None:
+        before = self.published
+        if replica.model is not None and (before is None or before.sequence != replica.sequence):
+            published = Published(replica.model, replica.sequence, replica.settings)
+            published.warm()
+            self._tell_drift(before, published)
+            self.published = published
+        with self._changed:
+            self.applied = replica.sequence
+            done = [future for sequence, future in self._waiting if sequence <= self.applied]
+            self._waiting = [one for one in self._waiting if one[0] > self.applied]
+        for future in done:
+            if future.set_running_or_notify_cancel():
+                future.set_result(None)
+
+    def _tell_drift(self, before: Published | None, after: Published) -> None:
+        if before is None:
+            return
+        for event in after.model.drift_[len(before.model.drift_) :]:
+            self.n_drifts += 1
+            self._events.publish("drift", self.name, event.to_dict("row"))
+
+    def _fitted(self, record: Record) -> Any:
+        """Return what a record of kind fit makes; None where it fails or is cancelled."""
+        row = job(self._store.reader(), self.id, record.sequence)
+        if row is None or row.state in (CANCELLED, FAILED):
+            return None
+        self.busy_with = {"sequence": record.sequence, "step": "reading", "share": 0.0, "since": time.time()}
+        self._stop_fit = stop_flag()
+        if self._stopping:
+            raise StoppedError
+        fitted: Fitted | None = None
+        try:
+            with stopped_by(self._stop_fit):
+                found = fit(self._store.reader(), record, self._progress)
+            content = model_bytes(found.model)
+            if self._written(lambda: self._keep_fit(record, found, content)):
+                fitted = found
+                self._saved, self._n_unsaved, self._saved_at = record.sequence, 0, time.monotonic()
+        except StoppedError:
+            if self._stopping:
+                raise
+        except (ValueError, TypeError, MemoryError) as error:
+            message = "It needs more memory than there is." if isinstance(error, MemoryError) else str(error)
+            self._written(lambda: self._end_fit(record, FAILED, {"error": message}))
+        finally:
+            self.busy_with = None
+        self._tell_job(record.sequence)
+        return None if fitted is None else fitted.model
+
+    def _progress(self, step: str, share: float) -> None:
+        stop_flag()  # ends the fit here where it was cancelled
+        assert self.busy_with is not None
+        before = self.busy_with
+        self.busy_with = {**before, "step": step, "share": round(share, 3)}
+        if step != before["step"] or share - before["share"] >= 0.05:
+            self._events.publish("job", self.name, {"state": "running", **self.busy_with})
+
+    def _keep_fit(self, record: Record, fitted: Fitted, content: bytes) -> bool:
+        def at_the_end(connection: Any) -> bool:
+            row = job(connection, self.id, record.sequence)
+            is_again = row is not None and row.state == DONE
+            return is_again or end_job(connection, self.id, record.sequence, DONE, fitted.outcome)
+
+        settings = record.content()["settings"]
+        return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, at_the_end)
+
+    def _end_fit(self, record: Record, state: str, outcome: dict[str, Any]) -> bool:
+        return self._store.submit_own(
+            lambda connection: end_job(connection, self.id, record.sequence, state, outcome)
+        ).result()
+
+    def _tell_job(self, sequence: int) -> None:
+        row = job(self._store.reader(), self.id, sequence)
+        if row is not None and row.state != WAITING:
+            self._events.publish("job", self.name, {"sequence": sequence, "state": row.state})
+
+    def _imported(self, record: Record) -> Any:
+        return imported_model(self._store.reader(), record)
+
+    def _written(self, write: Callable[[], bool]) -> bool:
+        """Return what a write returns; where nothing can be written now, try again until it can be, or the end."""
+        while True:
+            try:
+                return write()
+            except NotWritableError as error:
+                logger.warning("%s", error, extra={"model": self.name})
+                with self._changed:
+                    if not self._stopping:
+                        self._changed.wait(SECONDS_BETWEEN_TRIES)
+                    if self._stopping:
+                        raise StoppedError from error
+
+    def _snapshot_if_due(self, replica: Replica, *, idle: bool) -> None:
+        limits = self._limits
+        age = time.monotonic() - self._saved_at
+        due = self._n_unsaved >= limits.snapshot_rows or (self._n_unsaved and age >= limits.snapshot_seconds)
+        wanted = self._snapshot_wanted if idle or due else []
+        if due or wanted:
+            error = self._snapshot(replica)
+            with self._changed:
+                asked, self._snapshot_wanted = self._snapshot_wanted, []
+            for future in asked:
+                if error is not None:
+                    future.set_exception(error)
+                else:
+                    future.set_result(self.published)
+
+    def _snapshot(self, replica: Replica) -> StoreError | None:
+        """Keep what was learnt, and remove what is no longer needed; return the error where that cannot be written."""
+        self._saved_at = time.monotonic()
+        try:
+            if replica.model is not None and replica.sequence > self._saved:
+                published = self.published
+                assert published is not None
+                settings = published.settings.model_dump(mode="json")
+                write_snapshot(self._store.submit_own, self.id, published.sequence, published.content(), settings)
+                self._saved, self._n_unsaved = published.sequence, 0
+            while self._store.submit_own(compact_some(self.id, self._limits.keep_rows)).result():
+                pass
+        except StoreError as error:
+            logger.warning("no snapshot: %s", error, extra={"model": self.name})
+            return error
+        return None
+
+    def _wake_all(self) -> None:
+        """Let nobody wait for a thread that has ended."""
+        with self._changed:
+            waiting, self._waiting = self._waiting, []
+            wanted, self._snapshot_wanted = self._snapshot_wanted, []
+        for _, future in waiting:
+            if future.set_running_or_notify_cancel():
+                future.set_result(None)
+        for asked in wanted:
+            if asked.set_running_or_notify_cancel():
+                asked.set_exception(StoreError(self.problem or "The service stops."))

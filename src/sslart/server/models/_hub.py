@@ -1,0 +1,360 @@
+"""All models of a service, and what can be asked of them: the seam between the store and whatever faces the user."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sslart._mapping.model_view import view_of
+from sslart._tables.columns import check_columns
+from sslart._tables.files import read_pieces
+from sslart.estimators._published import shallow_copy
+from sslart.persistence._models import model_from_bytes
+from sslart.server.models import _requests as requests
+from sslart.server.models._events import Events
+from sslart.server.models._frames import parts_of
+from sslart.server.models._hosted import HostedModel
+from sslart.server.models._limits import Limits
+from sslart.server.models._lookup import FoundRow, find_row
+from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
+from sslart.server.models._rows import as_class, first_samples
+from sslart.server.models._settings import Learning, ModelSettings
+from sslart.server.models._warned import take_warnings
+from sslart.server.store import Store
+from sslart.server.store._errors import NotWritableError, StoreBusyError
+from sslart.server.store._journal import audit, models
+from sslart.server.store._retention import forget_old_keys
+from sslart.server.store._uploads import Part, add_part, begin_upload
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+MODEL_FILE = b"\x89SSLART\n"
+BYTES_PER_PART = 2**20
+SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
+SECONDS_BETWEEN_CLEANING = 3600.0
+
+logger = logging.getLogger("sslart.server")
+
+Result = TypeVar("Result")
+
+
+class BacklogError(StoreBusyError):
+    """More rows wait to be learnt than may wait."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__("Too many rows wait to be learnt: send this request again later.")
+        self.seconds = seconds
+
+
+class Hub:
+    """The models of a store.
+
+    Parameters
+    ----------
+    store : Store
+    limits : Limits
+    """
+
+    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+        self.store, self.limits, self.events = store, limits or Limits(), Events()
+        self._models: dict[str, HostedModel] = {}
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._cleaner = threading.Thread(target=self._clean, name="clean", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow the journals of all models."""
+        take_warnings()
+        for row in models(self.store.reader()):
+            self._host(HostedModel(self.store, row, self.events, self.limits))
+        self._cleaner.start()
+
+    def stop(self) -> None:
+        """Stop learning, keep what was learnt, and close the store."""
+        self._end.set()
+        for hosted in self.models():
+            hosted.stop()
+        self._cleaner.join()
+        self.store.close()
+
+    def _clean(self) -> None:
+        """Remove what nobody needs, now and then."""
+        try:
+            while True:
+                self.store.clean()
+                if self.store.why_not_writable is None:
+                    self.store.submit_own(forget_old_keys)
+                if self._end.wait(SECONDS_BETWEEN_CLEANING):
+                    return
+        except Exception:
+            logger.exception("cleaning has stopped")
+
+    def _host(self, hosted: HostedModel) -> None:
+        with self._lock:
+            self._models[hosted.name] = hosted
+        hosted.start()
+
+    def models(self) -> list[HostedModel]:
+        """Return all models by name."""
+        return [one for _, one in sorted(self._models.items())]
+
+    def model(self, name: str) -> HostedModel:
+        """Return a model, or raise a NoSuchModelError."""
+        found = self._models.get(name)
+        if found is None:
+            raise NoSuchModelError(f"There is no model {name!r}.")
+        return found
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all models have learnt what their journals held when the service was started."""
+        return all(one.state != "starting" for one in self.models())
+
+    async def write(self, hosted: HostedModel, work: Work, key: Key | None = None) -> Written:
+        """Write a request to the store, and return when it is on the disk."""
+        written = await asyncio.wrap_future(self.store.submit(requests.once(hosted.id, key, work)))
+        for record in written.records:
+            hosted.accept(record)
+        return written
+
+    def check_learns(self, hosted: HostedModel) -> None:
+        """Raise an error where a model learns no more, or cannot keep up."""
+        if hosted.problem is not None:
+            raise NotWritableError(hosted.problem)
+        if hosted.backlog >= self.limits.max_backlog:
+            raise BacklogError(seconds=5)
+
+    async def create(self, name: str, settings: ModelSettings, actor: str) -> HostedModel:
+        """Create a model that has learnt nothing."""
+        check_name(name)
+        settings.new_estimator()
+        if len(self._models) >= self.limits.max_models:
+            raise ConflictError(f"There are {len(self._models)} models, which is the limit: delete one first.")
+        number, written = await asyncio.wrap_future(self.store.submit(requests.create(name, settings, actor)))
+        row = next(one for one in models(self.store.reader()) if one.id == number)
+        hosted = HostedModel(self.store, row, self.events, self.limits)
+        self._host(hosted)
+        for record in written.records:
+            hosted.accept(record)
+        return hosted
+
+    async def delete(self, hosted: HostedModel, actor: str) -> None:
+        """Delete a model."""
+        await asyncio.wrap_future(self.store.submit(requests.delete(hosted.id, hosted.name, actor)))
+        with self._lock:
+            self._models.pop(hosted.name, None)
+        await asyncio.to_thread(hosted.stop)
+        threading.Thread(target=self.store.purge, name="purge", daemon=True).start()
+        self.events.publish("state", hosted.name, {"state": "deleted"})
+
+    def upload(self, path: Path, encoding: str | None = None, named: Sequence[str] = ()) -> tuple[int, bool]:
+        """Read a file into the store; return the number of the upload, and whether it is the file of a model.
+
+        A table must have the columns that are named.
+        """
+        with path.open("rb") as file:
+            is_model = file.read(len(MODEL_FILE)) == MODEL_FILE
+        upload = self.store.submit_own(begin_upload).result()
+        if is_model:
+            content = path.read_bytes()
+            _check_model(content)
+            for start in range(0, len(content), BYTES_PER_PART):
+                self._add_part(upload, Part(start, 0, content[start : start + BYTES_PER_PART]))
+            return upload, True
+        for part in parts_of(self._within_limits(read_pieces(str(path), encoding), named)):
+            self._add_part(upload, part)
+        return upload, False
+
+    def _within_limits(self, pieces: Iterator[Any], named: Sequence[str]) -> Iterator[Any]:
+        """Yield frames as long as they have not too many cells together, however small the file was."""
+        n_cells = 0
+        for frame in pieces:
+            check_columns(frame.columns, named, "the table")
+            n_cells += frame.size
+            if n_cells > self.limits.max_table_cells:
+                raise ValueError(
+                    f"The table has more than {self.limits.max_table_cells} cells, which is the limit: send fewer rows "
+                    "or columns, or start the service with a higher --max-table-cells."
+                )
+            yield frame
+
+    def _add_part(self, upload: int, part: Part) -> None:
+        self.store.submit_own(lambda connection: add_part(connection, upload, part)).result()
+
+    async def add_upload(self, hosted: HostedModel, upload: int, is_model: bool, actor: str) -> Written:
+        """Let a model learn an uploaded table with all other rows, or go on as the model of a file."""
+        if is_model:
+            work = requests.add_model_file(hosted.id, hosted.name, upload, actor)
+        else:
+            keep = self.limits.keep_rows
+            work = requests.add_table(hosted.id, hosted.name, upload, hosted.settings, keep, actor)
+        return await self.write(hosted, work)
+
+    async def learn(
+        self,
+        hosted: HostedModel,
+        rows: Sequence[dict[str, Any]],
+        labels: Sequence[Any] | None,
+        ids: Sequence[str] | None,
+        actor: str,
+        key: Key | None,
+    ) -> Written:
+        """Keep rows to be learnt, after checking them."""
+        self.check_learns(hosted)
+        _check_ids(ids, len(rows))
+        rows, labels = self._labelled(hosted, rows, labels)
+        published = hosted.published
+        if published is None:
+            first_samples(rows, hosted.settings)
+        else:
+            published.reader.table(rows)
+        work = requests.learn(hosted.id, actor, rows, labels, None, ids, None)
+        return await self.write(hosted, work, key)
+
+    def _labelled(
+        self, hosted: HostedModel, rows: Sequence[dict[str, Any]], labels: Sequence[Any] | None
+    ) -> tuple[list[dict[str, Any]], list[Any] | None]:
+        """Return rows without their label, and the labels as classes of the model."""
+        name = hosted.settings.label
+        if labels is None and name is not None and any(name in row for row in rows):
+            labels = [row.get(name) for row in rows]
+        if name is not None:
+            rows = [{column: cell for column, cell in row.items() if column != name} for row in rows]
+        if labels is None:
+            return list(rows), None
+        if len(labels) != len(rows):
+            raise ValueError(f"There are {len(labels)} labels for {len(rows)} rows: give one for each, null for none.")
+        found = self._classes(hosted, labels)
+        self._check_groups(hosted, rows, found)
+        return list(rows), found
+
+    @staticmethod
+    def _classes(hosted: HostedModel, labels: Sequence[Any]) -> list[Any]:
+        classes = None if hosted.published is None else hosted.published.view.classes
+        return [as_class(one, classes) for one in labels]
+
+    @staticmethod
+    def _check_groups(hosted: HostedModel, rows: Sequence[dict[str, Any]], labels: Sequence[Any]) -> None:
+        group = hosted.settings.group
+        if group is None:
+            return
+        for number, (row, label) in enumerate(zip(rows, labels, strict=True), start=1):
+            if label is not None and row.get(group) in (None, ""):
+                raise ValueError(f"Row {number} has a label and no {group!r}: name the group of each labelled row.")
+
+    async def decide(
+        self,
+        hosted: HostedModel,
+        rows: Sequence[dict[str, Any]],
+        ids: Sequence[str] | None,
+        learning: Learning | None,
+        actor: str,
+        key: Key | None,
+    ) -> Written:
+        """Predict rows, and keep them with their predictions, so that they can be labelled later."""
+        self.check_learns(hosted)
+        _check_ids(ids, len(rows))
+        published = self.published(hosted)
+        rows, labels = self._labelled(hosted, rows, None)
+        decisions = published.predict(rows)
+        learning = learning or hosted.settings.learn
+        learnt = [learning.takes(is_novel=one["novel"]) for one in decisions]
+        if labels is not None:
+            learnt = [is_learnt or one is not None for is_learnt, one in zip(learnt, labels, strict=True)]
+        work = requests.learn(hosted.id, actor, rows, labels, learnt, ids, decisions)
+        written = await self.write(hosted, work, key)
+        if not written.is_again:
+            for row, decision in zip(written.answer["rows"], decisions, strict=True):
+                self.events.publish("decision", hosted.name, {"row": row, **decision}, keep=False)
+        return written
+
+    def published(self, hosted: HostedModel) -> Any:
+        """Return what was last published of a model, or raise an error where it has learnt nothing."""
+        if hosted.published is None:
+            raise ConflictError(f"The model {hosted.name!r} has learnt nothing yet: send a table, or rows to learn.")
+        return hosted.published
+
+    async def label(
+        self, hosted: HostedModel, given: Sequence[tuple[int | str, Any]], actor: str, key: Key | None
+    ) -> Written:
+        """Label rows that were sent before."""
+        self.check_learns(hosted)
+        labels = self._classes(hosted, [one for _, one in given])
+        pairs = [(row, one) for (row, _), one in zip(given, labels, strict=True)]
+        return await self.write(hosted, requests.label(hosted.id, hosted.settings, actor, pairs), key)
+
+    def row(self, hosted: HostedModel, which: int | str) -> FoundRow:
+        """Return a row that a model was given."""
+        return find_row(self.store.reader(), hosted.id, hosted.settings, which)
+
+    async def refit(self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None) -> Written:
+        """Let a model be fitted anew to all its rows, with other settings where they are given."""
+        self.check_learns(hosted)
+        settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
+        settings.new_estimator()
+        work = requests.refit(hosted.id, hosted.name, settings, self.limits.keep_rows, actor)
+        written = await self.write(hosted, work, key)
+        hosted.settings = settings
+        return written
+
+    async def set_parameters(self, hosted: HostedModel, parameters: dict[str, Any], actor: str) -> Written:
+        """Change parameters that need no fit."""
+        self.check_learns(hosted)
+        other = [name for name in parameters if name not in SETTABLE]
+        if other:
+            raise ValueError(
+                f"{other[0]!r} cannot be changed without a fit: refit with it, or change one of {', '.join(SETTABLE)}."
+            )
+        settings = hosted.settings.model_copy(update={"parameters": {**hosted.settings.parameters, **parameters}})
+        _check_parameters(settings, hosted, parameters)
+        work = requests.set_parameters(hosted.id, hosted.name, settings, parameters, actor)
+        written = await self.write(hosted, work)
+        hosted.settings = settings
+        return written
+
+    async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:
+        """Cancel a fit, and return whether it had not ended."""
+        work = requests.cancel(hosted.id, hosted.name, sequence, actor)
+        is_cancelled = await asyncio.wrap_future(self.store.submit(work))
+        if is_cancelled:
+            hosted.cancel_fit(sequence)
+        return is_cancelled
+
+    def note_in_audit(self, actor: str, action: str, model: str, detail: dict[str, Any]) -> Future[None]:
+        """Add an entry to the audit log."""
+        return self.store.submit_own(lambda connection: audit(connection, actor, action, model, detail))
+
+
+def check_name(name: str) -> None:
+    """Raise a ValueError where a text cannot be the name of a model."""
+    if not NAME.fullmatch(name):
+        raise ValueError(
+            "The name of a model has 1 to 100 letters, digits, points, hyphens and underscores, and begins with a "
+            "letter or digit."
+        )
+
+
+def _check_ids(ids: Sequence[str] | None, n_rows: int) -> None:
+    if ids is not None and (len(ids) != n_rows or len(set(ids)) < len(ids)):
+        raise ValueError(f"There are {len(ids)} ids for {n_rows} rows: give one for each row, and each once.")
+
+
+def _check_parameters(settings: ModelSettings, hosted: HostedModel, parameters: dict[str, Any]) -> None:
+    """Raise a ValueError where the estimator does not take parameters."""
+    settings.new_estimator()
+    if hosted.published is not None:
+        trial = shallow_copy(hosted.published.model)
+        try:
+            view_of(trial.set_params(**parameters))
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+
+
+def _check_model(content: bytes) -> None:
+    model = model_from_bytes(content, "The model file")
+    view_of(model)

@@ -1,0 +1,70 @@
+"""Rows that a model was given, found by their number: in the journal, in an uploaded table, or among those kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sslart._tables import cells as table_cells
+from sslart.server.models._frames import cells_of, frame_of
+from sslart.server.models._settings import ModelSettings
+from sslart.server.store._journal import record_with_row, row_with_id
+from sslart.server.store._labels import given_label
+from sslart.server.store._records import LEARN
+from sslart.server.store._retention import kept_row
+from sslart.server.store._uploads import part_with_row, upload_with_row
+
+
+class NoSuchRowError(LookupError):
+    """A row that the model was not given, or that is no longer kept."""
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """A row that a model was given.
+
+    Attributes
+    ----------
+    row : int
+    cells : dict
+    label : class or None
+        The label in force.
+    decision : dict or None
+        What was predicted when the row was sent to `decide`.
+    """
+
+    row: int
+    cells: dict[str, Any]
+    label: Any
+    decision: dict[str, Any] | None = None
+
+
+def find_row(connection: Any, model: int, settings: ModelSettings, which: int | str) -> FoundRow:
+    """Return a row by its number, or by the name that it was given; raise a NoSuchRowError where it is not there."""
+    row = row_with_id(connection, model, which) if isinstance(which, str) else which
+    if row is None and isinstance(which, str) and which.isdecimal():
+        row = int(which)
+    found = None if row is None or not 0 <= row < 2**63 else _find(connection, model, settings, row)
+    if found is None:
+        raise NoSuchRowError(f"There is no row {which!r}, or it is no longer kept.")
+    return found
+
+
+def _find(connection: Any, model: int, settings: ModelSettings, row: int) -> FoundRow | None:
+    is_given, label = given_label(connection, model, row)
+    record = record_with_row(connection, model, row)
+    if record is not None and record.kind == LEARN:
+        content, place = record.content(), row - record.first_row
+        decisions = content.get("decisions")
+        return FoundRow(row, content["rows"][place], label, None if decisions is None else decisions[place])
+    upload = upload_with_row(connection, model, row)
+    if upload is not None:
+        part = part_with_row(connection, upload.id, row - upload.first_row)
+        frame = frame_of(part.content)
+        place = row - upload.first_row - part.first_row
+        if not is_given and settings.label in frame.columns:
+            label = table_cells.labels(frame[settings.label].iloc[place : place + 1])[0]
+        cells = cells_of(frame, place)
+        return FoundRow(row, {name: cell for name, cell in cells.items() if name != settings.label}, label)
+    cells_kept = kept_row(connection, model, row)
+    return None if cells_kept is None else FoundRow(row, cells_kept, label)

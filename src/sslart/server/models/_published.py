@@ -1,0 +1,108 @@
+"""A model as it was last published: what every request reads, while another thread learns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import Table
+from sslart._mapping.model_view import ModelView, view_of
+from sslart.persistence._models import model_bytes
+from sslart.server.models._rows import Cells, RowReader
+from sslart.server.models._settings import ModelSettings
+from sslart.server.store._snapshots import digest_of
+
+
+class NoLabelError(ValueError):
+    """A model that cannot predict, since it has learnt no label yet."""
+
+
+class Published:
+    """A model after a record of its journal. Nothing in it changes.
+
+    Parameters
+    ----------
+    model : classifier that has learnt something
+    sequence : int
+        The last record that it has learnt.
+    settings : ModelSettings
+    """
+
+    def __init__(self, model: Any, sequence: int, settings: ModelSettings) -> None:
+        self.model = model.__sslart_snapshot__()
+        self.sequence, self.settings = sequence, settings
+        self.view: ModelView = view_of(self.model)
+        self.reader = RowReader(self.model, self.view, settings.not_features)
+        self.classes = [as_json(one) for one in self.view.classes.tolist()]
+        self._threshold = self.view.novelty_threshold
+
+    def warm(self) -> None:
+        """Compute what the first prediction needs, so that no request waits for it."""
+        if not self.classes:
+            return
+        encoder = self.view.members[0].encoder
+        numbers = np.where([place in encoder.categorical for place in range(len(self.reader.names))], np.nan, 0.5)
+        if not np.isnan(numbers).all() and not self.view.reader.plan.dates:
+            self.predict_table(Table(numbers[None, :], _no_categories(encoder, len(numbers)), self._names()))
+
+    def _names(self) -> list[str] | None:
+        return self.reader.names if self.reader.has_names else None
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the whole model."""
+        return digest_of(self.content())
+
+    def content(self) -> bytes:
+        """Return the model as a file of `sslart.save` has it."""
+        return model_bytes(self.model)
+
+    def predict(self, rows: Sequence[Cells], abstain_below: float | None = None) -> list[dict[str, Any]]:
+        """Return for each row its class, the probabilities, whether the model abstained, and whether it is novel."""
+        self.check_has_label()
+        return self.predict_table(self.reader.table(rows), abstain_below)
+
+    def check_has_label(self) -> None:
+        """Raise a NoLabelError where the model has learnt no label."""
+        if not self.classes:
+            raise NoLabelError("The model has learnt no label yet: send labelled rows, or labels for rows.")
+
+    def predict_table(self, table: Table, abstain_below: float | None = None) -> list[dict[str, Any]]:
+        """Return the same for samples that have been read."""
+        view = self.view if abstain_below is None else replace(self.view, abstain_below=abstain_below)
+        prediction = view.predict(table, want_proba=True)
+        assert prediction.proba is not None
+        familiarity = view.score_samples(table)
+        shown = np.where(prediction.indices == UNLABELLED, prediction.proba.argmax(axis=1), prediction.indices)
+        classes, threshold = self.classes, self._threshold
+        return [
+            {
+                "class": None if index == UNLABELLED else classes[index],
+                "probability": round(probabilities[place], 6),
+                "probabilities": [round(one, 6) for one in probabilities],
+                "abstained": index == UNLABELLED,
+                "novelty": round(1 - fit, 6),
+                "novel": fit < threshold,
+            }
+            for index, place, probabilities, fit in zip(
+                prediction.indices.tolist(),
+                shown.tolist(),
+                prediction.proba.tolist(),
+                familiarity.tolist(),
+                strict=True,
+            )
+        ]
+
+
+def _no_categories(encoder: Any, n_columns: int) -> dict[int, Any]:
+    return {place: np.array([None], dtype=object) for place in range(n_columns) if place in encoder.categorical}
+
+
+def as_json(value: Any) -> Any:
+    """Return a class as JSON can hold it."""
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,134 @@
+"""A model that follows its journal: the same records make the same bits, however they are taken together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sslart._mapping.model_view import view_of
+from sslart.server.models._rows import Cells, RowReader, as_class, first_samples
+from sslart.server.models._settings import ModelSettings
+from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
+
+GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
+
+
+class Item(NamedTuple):
+    """A row to learn, and its label."""
+
+    cells: Cells
+    label: Any
+
+
+class Replica:
+    """The state of a model after some records of its journal.
+
+    Parameters
+    ----------
+    settings : ModelSettings
+        As the model was created with.
+    model : classifier or None
+        As a snapshot has it; None where it has learnt nothing.
+    sequence : int
+        The last record that it has learnt.
+
+    Attributes
+    ----------
+    n_learnt, n_rejected : int
+        How many rows were learnt, and could not be learnt, since this object was made.
+    """
+
+    def __init__(self, settings: ModelSettings, model: Any = None, sequence: int = 0) -> None:
+        self.settings, self.model, self.sequence = settings, model, sequence
+        self.n_learnt = self.n_rejected = 0
+
+    def apply(
+        self, records: Sequence[Record], fitted: Callable[[Record], Any], imported: Callable[[Record], Any]
+    ) -> Iterator[Record]:
+        """Take records in their order; yield the last of those that were taken together.
+
+        Parameters
+        ----------
+        records : sequence of Record
+            Those that follow `sequence`.
+        fitted : callable
+            Returns the model that a record of kind fit makes; None where it makes none.
+        imported : callable
+            Returns the model that a record of kind import names.
+        """
+        place = 0
+        while place < len(records):
+            record, end = records[place], place + 1
+            if record.kind in GROUPED:
+                while end < len(records) and records[end].kind in GROUPED:
+                    end += 1
+                self.n_learnt += self._learn_records(records[place:end])
+            elif record.kind == FIT:
+                model = fitted(record)
+                if model is not None:
+                    self.model, self.settings = model, ModelSettings.model_validate(record.content()["settings"])
+            elif record.kind == IMPORT:
+                self.model = imported(record)
+            elif record.kind == SET:
+                self._set_params(record.content()["parameters"])
+            elif record.kind == CREATE:
+                self.settings = ModelSettings.model_validate(record.content()["settings"])
+            self.sequence, place = records[end - 1].sequence, end
+            yield records[end - 1]
+
+    def _learn_records(self, records: Sequence[Record]) -> int:
+        """Learn records of kind learn and label, in their order; return how many rows were learnt."""
+        by_record = [_items(record) for record in records]
+        n_learnt = 0
+        while by_record:
+            together = len(by_record) if self._knows_columns() else 1  # else each record by itself decides about them
+            n_learnt += self._learn_or_reject([item for items in by_record[:together] for item in items])
+            by_record = by_record[together:]
+        return n_learnt
+
+    def _set_params(self, params: dict[str, Any]) -> None:
+        self.settings = self.settings.model_copy(update={"parameters": {**self.settings.parameters, **params}})
+        if self.model is not None:
+            self.model.set_params(**params)
+
+    def _knows_columns(self) -> bool:
+        return self.model is not None and RowReader(self.model, view_of(self.model)).is_decided
+
+    def _learn_or_reject(self, items: list[Item]) -> int:
+        """Learn rows together; where one of them is bad, halves of them, until it alone is left out."""
+        if not items:
+            return 0
+        try:
+            self._learn(items)
+        except (ValueError, TypeError):
+            if len(items) == 1:
+                self.n_rejected += 1
+                return 0
+            half = len(items) // 2
+            return self._learn_or_reject(items[:half]) + self._learn_or_reject(items[half:])
+        return len(items)
+
+    def _learn(self, items: list[Item]) -> None:
+        rows = [item.cells for item in items]
+        if self.model is None:
+            samples, model, classes = first_samples(rows, self.settings), self.settings.new_estimator(), None
+        else:
+            model, view = self.model, view_of(self.model)
+            samples, classes = RowReader(model, view, self.settings.not_features).samples(rows), view.classes
+        labels = [as_class(item.label, classes) for item in items]
+        group = self.settings.group
+        groups = {} if group is None else {"groups": [row.get(group) for row in rows]}
+        model.partial_fit(samples, labels, **groups)
+        self.model = model
+
+
+def _items(record: Record) -> list[Item]:
+    """Return the rows that a record lets the model learn."""
+    content = record.content()
+    if record.kind == LABEL:
+        return [Item(one["cells"], one["label"]) for one in content["labels"] if one["action"] == "learn"]
+    labels = content.get("labels") or [None] * len(content["rows"])
+    learnt = content.get("learn") or [True] * len(content["rows"])
+    return [
+        Item(cells, label) for cells, label, is_learnt in zip(content["rows"], labels, learnt, strict=True) if is_learnt
+    ]

@@ -1,0 +1,237 @@
+"""What requests write to the store: each is one function for the writer, all of it kept or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from sslart.server.models._lookup import find_row
+from sslart.server.models._settings import ModelSettings
+from sslart.server.store._jobs import CANCELLED, add_job, end_job
+from sslart.server.store._journal import (
+    add_ids,
+    answer_to,
+    append,
+    audit,
+    create_model,
+    keep_answer,
+    row_with_id,
+)
+from sslart.server.store._labels import add_label
+from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, TABLE, Record
+from sslart.server.store._uploads import complete_upload, n_rows_of
+
+SHOWN_IN_AUDIT = 20  # classes
+
+
+class ConflictError(Exception):
+    """A request that does not go with what is there."""
+
+
+class NoSuchModelError(LookupError):
+    """A model that is not there, or no longer."""
+
+
+class Written(NamedTuple):
+    """What a request has written: the answer to it, its records, and whether it had been written before."""
+
+    answer: dict[str, Any]
+    records: tuple[Record, ...] = ()
+    is_again: bool = False
+
+
+Work = Callable[[Any], Written]
+
+
+class Key(NamedTuple):
+    """The key by which a request can be repeated, and a checksum of the request."""
+
+    key: str
+    request: bytes
+
+
+def once(model: int, key: Key | None, work: Work) -> Work:
+    """Return work that is done once for a key: the second time, the answer to the first is returned."""
+    if key is None:
+        return work
+
+    def work_once(connection: Any) -> Written:
+        before = answer_to(connection, model, key.key)
+        if before is not None:
+            if before[0] != key.request:
+                raise ConflictError(
+                    f"Another request had the idempotency key {key.key!r}: give every new request a key of its own."
+                )
+            return Written(before[1], is_again=True)
+        written = work(connection)
+        keep_answer(connection, model, key.key, key.request, written.answer)
+        return written
+
+    return work_once
+
+
+def _append(connection: Any, model: int, *arguments: Any) -> Record:
+    record = append(connection, model, *arguments)
+    if record is None:
+        raise NoSuchModelError("The model was deleted.")
+    return record
+
+
+def create(name: str, settings: ModelSettings, actor: str) -> Callable[[Any], tuple[int, Written]]:
+    """Create a model without rows."""
+
+    def work(connection: Any) -> tuple[int, Written]:
+        described = settings.model_dump(mode="json")
+        model = create_model(connection, name, described)
+        if model is None:
+            raise ConflictError(f"There is a model named {name!r}: give another name, or delete it first.")
+        record = _append(connection, model, CREATE, actor, {"settings": described})
+        audit(connection, actor, "create", name, described)
+        return model, Written({"model": name, "sequence": record.sequence}, (record,))
+
+    return work
+
+
+def learn(
+    model: int,
+    actor: str,
+    rows: Sequence[dict[str, Any]],
+    labels: Sequence[Any] | None,
+    learnt: Sequence[bool] | None,
+    ids: Sequence[str] | None,
+    decisions: Sequence[dict[str, Any]] | None,
+) -> Work:
+    """Add rows to learn, some with labels; `learnt`: which of them the model learns; `decisions`: what it predicted."""
+
+    def work(connection: Any) -> Written:
+        taken = [one for one in ids or () if row_with_id(connection, model, one) is not None]
+        if taken:
+            raise ConflictError(
+                f"There is a row with the id {taken[0]!r}: give every new row an id of its own, and repeat a request "
+                "with its Idempotency-Key."
+            )
+        content: dict[str, Any] = {"rows": list(rows)}
+        optional = (("labels", labels), ("learn", learnt), ("decisions", decisions))
+        content |= {name: list(values) for name, values in optional if values is not None}
+        record = _append(connection, model, LEARN, actor, content, len(rows))
+        add_ids(connection, model, list(ids or ()), record.first_row)
+        for place, label in enumerate(labels or ()):
+            if label is not None:
+                add_label(connection, model, record.first_row + place, label, None, actor, record.sequence)
+        numbers = list(range(record.first_row, record.first_row + len(rows)))
+        answer: dict[str, Any] = {"sequence": record.sequence, "rows": numbers}
+        if decisions is not None:
+            answer["decisions"] = list(decisions)
+        return Written(answer, (record,))
+
+    return work
+
+
+def label(model: int, settings: ModelSettings, actor: str, given: Sequence[tuple[int | str, Any]]) -> Work:
+    """Label rows that were sent before.
+
+    A row without a label is learnt with its new one. One that has another label gets the new one in place of it; the
+    model knows it from its next fit on, since what was learnt cannot be taken back.
+    """
+
+    def work(connection: Any) -> Written:
+        entries, actions = [], Counter[str]()
+        in_force: dict[int, Any] = {}
+        for which, new in given:
+            found = find_row(connection, model, settings, which)
+            before = in_force.get(found.row, found.label)
+            action = "same" if new == before else "learn" if before is None else "corrected"
+            in_force[found.row] = new
+            actions[action] += 1
+            entry = {"row": found.row, "label": new, "previous": before, "action": action}
+            entries.append({**entry, "cells": found.cells} if action == "learn" else entry)
+        record = _append(connection, model, LABEL, actor, {"labels": entries})
+        for one in entries:
+            if one["action"] != "same":
+                add_label(connection, model, one["row"], one["label"], one["previous"], actor, record.sequence)
+        rows = [one["row"] for one in entries]
+        counts = {action: actions[action] for action in ("learn", "corrected", "same")}
+        answer = {"sequence": record.sequence, "rows": rows, "learnt": counts.pop("learn"), **counts}
+        return Written(answer, (record,))
+
+    return work
+
+
+def add_table(model: int, name: str, upload: int, settings: ModelSettings, keep_rows: int, actor: str) -> Work:
+    """Add the rows of an upload, and let the model be fitted to all of its rows."""
+
+    def work(connection: Any) -> Written:
+        n_rows = n_rows_of(connection, upload)
+        table = _append(connection, model, TABLE, actor, {"upload": upload}, n_rows)
+        complete_upload(connection, upload, table)
+        audit(connection, actor, "table", name, {"rows": n_rows, "sequence": table.sequence})
+        written = refit(model, name, settings, keep_rows, actor)(connection)
+        return Written({**written.answer, "rows": n_rows, "first_row": table.first_row}, (table, *written.records))
+
+    return work
+
+
+def add_model_file(model: int, name: str, upload: int, actor: str) -> Work:
+    """Go on with the model of a file."""
+
+    def work(connection: Any) -> Written:
+        record = _append(connection, model, IMPORT, actor, {"upload": upload})
+        complete_upload(connection, upload, record)
+        audit(connection, actor, "import", name, {"sequence": record.sequence})
+        return Written({"model": name, "sequence": record.sequence}, (record,))
+
+    return work
+
+
+def refit(model: int, name: str, settings: ModelSettings, keep_rows: int, actor: str) -> Work:
+    """Let a model be fitted to all rows it was given, with the labels in force."""
+
+    def work(connection: Any) -> Written:
+        described = settings.model_dump(mode="json")
+        record = _append(connection, model, FIT, actor, {"settings": described, "keep_rows": keep_rows})
+        connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
+        add_job(connection, model, record.sequence)
+        audit(connection, actor, "fit", name, {"sequence": record.sequence})
+        return Written({"model": name, "sequence": record.sequence}, (record,))
+
+    return work
+
+
+def set_parameters(model: int, name: str, settings: ModelSettings, parameters: dict[str, Any], actor: str) -> Work:
+    """Change parameters of a model that need no fit; `settings` have them already."""
+
+    def work(connection: Any) -> Written:
+        record = _append(connection, model, SET, actor, {"parameters": parameters})
+        described = settings.model_dump(mode="json")
+        connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
+        audit(connection, actor, "set", name, parameters)
+        return Written({"model": name, "sequence": record.sequence}, (record,))
+
+    return work
+
+
+def delete(model: int, name: str, actor: str) -> Callable[[Any], None]:
+    """Delete a model, with all that belongs to it; the audit log stays."""
+
+    def work(connection: Any) -> None:
+        connection.execute("DELETE FROM models WHERE id = ?", (model,))
+        if not connection.changes():
+            raise NoSuchModelError("The model was deleted before.")
+        connection.execute("INSERT INTO deleted (model) VALUES (?)", (model,))
+        audit(connection, actor, "delete", name, {})
+
+    return work
+
+
+def cancel(model: int, name: str, sequence: int, actor: str) -> Callable[[Any], bool]:
+    """Cancel a fit that has not ended, and return whether it had not."""
+
+    def work(connection: Any) -> bool:
+        is_cancelled = end_job(connection, model, sequence, CANCELLED, {"by": actor})
+        if is_cancelled:
+            audit(connection, actor, "cancel", name, {"sequence": sequence})
+        return is_cancelled
+
+    return work

@@ -1,0 +1,94 @@
+"""How a model of the service learns: its estimator, and what the columns of its rows are."""
+
+from __future__ import annotations
+
+import inspect
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._tables.training_table import Columns
+from sslart._utils.text import list_text
+
+ESTIMATORS = {one.__name__: one for one in (AutoSSLART, SSLART, WESSLART, FuzzyARTMAP)}
+NOT_OFFERED = ("n_jobs",)  # threads belong to the service
+MAX_NAMES = 10_000
+
+Name = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class Learning(StrEnum):
+    """Which rows without a label are learnt: those that are not novel, all, or none."""
+
+    familiar = "familiar"
+    every = "all"
+    none = "none"
+
+    def takes(self, *, is_novel: bool) -> bool:
+        """Return whether a row without a label is learnt."""
+        return self == Learning.every or (self == Learning.familiar and not is_novel)
+
+
+class ModelSettings(BaseModel):
+    """How a model learns, as it is created."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    estimator: Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"] = "AutoSSLART"
+    parameters: dict[str, JsonValue] = Field(
+        default={}, description="parameters of the estimator by name, such as vigilance or half_life", max_length=50
+    )
+    label: Name | None = Field(default=None, description="the column with the classes, blank where not known")
+    id: Name | None = Field(default=None, description="the column that names rows; it is no feature")
+    group: Name | None = Field(default=None, description="the column with what belongs together, such as patient")
+    ignore: list[Name] = Field(default=[], description="columns to leave out", max_length=MAX_NAMES)
+    category: list[Name] = Field(default=[], description="columns of numbers that are categories", max_length=MAX_NAMES)
+    use: list[Name] = Field(
+        default=[], description="columns to use although they are free text, or name rows", max_length=MAX_NAMES
+    )
+    learn: Learning = Field(
+        default=Learning.familiar, description="which rows sent to decide are learnt without a label"
+    )
+    max_fit_rows: int = Field(
+        default=1_000_000, ge=1, le=100_000_000, description="of more rows, a fit learns a random sample"
+    )
+
+    def new_estimator(self) -> Any:
+        """Return an estimator that has learnt nothing, or raise a ValueError that names the cure.
+
+        Its `random_state` is 0 unless another is given, so that the journal makes the same model again.
+        """
+        cls = ESTIMATORS[self.estimator]
+        known = [name for name in inspect.signature(cls).parameters if name not in NOT_OFFERED]
+        other = [name for name in self.parameters if name not in known]
+        if other:
+            raise ValueError(f"{self.estimator} has no parameter {other[0]!r} here; it has {list_text(known, 30)}.")
+        given: dict[str, Any] = dict(self.parameters)
+        if "random_state" in known:
+            state = given.setdefault("random_state", 0)
+            if type(state) is not int or not 0 <= state < 2**32:
+                raise ValueError(
+                    "random_state must be a whole number from 0 to 2**32 - 1: the journal must be repeatable."
+                )
+        estimator = cls(**given)
+        try:
+            estimator.__sslart_check__()
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+        return estimator
+
+    def columns(self, label: str | None) -> Columns:
+        """Return the columns that are named, of a table that has its labels in a column."""
+        return Columns(label, self.id, self.group, self.ignore, self.category, self.use)
+
+    @property
+    def named_columns(self) -> list[str]:
+        """All columns that are named."""
+        return [*self.not_features, *self.category, *self.use]
+
+    @property
+    def not_features(self) -> tuple[str, ...]:
+        """The columns that are named and are no features."""
+        return tuple(name for name in (self.label, self.id, self.group, *self.ignore) if name is not None)

@@ -1,0 +1,81 @@
+"""A fit to all rows that a model was given, with the labels in force."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sslart._data.columns.plan import take_day_first
+from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import summarise
+from sslart._tables.sampling import sample_rows
+from sslart._tables.training_table import training_table_of
+from sslart._utils.notes import collected_notes
+from sslart.persistence._models import model_from_bytes
+from sslart.server.models._settings import ModelSettings
+from sslart.server.models._stored_rows import Before, Progress, label_column, rows_with_labels
+from sslart.server.store._records import Record
+from sslart.server.store._uploads import parts
+
+SOURCE = "the table"
+
+
+class Fitted(NamedTuple):
+    """A model that was fitted, and what there is to tell of it."""
+
+    model: Any
+    outcome: dict[str, Any]
+
+
+def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
+    """Return a model that is fitted to all rows before a record of kind fit.
+
+    The same store and record give the same bits. Of rows that are older than the newest `keep_rows`, those with a label
+    and those of uploaded tables are learnt, whether the others are still there or not.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+    record : Record
+    progress : callable
+        Gets the name of each step, and the share of it that is done.
+    """
+    content = record.content()
+    settings = ModelSettings.model_validate(content["settings"])
+    label = label_column(settings)
+    with collected_notes() as notes:
+        before = Before(record.model, record.sequence, record.first_row)
+        pieces = rows_with_labels(connection, before, content["keep_rows"], label, progress)
+        frame, n_rows = sample_rows(pieces, label, settings.max_fit_rows, 0)
+        if len(frame) < n_rows:
+            notes.append(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
+        table = training_table_of(frame, settings.columns(label), SOURCE, need_labels=False)
+        progress("learning", 0.0)
+        model = settings.new_estimator()
+        groups = {} if settings.group is None else {"groups": table.groups}
+        if table.label_counts:
+            model.fit(table.samples, table.labels, **groups)
+        else:
+            model.partial_fit(table.samples, table.labels, **groups)
+        take_day_first(model, table.day_first)
+    progress("measuring", 0.0)
+    outcome = {
+        "rows": len(table.labels),
+        "labels": table.label_counts,
+        "boxes": int(model.n_nodes_),
+        "accuracy": _accuracy(model) if table.label_counts else None,
+        "columns": [one._asdict() for one in table.columns],
+        "notes": notes,
+    }
+    return Fitted(model, outcome)
+
+
+def _accuracy(model: Any) -> dict[str, Any] | None:
+    """Return the accuracy on labels that are left out, with its interval; None where it cannot be measured."""
+    found = summarise(view_of(model)).accuracy
+    return None if found is None else dict(vars(found))
+
+
+def imported_model(connection: Any, record: Record) -> Any:
+    """Return the model of the file that a record of kind import names."""
+    content = b"".join(part.content for part in parts(connection, record.content()["upload"]))
+    return model_from_bytes(content, "the model file")

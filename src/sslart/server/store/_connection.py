@@ -1,0 +1,95 @@
+"""Connections to the file of a store: one that writes, and one per thread that reads."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sslart._utils.optional import optional
+from sslart.server.store._errors import StoreError
+from sslart.server.store._schema import APPLICATION_ID, PROTOCOL, TABLES
+
+BUSY_MILLISECONDS = 10_000
+WAL_BYTES = 2**26  # beyond, the write-ahead log is cut to this size after a checkpoint
+PAGES_PER_CHECKPOINT = 1000
+
+
+def sqlite() -> Any:
+    """Return apsw, which brings its own, current SQLite."""
+    return optional("apsw", "serve")
+
+
+def open_to_write(path: Path, vfs: str | None = None) -> Any:
+    """Return the connection that writes; a new file gets its tables. What is committed is on the disk."""
+    connection = sqlite().Connection(str(path), vfs=vfs)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    is_new = not _pragma(connection, "schema_version")
+    if is_new:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # of macOS, whose fsync leaves data in the cache of the disk
+    connection.execute("PRAGMA checkpoint_fullfsync = ON")
+    connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES_PER_CHECKPOINT}")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    if is_new:
+        with connection:
+            connection.execute(TABLES)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {PROTOCOL}")
+    check_protocol(connection, path)
+    return connection
+
+
+def open_to_read(path: Path, vfs: str | None = None, *, immutable: bool = False) -> Any:
+    """Return a connection that only reads; `immutable`: on a disk that nobody can write to."""
+    apsw = sqlite()
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    uri = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if immutable else ''}"
+    connection = apsw.Connection(uri, flags=flags, vfs=vfs)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def check_protocol(connection: Any, path: Path) -> None:
+    """Raise a StoreError where a file is no store, or one of a newer sslart."""
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise StoreError(f"{path} is not a store of sslart serve: give the folder of one, or an empty folder.")
+    protocol = _pragma(connection, "user_version")
+    if protocol > PROTOCOL:
+        raise StoreError(
+            f"{path} was written by a newer sslart: it has protocol {protocol}, and this sslart reads protocols up to "
+            f"{PROTOCOL}. Upgrade sslart to use it."
+        )
+
+
+def _pragma(connection: Any, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").get)
+
+
+class Readers:
+    """A connection that reads for each thread, opened when the thread first needs it.
+
+    Parameters
+    ----------
+    path : Path
+    vfs : str or None
+    immutable : bool
+        Whether nobody can write to the file.
+    """
+
+    def __init__(self, path: Path, vfs: str | None, *, immutable: bool) -> None:
+        self._path, self._vfs, self._immutable = path, vfs, immutable
+        self._own = threading.local()
+
+    def own(self) -> Any:
+        """Return the connection of this thread."""
+        connection = getattr(self._own, "connection", None)
+        if connection is None:
+            connection = self._own.connection = open_to_read(self._path, self._vfs, immutable=self._immutable)
+        return connection

@@ -1,0 +1,52 @@
+"""The outcome of long work: whether a record of kind fit has been done, has failed, or was cancelled."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, NamedTuple
+
+WAITING, DONE, FAILED, CANCELLED = "waiting", "done", "failed", "cancelled"
+
+
+class JobRow(NamedTuple):
+    """A job as the store knows it; `outcome` has the result, or the reason why there is none."""
+
+    model: int
+    sequence: int
+    state: str
+    created: float
+    ended: float | None
+    outcome: dict[str, Any] | None
+
+
+def add_job(connection: Any, model: int, sequence: int) -> None:
+    """Add a job that waits for its turn."""
+    connection.execute(
+        "INSERT INTO jobs (model, sequence, state, created) VALUES (?, ?, ?, ?)",
+        (model, sequence, WAITING, time.time()),
+    )
+
+
+def end_job(connection: Any, model: int, sequence: int, state: str, outcome: dict[str, Any]) -> bool:
+    """End a job that has not ended, and return whether it had not."""
+    connection.execute(
+        "UPDATE jobs SET state = ?, ended = ?, outcome = ? WHERE model = ? AND sequence = ? AND state = ?",
+        (state, time.time(), json.dumps(outcome, ensure_ascii=False), model, sequence, WAITING),
+    )
+    return bool(connection.changes())
+
+
+def job(connection: Any, model: int, sequence: int) -> JobRow | None:
+    """Return one job; None where there is none."""
+    return next(iter(_jobs(connection, "WHERE model = ? AND sequence = ?", (model, sequence))), None)
+
+
+def jobs(connection: Any, most: int) -> list[JobRow]:
+    """Return the newest jobs of all models, the newest first."""
+    return _jobs(connection, "ORDER BY created DESC LIMIT ?", (most,))
+
+
+def _jobs(connection: Any, where: str, values: tuple[Any, ...]) -> list[JobRow]:
+    rows = connection.execute(f"SELECT model, sequence, state, created, ended, outcome FROM jobs {where}", values)
+    return [JobRow(*row)._replace(outcome=None if row[-1] is None else json.loads(row[-1])) for row in rows]

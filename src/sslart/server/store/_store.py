@@ -1,0 +1,184 @@
+"""A folder with the store of a service: opened by one process at a time, readable also where nothing can be written."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from sslart._utils.locks import try_lock
+from sslart.server.store import _snapshots
+from sslart.server.store._connection import Readers, check_protocol, open_to_read, open_to_write, sqlite
+from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
+from sslart.server.store._schema import OF_A_MODEL
+from sslart.server.store._writer import Writer
+
+FILE_NAME = "store.db"
+LOCK_NAME = "lock"
+ROWS_PER_PURGE = 1000
+PARTS_PER_PURGE = 10
+
+Result = TypeVar("Result")
+
+
+class Store:
+    """The store of a service.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it does not exist, readable by its owner alone.
+    vfs : str, default=None
+        The name of a virtual file system of SQLite, such as one that loses what was not synced, for tests.
+    """
+
+    def __init__(self, folder: Path, *, vfs: str | None = None) -> None:
+        self.folder, self.path, self._vfs = folder, folder / FILE_NAME, vfs
+        self._lock: int | None = None
+        self._writer: Writer | None = None
+        self._why_not: str | None = None
+        self._purging = threading.Lock()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = self._locked()
+            self._writer = Writer(open_to_write(self.path, vfs))
+        except StoreError:
+            self._unlock()
+            raise
+        except (sqlite().CorruptError, sqlite().NotADBError) as error:
+            self._unlock()
+            raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
+        except (OSError, sqlite().ReadOnlyError, sqlite().CantOpenError, sqlite().FullError) as error:
+            self._open_without_writing(error)
+        self._readers = Readers(self.path, vfs, immutable=self._writer is None)
+
+    def _open_without_writing(self, error: Exception) -> None:
+        if not self.path.exists():
+            self._unlock()
+            raise StoreError(f"No store can be made in {self.folder}: {error}. Give a folder that you may write to.")
+        check_protocol(open_to_read(self.path, self._vfs, immutable=True), self.path)
+        self._why_not = (
+            f"The folder of the store cannot be written ({error}): the service reads only. Correct the cause, and "
+            "start it again."
+        )
+
+    def _locked(self) -> int:
+        descriptor = os.open(self.folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+        if not try_lock(descriptor):
+            os.close(descriptor)
+            raise StoreError(f"Another process serves {self.folder}: stop it first, or give another folder.")
+        return descriptor
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    @property
+    def why_not_writable(self) -> str | None:
+        """Why nothing can be written; None where it can."""
+        return self._why_not if self._writer is None else self._writer.why_not
+
+    @property
+    def n_waiting(self) -> int:
+        """How many requests wait to be written."""
+        return 0 if self._writer is None else self._writer.n_waiting
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the store on the disk."""
+        paths = (self.path, self.path.with_name(f"{FILE_NAME}-wal"))
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def reader(self) -> Any:
+        """Return the connection by which this thread reads."""
+        return self._readers.own()
+
+    def submit(self, work: Callable[[Any], Result], *, may_wait: bool = False) -> Future[Result]:
+        """Pass work to the writer; its result is on the disk once it is there. See `Writer.submit`."""
+        if self._writer is None:
+            raise NotWritableError(self._why_not)
+        return self._writer.submit(work, may_wait=may_wait)
+
+    def submit_own(self, work: Callable[[Any], Result]) -> Future[Result]:
+        """Pass work of the service itself to the writer, however much waits."""
+        return self.submit(work, may_wait=True)
+
+    def clean(self) -> None:
+        """Remove what killed processes and removed models have left, in short transactions."""
+        if self._writer is None:
+            return
+        self.submit_own(_snapshots.remove_incomplete).result()
+        self.submit_own(lambda connection: connection.execute("DELETE FROM uploads WHERE model IS NULL")).result()
+        self.purge()
+
+    def purge(self) -> None:
+        """Remove what belonged to models that are gone, some rows at a time, and give the space back."""
+        with self._purging:
+            while self.submit_own(_purge_some).result():
+                pass
+            self.submit_own(lambda connection: connection.execute("PRAGMA incremental_vacuum(1000)").fetchall())
+
+    def backup(self, target: Path) -> None:
+        """Write a copy of the store as it is now, while others write: a file that can take the place of the store's."""
+        write_copy(self.reader(), target)
+
+    def close(self) -> None:
+        """Write what waits, and let others open the store."""
+        if self._writer is not None:
+            self._writer.close()
+        self._unlock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def write_copy(connection: Any, target: Path) -> None:
+    """Write a copy of the store that a connection reads, whole or not at all."""
+    if target.exists():
+        raise StoreError(f"There is a file {target}: give another name.")
+    part = target.with_name(f".{target.name}.part")
+    with suppress(FileNotFoundError):
+        part.unlink()
+    try:
+        connection.execute("VACUUM INTO ?", (str(part),))
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.chmod(0o600)
+        part.replace(target)
+    except (sqlite().Error, OSError) as error:
+        with suppress(OSError):
+            part.unlink()
+        raise StoreError(f"No backup could be written to {target}: {error}.") from error
+
+
+def _purge_some(connection: Any) -> bool:
+    """Remove some rows that belong to nothing, and return whether there may be more."""
+    n_removed = 0
+    for part, whole in (("upload_parts", "uploads"), ("snapshot_parts", "snapshots")):
+        name = whole.removesuffix("s")
+        connection.execute(
+            f"DELETE FROM {part} WHERE id IN "
+            f"(SELECT id FROM {part} WHERE {name} NOT IN (SELECT id FROM {whole}) LIMIT {PARTS_PER_PURGE})"
+        )
+        n_removed += connection.changes()
+    for (model,) in connection.execute("SELECT model FROM deleted").fetchall():
+        n_of_model = 0
+        for table, key in OF_A_MODEL.items():
+            connection.execute(
+                f"DELETE FROM {table} WHERE model = ? AND {key} IN "
+                f"(SELECT {key} FROM {table} WHERE model = ? LIMIT {ROWS_PER_PURGE})",
+                (model, model),
+            )
+            n_of_model += connection.changes()
+        if not n_of_model:
+            connection.execute("DELETE FROM deleted WHERE model = ?", (model,))
+        n_removed += n_of_model
+    return bool(n_removed)
