@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +17,8 @@ from typing import Any
 
 import httpx
 import pandas as pd
+import uvicorn
 from sklearn.datasets import load_iris
-from starlette.testclient import TestClient
 
 from sslart.server.api._app import create_app
 from sslart.server.models._hub import Hub
@@ -86,11 +88,24 @@ def running(folder: Path, *options: str) -> Iterator[Process]:
 
 
 @contextmanager
-def application(folder: Path, *, limits: Limits | None = None, **options: Any) -> Iterator[TestClient]:
-    """Run the application in this process; requests go to it without a network."""
+def application(folder: Path, *, limits: Limits | None = None, **options: Any) -> Iterator[httpx.Client]:
+    """Run the application in a thread of this process, behind a real web server on a free port."""
     app = create_app(Hub(Store(folder), limits), **options)
-    with TestClient(app, base_url="http://127.0.0.1:8707", raise_server_exceptions=False) as client:
-        yield client
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none", lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        end = time.monotonic() + SECONDS_TO_START
+        while not server.started and thread.is_alive() and time.monotonic() < end:
+            time.sleep(0.005)
+        with httpx.Client(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=60) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join(60)
+        listening.close()
 
 
 def flowers(every: int = 5) -> pd.DataFrame:
