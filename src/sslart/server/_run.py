@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 from sslart._utils.optional import optional
 from sslart.server._logging import start_logging
@@ -88,7 +89,8 @@ def run(options: Options, told: Callable[[str], None] = print) -> None:
             f"{options.folder} --add-token NAME --scope admin makes one."
         )
     hosts = (*LOOPBACK, options.host, *options.allow_hosts)
-    app = create_app(Hub(store, options.limits), hosts=hosts, needs_token=beyond, log_all=options.log_all)
+    hub = Hub(store, options.limits)
+    app = create_app(hub, hosts=hosts, needs_token=beyond, log_all=options.log_all)
     if store.why_not_writable is not None:
         logger.error(store.why_not_writable)
     scheme = "http" if options.tls_cert is None else "https"
@@ -108,7 +110,15 @@ def run(options: Options, told: Callable[[str], None] = print) -> None:
         ssl_certfile=None if options.tls_cert is None else str(options.tls_cert),
         ssl_keyfile=None if options.tls_key is None else str(options.tls_key),
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    server = uvicorn.Server(config)
+    stop = server.handle_exit
+
+    def handle_exit(number: int, frame: FrameType | None) -> None:
+        hub.events.end()  # else the server would wait for those who listen
+        stop(number, frame)
+
+    server.handle_exit = handle_exit
+    server.run(sockets=[listening])
 
 
 def _check_safe(options: Options) -> None:

@@ -16,8 +16,8 @@ from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
 from sslart.server.api._errors import ApiError
 from sslart.server.api._json import answer
-from sslart.server.api._predicting import FEW_ROWS
 from sslart.server.api._tensors import InferRequest, WantedOutput, as_bytes, datatype_of, read_inputs
+from sslart.server.models._hub import FEW_ROWS
 from sslart.server.models._published import Published
 
 ALL = "input"  # the name of the tensor that has all features

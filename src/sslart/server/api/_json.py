@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from sslart.server.api._errors import ApiError
 Body = TypeVar("Body", bound=BaseModel)
 
 JSON = "application/json"
+LARGE = 2**17  # bytes, beyond which other requests would wait
 REF = "#/components/schemas/{model}"
 _BODIES: dict[Any, type[BaseModel]] = {}  # of the functions that read bodies
 
@@ -38,6 +40,8 @@ def body_of(model: type[Body], *, optional: bool = False) -> Any:
             raise ApiError(
                 415, f"The body must be JSON: send the header Content-Type: {JSON}; curl does so with --json."
             )
+        if len(content) > LARGE:
+            return await asyncio.to_thread(model.model_validate_json, content)
         return model.model_validate_json(content)
 
     _BODIES[read] = model

@@ -11,9 +11,8 @@ from sslart.server.api._access import actor
 from sslart.server.api._context import Context, ContextOf, KeyOf, ModelOf
 from sslart.server.api._json import answer, body_of
 from sslart.server.api._schemas import DecideRequest, Decisions, PredictRequest
+from sslart.server.models._hub import FEW_ROWS
 from sslart.server.models._published import Published
-
-FEW_ROWS = 64  # predicted at once, without a thread: it takes about a millisecond
 
 router = APIRouter(tags=["predict"])
 
@@ -70,6 +69,7 @@ async def predicted(
     context: Context, published: Published, rows: list[dict[str, Any]], abstain_below: float | None = None
 ) -> list[dict[str, Any]]:
     """Return predictions: of few rows at once, of many in a thread."""
+    context.hub.check_rows(rows)
     if len(rows) <= FEW_ROWS:
         return published.predict(rows, abstain_below)
     return await context.threads.run(published.predict, rows, abstain_below)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 MAX_KEPT = 1000  # of the events that went by, for those who come back
@@ -29,8 +30,8 @@ class Listener:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, kinds: frozenset[str], model: str | None) -> None:
         self._loop, self._kinds, self._model = loop, kinds, model
-        self._waiting: asyncio.Queue[Event] = asyncio.Queue(MAX_WAITING)
-        self._n_lost = 0
+        self._waiting: asyncio.Queue[Event | None] = asyncio.Queue(MAX_WAITING)
+        self._n_lost, self._is_over = 0, False
 
     def wants(self, event: Event) -> bool:
         """Return whether an event is of a wanted kind and model."""
@@ -41,6 +42,15 @@ class Listener:
         if self.wants(event):
             self._loop.call_soon_threadsafe(self._put, event)
 
+    def end(self) -> None:
+        """Let the events end, from any thread."""
+        self._is_over = True
+        self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        with suppress(asyncio.QueueFull):
+            self._waiting.put_nowait(None)
+
     def _put(self, event: Event) -> None:
         try:
             self._waiting.put_nowait(event)
@@ -48,11 +58,13 @@ class Listener:
             self._n_lost += 1
 
     async def events(self, seconds: float) -> AsyncIterator[Event | None]:
-        """Yield events as they come; None after so many seconds without one."""
-        while True:
+        """Yield events as they come, until the end; None after so many seconds without one."""
+        while not self._is_over:
             try:
                 event = await asyncio.wait_for(self._waiting.get(), seconds)
             except TimeoutError:
+                event = None
+            if event is None:
                 yield None
                 continue
             if self._n_lost:
@@ -100,6 +112,13 @@ class Events:
                     listener.offer(event)
             self._listeners.add(listener)
         return listener
+
+    def end(self) -> None:
+        """Let all listening end: the service stops."""
+        with self._lock:
+            listeners = list(self._listeners)
+        for one in listeners:
+            one.end()
 
     def leave(self, listener: Listener) -> None:
         """Forget a listener."""

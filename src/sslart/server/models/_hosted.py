@@ -174,6 +174,7 @@ class HostedModel:
         try:
             for last in replica.apply(some, self._fitted, self._imported):
                 self.n_rows_applied = last.first_row + last.n_rows
+                self.accept(last)  # also where the request that wrote it has ended early
                 self._n_unsaved += 1
                 if self._stopping:
                     break

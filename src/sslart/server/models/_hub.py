@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from sslart.server.models._events import Events
 from sslart.server.models._frames import parts_of
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._limits import Limits
-from sslart.server.models._lookup import FoundRow, find_row
+from sslart.server.models._lookup import FoundRow, RowFinder
 from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
 from sslart.server.models._rows import as_class, first_samples
 from sslart.server.models._settings import Learning, ModelSettings
@@ -29,13 +29,13 @@ from sslart.server.models._warned import take_warnings
 from sslart.server.store import Store
 from sslart.server.store._errors import NotWritableError, StoreBusyError
 from sslart.server.store._journal import audit, models
-from sslart.server.store._retention import forget_old_keys
-from sslart.server.store._uploads import Part, add_part, begin_upload
+from sslart.server.store._uploads import Part, add_part, begin_upload, remove_unused
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MODEL_FILE = b"\x89SSLART\n"
 BYTES_PER_PART = 2**20
 SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
+FEW_ROWS = 64  # are predicted in about a millisecond
 SECONDS_BETWEEN_CLEANING = 3600.0
 
 logger = logging.getLogger("sslart.server")
@@ -63,6 +63,7 @@ class Hub:
     def __init__(self, store: Store, limits: Limits | None = None) -> None:
         self.store, self.limits, self.events = store, limits or Limits(), Events()
         self._models: dict[str, HostedModel] = {}
+        self._rows = RowFinder()
         self._lock = threading.Lock()
         self._end = threading.Event()
         self._cleaner = threading.Thread(target=self._clean, name="clean", daemon=True)
@@ -70,6 +71,7 @@ class Hub:
     def start(self) -> None:
         """Begin to follow the journals of all models."""
         take_warnings()
+        self.store.remove_unfinished()
         for row in models(self.store.reader()):
             self._host(HostedModel(self.store, row, self.events, self.limits))
         self._cleaner.start()
@@ -85,12 +87,9 @@ class Hub:
     def _clean(self) -> None:
         """Remove what nobody needs, now and then."""
         try:
-            while True:
-                self.store.clean()
-                if self.store.why_not_writable is None:
-                    self.store.submit_own(forget_old_keys)
-                if self._end.wait(SECONDS_BETWEEN_CLEANING):
-                    return
+            self.store.purge()
+            while not self._end.wait(SECONDS_BETWEEN_CLEANING):
+                self.store.purge()
         except Exception:
             logger.exception("cleaning has stopped")
 
@@ -160,15 +159,19 @@ class Hub:
         with path.open("rb") as file:
             is_model = file.read(len(MODEL_FILE)) == MODEL_FILE
         upload = self.store.submit_own(begin_upload).result()
-        if is_model:
-            content = path.read_bytes()
-            _check_model(content)
-            for start in range(0, len(content), BYTES_PER_PART):
-                self._add_part(upload, Part(start, 0, content[start : start + BYTES_PER_PART]))
-            return upload, True
-        for part in parts_of(self._within_limits(read_pieces(str(path), encoding), named)):
-            self._add_part(upload, part)
-        return upload, False
+        try:
+            if is_model:
+                content = path.read_bytes()
+                _check_model(content)
+                for start in range(0, len(content), BYTES_PER_PART):
+                    self._add_part(upload, Part(start, 0, content[start : start + BYTES_PER_PART]))
+            else:
+                for part in parts_of(self._within_limits(read_pieces(str(path), encoding), named)):
+                    self._add_part(upload, part)
+        except BaseException:
+            self.store.submit_own(lambda connection: remove_unused(connection, upload))
+            raise
+        return upload, is_model
 
     def _within_limits(self, pieces: Iterator[Any], named: Sequence[str]) -> Iterator[Any]:
         """Yield frames as long as they have not too many cells together, however small the file was."""
@@ -206,15 +209,25 @@ class Hub:
     ) -> Written:
         """Keep rows to be learnt, after checking them."""
         self.check_learns(hosted)
+        self.check_rows(rows)
         _check_ids(ids, len(rows))
-        rows, labels = self._labelled(hosted, rows, labels)
-        published = hosted.published
-        if published is None:
-            first_samples(rows, hosted.settings)
-        else:
-            published.reader.table(rows)
-        work = requests.learn(hosted.id, actor, rows, labels, None, ids, None)
-        return await self.write(hosted, work, key)
+
+        def prepared() -> Work:
+            plain, classes = self._labelled(hosted, rows, labels)
+            if hosted.published is None:
+                first_samples(plain, hosted.settings)
+            else:
+                hosted.published.reader.table(plain)
+            return requests.learn(hosted.id, actor, plain, classes, None, ids, None)
+
+        return await self.write(hosted, await _soon(prepared, len(rows)), key)
+
+    def check_rows(self, rows: Sequence[Any]) -> None:
+        """Raise a ValueError where a request has too many rows."""
+        if len(rows) > self.limits.max_rows:
+            raise ValueError(
+                f"There are {len(rows)} rows, and {self.limits.max_rows} is the limit: send fewer at once."
+            )
 
     def _labelled(
         self, hosted: HostedModel, rows: Sequence[dict[str, Any]], labels: Sequence[Any] | None
@@ -258,18 +271,22 @@ class Hub:
     ) -> Written:
         """Predict rows, and keep them with their predictions, so that they can be labelled later."""
         self.check_learns(hosted)
+        self.check_rows(rows)
         _check_ids(ids, len(rows))
         published = self.published(hosted)
-        rows, labels = self._labelled(hosted, rows, None)
-        decisions = published.predict(rows)
-        learning = learning or hosted.settings.learn
-        learnt = [learning.takes(is_novel=one["novel"]) for one in decisions]
-        if labels is not None:
-            learnt = [is_learnt or one is not None for is_learnt, one in zip(learnt, labels, strict=True)]
-        work = requests.learn(hosted.id, actor, rows, labels, learnt, ids, decisions)
-        written = await self.write(hosted, work, key)
+        policy = learning or hosted.settings.learn
+
+        def prepared() -> Work:
+            plain, labels = self._labelled(hosted, rows, None)
+            decisions = published.predict(plain)
+            learnt = [policy.takes(is_novel=one["novel"]) for one in decisions]
+            if labels is not None:
+                learnt = [is_learnt or one is not None for is_learnt, one in zip(learnt, labels, strict=True)]
+            return requests.learn(hosted.id, actor, plain, labels, learnt, ids, decisions)
+
+        written = await self.write(hosted, await _soon(prepared, len(rows)), key)
         if not written.is_again:
-            for row, decision in zip(written.answer["rows"], decisions, strict=True):
+            for row, decision in zip(written.answer["rows"], written.answer["decisions"], strict=True):
                 self.events.publish("decision", hosted.name, {"row": row, **decision}, keep=False)
         return written
 
@@ -284,13 +301,14 @@ class Hub:
     ) -> Written:
         """Label rows that were sent before."""
         self.check_learns(hosted)
+        self.check_rows(given)
         labels = self._classes(hosted, [one for _, one in given])
-        pairs = [(row, one) for (row, _), one in zip(given, labels, strict=True)]
-        return await self.write(hosted, requests.label(hosted.id, hosted.settings, actor, pairs), key)
+        rows = await asyncio.to_thread(lambda: [self.row(hosted, which) for which, _ in given])
+        return await self.write(hosted, requests.label(hosted.id, actor, list(zip(rows, labels, strict=True))), key)
 
     def row(self, hosted: HostedModel, which: int | str) -> FoundRow:
         """Return a row that a model was given."""
-        return find_row(self.store.reader(), hosted.id, hosted.settings, which)
+        return self._rows.find(self.store.reader(), hosted.id, hosted.settings, which)
 
     async def refit(self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None) -> Written:
         """Let a model be fitted anew to all its rows, with other settings where they are given."""
@@ -328,6 +346,11 @@ class Hub:
     def note_in_audit(self, actor: str, action: str, model: str, detail: dict[str, Any]) -> Future[None]:
         """Add an entry to the audit log."""
         return self.store.submit_own(lambda connection: audit(connection, actor, action, model, detail))
+
+
+async def _soon(work: Callable[[], Result], n_rows: int) -> Result:
+    """Return the result of work on rows: of few at once, of many by a thread, so that other requests do not wait."""
+    return work() if n_rows <= FEW_ROWS else await asyncio.to_thread(work)
 
 
 def check_name(name: str) -> None:

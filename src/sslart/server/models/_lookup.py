@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +14,9 @@ from sslart.server.store._journal import record_with_row, row_with_id
 from sslart.server.store._labels import given_label
 from sslart.server.store._records import LEARN
 from sslart.server.store._retention import kept_row
-from sslart.server.store._uploads import part_with_row, upload_with_row
+from sslart.server.store._uploads import Upload, part_with_row, upload_with_row
+
+MAX_FRAMES = 8
 
 
 class NoSuchRowError(LookupError):
@@ -39,32 +43,52 @@ class FoundRow:
     decision: dict[str, Any] | None = None
 
 
-def find_row(connection: Any, model: int, settings: ModelSettings, which: int | str) -> FoundRow:
-    """Return a row by its number, or by the name that it was given; raise a NoSuchRowError where it is not there."""
-    row = row_with_id(connection, model, which) if isinstance(which, str) else which
-    if row is None and isinstance(which, str) and which.isdecimal():
-        row = int(which)
-    found = None if row is None or not 0 <= row < 2**63 else _find(connection, model, settings, row)
-    if found is None:
-        raise NoSuchRowError(f"There is no row {which!r}, or it is no longer kept.")
-    return found
+class RowFinder:
+    """Finds rows; the parts of tables that were read last are kept in memory."""
 
+    def __init__(self) -> None:
+        self._frames: OrderedDict[tuple[int, int], Any] = OrderedDict()
+        self._lock = threading.Lock()
 
-def _find(connection: Any, model: int, settings: ModelSettings, row: int) -> FoundRow | None:
-    is_given, label = given_label(connection, model, row)
-    record = record_with_row(connection, model, row)
-    if record is not None and record.kind == LEARN:
-        content, place = record.content(), row - record.first_row
-        decisions = content.get("decisions")
-        return FoundRow(row, content["rows"][place], label, None if decisions is None else decisions[place])
-    upload = upload_with_row(connection, model, row)
-    if upload is not None:
-        part = part_with_row(connection, upload.id, row - upload.first_row)
+    def find(self, connection: Any, model: int, settings: ModelSettings, which: int | str) -> FoundRow:
+        """Return a row by its number, or by the name that it was given; raise a NoSuchRowError where there is none."""
+        row = row_with_id(connection, model, which) if isinstance(which, str) else which
+        if row is None and isinstance(which, str) and which.isdecimal():
+            row = int(which)
+        found = None if row is None or not 0 <= row < 2**63 else self._find(connection, model, settings, row)
+        if found is None:
+            raise NoSuchRowError(f"There is no row {which!r}, or it is no longer kept.")
+        return found
+
+    def _find(self, connection: Any, model: int, settings: ModelSettings, row: int) -> FoundRow | None:
+        is_given, label = given_label(connection, model, row)
+        record = record_with_row(connection, model, row)
+        if record is not None and record.kind == LEARN:
+            content, place = record.content(), row - record.first_row
+            decisions = content.get("decisions")
+            return FoundRow(row, content["rows"][place], label, None if decisions is None else decisions[place])
+        upload = upload_with_row(connection, model, row)
+        if upload is not None:
+            first_row, frame = self._part(connection, upload, row - upload.first_row)
+            place = row - upload.first_row - first_row
+            if not is_given and settings.label in frame.columns:
+                label = table_cells.labels(frame[settings.label].iloc[place : place + 1])[0]
+            cells = cells_of(frame, place)
+            return FoundRow(row, {name: cell for name, cell in cells.items() if name != settings.label}, label)
+        kept = kept_row(connection, model, row)
+        return None if kept is None else FoundRow(row, kept, label)
+
+    def _part(self, connection: Any, upload: Upload, row: int) -> tuple[int, Any]:
+        """Return the first row of the part of an upload that has a row of it, and its frame."""
+        with self._lock:
+            for (number, first_row), frame in self._frames.items():
+                if number == upload.id and first_row <= row < first_row + len(frame):
+                    self._frames.move_to_end((number, first_row))
+                    return first_row, frame
+        part = part_with_row(connection, upload.id, row)
         frame = frame_of(part.content)
-        place = row - upload.first_row - part.first_row
-        if not is_given and settings.label in frame.columns:
-            label = table_cells.labels(frame[settings.label].iloc[place : place + 1])[0]
-        cells = cells_of(frame, place)
-        return FoundRow(row, {name: cell for name, cell in cells.items() if name != settings.label}, label)
-    cells_kept = kept_row(connection, model, row)
-    return None if cells_kept is None else FoundRow(row, cells_kept, label)
+        with self._lock:
+            self._frames[upload.id, part.first_row] = frame
+            if len(self._frames) > MAX_FRAMES:
+                self._frames.popitem(last=False)
+        return part.first_row, frame

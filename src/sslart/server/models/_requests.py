@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sslart.server.models._lookup import find_row
+from sslart.server.models._lookup import FoundRow
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._jobs import CANCELLED, add_job, end_job
 from sslart.server.store._journal import (
@@ -19,8 +19,8 @@ from sslart.server.store._journal import (
     keep_answer,
     row_with_id,
 )
-from sslart.server.store._labels import add_label
-from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, TABLE, Record
+from sslart.server.store._labels import add_label, given_label
+from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, TABLE, Record, packed
 from sslart.server.store._uploads import complete_upload, n_rows_of
 
 SHOWN_IN_AUDIT = 20  # classes
@@ -72,8 +72,8 @@ def once(model: int, key: Key | None, work: Work) -> Work:
     return work_once
 
 
-def _append(connection: Any, model: int, *arguments: Any) -> Record:
-    record = append(connection, model, *arguments)
+def _append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n_rows: int = 0) -> Record:
+    record = append(connection, model, kind, actor, payload, n_rows)
     if record is None:
         raise NoSuchModelError("The model was deleted.")
     return record
@@ -87,7 +87,7 @@ def create(name: str, settings: ModelSettings, actor: str) -> Callable[[Any], tu
         model = create_model(connection, name, described)
         if model is None:
             raise ConflictError(f"There is a model named {name!r}: give another name, or delete it first.")
-        record = _append(connection, model, CREATE, actor, {"settings": described})
+        record = _append(connection, model, CREATE, actor, packed({"settings": described}))
         audit(connection, actor, "create", name, described)
         return model, Written({"model": name, "sequence": record.sequence}, (record,))
 
@@ -104,6 +104,9 @@ def learn(
     decisions: Sequence[dict[str, Any]] | None,
 ) -> Work:
     """Add rows to learn, some with labels; `learnt`: which of them the model learns; `decisions`: what it predicted."""
+    content: dict[str, Any] = {"rows": list(rows)}
+    optional = (("labels", labels), ("learn", learnt), ("decisions", decisions))
+    payload = packed(content | {name: list(values) for name, values in optional if values is not None})
 
     def work(connection: Any) -> Written:
         taken = [one for one in ids or () if row_with_id(connection, model, one) is not None]
@@ -112,10 +115,7 @@ def learn(
                 f"There is a row with the id {taken[0]!r}: give every new row an id of its own, and repeat a request "
                 "with its Idempotency-Key."
             )
-        content: dict[str, Any] = {"rows": list(rows)}
-        optional = (("labels", labels), ("learn", learnt), ("decisions", decisions))
-        content |= {name: list(values) for name, values in optional if values is not None}
-        record = _append(connection, model, LEARN, actor, content, len(rows))
+        record = _append(connection, model, LEARN, actor, payload, len(rows))
         add_ids(connection, model, list(ids or ()), record.first_row)
         for place, label in enumerate(labels or ()):
             if label is not None:
@@ -129,8 +129,8 @@ def learn(
     return work
 
 
-def label(model: int, settings: ModelSettings, actor: str, given: Sequence[tuple[int | str, Any]]) -> Work:
-    """Label rows that were sent before.
+def label(model: int, actor: str, given: Sequence[tuple[FoundRow, Any]]) -> Work:
+    """Label rows that were found.
 
     A row without a label is learnt with its new one. One that has another label gets the new one in place of it; the
     model knows it from its next fit on, since what was learnt cannot be taken back.
@@ -139,15 +139,15 @@ def label(model: int, settings: ModelSettings, actor: str, given: Sequence[tuple
     def work(connection: Any) -> Written:
         entries, actions = [], Counter[str]()
         in_force: dict[int, Any] = {}
-        for which, new in given:
-            found = find_row(connection, model, settings, which)
-            before = in_force.get(found.row, found.label)
+        for found, new in given:
+            is_given, last = given_label(connection, model, found.row)
+            before = in_force.get(found.row, last if is_given else found.label)
             action = "same" if new == before else "learn" if before is None else "corrected"
             in_force[found.row] = new
             actions[action] += 1
             entry = {"row": found.row, "label": new, "previous": before, "action": action}
             entries.append({**entry, "cells": found.cells} if action == "learn" else entry)
-        record = _append(connection, model, LABEL, actor, {"labels": entries})
+        record = _append(connection, model, LABEL, actor, packed({"labels": entries}))
         for one in entries:
             if one["action"] != "same":
                 add_label(connection, model, one["row"], one["label"], one["previous"], actor, record.sequence)
@@ -164,7 +164,7 @@ def add_table(model: int, name: str, upload: int, settings: ModelSettings, keep_
 
     def work(connection: Any) -> Written:
         n_rows = n_rows_of(connection, upload)
-        table = _append(connection, model, TABLE, actor, {"upload": upload}, n_rows)
+        table = _append(connection, model, TABLE, actor, packed({"upload": upload}), n_rows)
         complete_upload(connection, upload, table)
         audit(connection, actor, "table", name, {"rows": n_rows, "sequence": table.sequence})
         written = refit(model, name, settings, keep_rows, actor)(connection)
@@ -177,7 +177,7 @@ def add_model_file(model: int, name: str, upload: int, actor: str) -> Work:
     """Go on with the model of a file."""
 
     def work(connection: Any) -> Written:
-        record = _append(connection, model, IMPORT, actor, {"upload": upload})
+        record = _append(connection, model, IMPORT, actor, packed({"upload": upload}))
         complete_upload(connection, upload, record)
         audit(connection, actor, "import", name, {"sequence": record.sequence})
         return Written({"model": name, "sequence": record.sequence}, (record,))
@@ -190,7 +190,7 @@ def refit(model: int, name: str, settings: ModelSettings, keep_rows: int, actor:
 
     def work(connection: Any) -> Written:
         described = settings.model_dump(mode="json")
-        record = _append(connection, model, FIT, actor, {"settings": described, "keep_rows": keep_rows})
+        record = _append(connection, model, FIT, actor, packed({"settings": described, "keep_rows": keep_rows}))
         connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
         add_job(connection, model, record.sequence)
         audit(connection, actor, "fit", name, {"sequence": record.sequence})
@@ -203,7 +203,7 @@ def set_parameters(model: int, name: str, settings: ModelSettings, parameters: d
     """Change parameters of a model that need no fit; `settings` have them already."""
 
     def work(connection: Any) -> Written:
-        record = _append(connection, model, SET, actor, {"parameters": parameters})
+        record = _append(connection, model, SET, actor, packed({"parameters": parameters}))
         described = settings.model_dump(mode="json")
         connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
         audit(connection, actor, "set", name, parameters)

@@ -161,8 +161,10 @@ def first_samples(rows: Sequence[Cells], settings: ModelSettings) -> Any:
 
 def as_class(label: Any, classes: Any) -> Any:
     """Return a label of a request as a class of the model: text, unless its classes are numbers or booleans."""
-    if label is None or (isinstance(label, str) and (not label.strip() or label.strip() in MISSING)):
+    if label is None or (isinstance(label, str) and not label.strip()):
         return None
+    if isinstance(label, str) and label.strip() in MISSING:
+        raise ValueError(f"The label {label!r} stands for a missing value: send null, or give the class another name.")
     kind = classes.dtype.kind if classes is not None and len(classes) else "U"
     text = plain(str(label).strip())
     if isinstance(label, float) and label % 1:

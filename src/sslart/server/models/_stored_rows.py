@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import heapq
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sslart._tables.cells import labels as labels_in
@@ -16,10 +17,11 @@ from sslart.server.models._rows import as_class, text_frame
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._journal import all_records
 from sslart.server.store._labels import given_labels
-from sslart.server.store._records import LEARN, Record
+from sslart.server.store._records import LEARN
 from sslart.server.store._retention import kept_rows
-from sslart.server.store._uploads import Upload, parts, uploads
+from sslart.server.store._uploads import parts, uploads
 
+ROWS_TOGETHER = 10_000
 LABEL = "label"  # where the settings name no label column
 
 Progress = Callable[[str, float], None]
@@ -31,14 +33,6 @@ class Before(NamedTuple):
     model: int
     sequence: int
     n_rows: int
-
-
-class _Piece(NamedTuple):
-    """Rows from a number on; `is_table`: of an uploaded table, whose rows are always kept."""
-
-    first_row: int
-    is_table: bool
-    read: Callable[[], Iterator[Any]]
 
 
 def label_column(settings: ModelSettings) -> str:
@@ -55,43 +49,46 @@ def rows_with_labels(
     whether the others are still there or not.
     """
     given = given_labels(connection, before.model, before.sequence)
-    n_read = n_yielded = 0
-    for piece in _pieces(connection, before):
-        first_row = piece.first_row
-        for frame in piece.read():
-            rows = range(first_row, first_row + len(frame))
-            own = labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
-            labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
-            is_kept = [piece.is_table or row >= before.n_rows - keep_rows or row in given for row in rows]
-            kept = frame.assign(**{label: pandas().Series(labels, dtype=object, index=frame.index)})
-            kept = kept if all(is_kept) else kept[is_kept]
-            if len(kept):
-                yield kept.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(kept)))
-            n_yielded, n_read, first_row = n_yielded + len(kept), n_read + len(frame), first_row + len(frame)
-            if progress is not None:
-                progress("reading", min(n_read / max(before.n_rows, 1), 1.0))
+    oldest, n_yielded = before.n_rows - keep_rows, 0
+    for rows, frame in _frames(connection, before, lambda row: row >= oldest or row in given):
+        own = labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
+        labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
+        column = pandas().Series(labels, dtype=object, index=frame.index)
+        yield frame.assign(**{label: column}).set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
+        n_yielded += len(frame)
+        if progress is not None:
+            progress("reading", min((rows[-1] + 1) / max(before.n_rows, 1), 1.0))
     if not n_yielded:
         raise ValueError("The model was given no rows yet: send a table, or rows to learn.")
 
 
-def _pieces(connection: Any, before: Before) -> list[_Piece]:
-    model, sequence, n_rows = before
-    found = [_uploaded(connection, upload) for upload in uploads(connection, model, sequence) if upload.n_rows]
-    found += [_sent(one) for one in all_records(connection, model, (LEARN,)) if one.sequence < sequence]
-    found += [_kept(row, cells) for row, cells in kept_rows(connection, model) if row < n_rows]
-    return sorted(found, key=lambda one: one.first_row)
+def _frames(connection: Any, before: Before, wanted: Callable[[int], bool]) -> Iterator[tuple[Sequence[int], Any]]:
+    """Yield the numbers of rows and the rows, in order: those of tables as they are, others as many as go together."""
+    tables = [one for one in uploads(connection, before.model, before.sequence) if one.n_rows]
+    single = ((row, cells) for row, cells in _single(connection, before) if wanted(row))
+    waiting = next(single, None)
+    for table in [*tables, None]:
+        end = before.n_rows if table is None else table.first_row
+        while waiting is not None and waiting[0] < end:
+            together = [waiting]
+            while (waiting := next(single, None)) is not None and waiting[0] < end and len(together) < ROWS_TOGETHER:
+                together.append(waiting)
+            yield [row for row, _ in together], text_frame([cells for _, cells in together])
+        for part in parts(connection, table.id) if table is not None else ():
+            first_row = part.first_row + (0 if table is None else table.first_row)
+            yield range(first_row, first_row + part.n_rows), frame_of(part.content)
 
 
-def _uploaded(connection: Any, upload: Upload) -> _Piece:
-    return _Piece(upload.first_row, True, lambda: (frame_of(part.content) for part in parts(connection, upload.id)))
-
-
-def _sent(record: Record) -> _Piece:
-    return _Piece(record.first_row, False, lambda: iter([text_frame(record.content()["rows"])]))
-
-
-def _kept(row: int, cells: dict[str, Any]) -> _Piece:
-    return _Piece(row, False, lambda: iter([text_frame([cells])]))
+def _single(connection: Any, before: Before) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows that were sent, and those that are kept without their record, in order."""
+    kept = iter(kept_rows(connection, before.model))
+    sent = (
+        (record.first_row + place, cells)
+        for record in all_records(connection, before.model, (LEARN,))
+        if record.sequence < before.sequence
+        for place, cells in enumerate(record.content()["rows"])
+    )
+    return heapq.merge(kept, sent, key=lambda one: one[0])
 
 
 def sample_of(connection: Any, before: Before, published: Published, most: int) -> tuple[Any, list[Any]]:

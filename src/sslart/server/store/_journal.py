@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sslart.server.store._errors import DamagedError
-from sslart.server.store._records import Record, packed
+from sslart.server.store._records import Record
 
 _FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, checksum"
 
@@ -59,15 +59,13 @@ def create_model(connection: Any, name: str, settings: dict[str, Any]) -> int | 
     return int(connection.last_insert_rowid())
 
 
-def append(
-    connection: Any, model: int, kind: str, actor: str, content: dict[str, Any], n_rows: int = 0
-) -> Record | None:
-    """Append a record to the journal of a model and return it; None where the model is gone."""
+def append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n_rows: int = 0) -> Record | None:
+    """Append a record, whose content is packed, to the journal of a model; return None where the model is gone."""
     found = connection.execute("SELECT last_sequence, n_rows FROM models WHERE id = ?", (model,)).get
     if found is None:
         return None
     sequence, first_row = found[0] + 1, found[1]
-    record = Record(model, sequence, kind, time.time(), actor, first_row, n_rows, packed(content))
+    record = Record(model, sequence, kind, time.time(), actor, first_row, n_rows, payload)
     connection.execute(
         f"INSERT INTO journal ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (*vars(record).values(), record.checksum()),

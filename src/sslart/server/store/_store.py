@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sslart._utils.locks import try_lock
-from sslart.server.store import _snapshots
 from sslart.server.store._connection import Readers, check_protocol, open_to_read, open_to_write, sqlite
 from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
+from sslart.server.store._retention import forget_old_keys
 from sslart.server.store._schema import OF_A_MODEL
+from sslart.server.store._snapshots import remove_incomplete
+from sslart.server.store._uploads import remove_unused
 from sslart.server.store._writer import Writer
 
 FILE_NAME = "store.db"
@@ -108,17 +110,18 @@ class Store:
         """Pass work of the service itself to the writer, however much waits."""
         return self.submit(work, may_wait=True)
 
-    def clean(self) -> None:
-        """Remove what killed processes and removed models have left, in short transactions."""
-        if self._writer is None:
-            return
-        self.submit_own(_snapshots.remove_incomplete).result()
-        self.submit_own(lambda connection: connection.execute("DELETE FROM uploads WHERE model IS NULL")).result()
-        self.purge()
+    def remove_unfinished(self) -> None:
+        """Remove what a killed process has left half written: to be called before others write."""
+        if self._writer is not None:
+            self.submit_own(remove_incomplete).result()
+            self.submit_own(remove_unused).result()
 
     def purge(self) -> None:
-        """Remove what belonged to models that are gone, some rows at a time, and give the space back."""
+        """Remove what belongs to nothing any more, some rows at a time, and give the space back."""
+        if self.why_not_writable is not None:
+            return
         with self._purging:
+            self.submit_own(forget_old_keys).result()
             while self.submit_own(_purge_some).result():
                 pass
             self.submit_own(lambda connection: connection.execute("PRAGMA incremental_vacuum(1000)").fetchall())

@@ -24,6 +24,12 @@ def begin_upload(connection: Any) -> int:
     return int(connection.last_insert_rowid())
 
 
+def remove_unused(connection: Any, upload: int | None = None) -> None:
+    """Remove an upload that belongs to no model; all of them where none is given."""
+    which = "" if upload is None else "AND id = ?"
+    connection.execute(f"DELETE FROM uploads WHERE model IS NULL {which}", () if upload is None else (upload,))
+
+
 def add_part(connection: Any, upload: int, part: Part) -> None:
     """Add a part to an upload."""
     connection.execute(
