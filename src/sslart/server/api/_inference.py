@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from starlette.responses import Response
 
 from sslart import __version__
+from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
@@ -18,7 +19,7 @@ from sslart.server.api._errors import ApiError
 from sslart.server.api._json import answer
 from sslart.server.api._tensors import InferRequest, WantedOutput, as_bytes, datatype_of, read_inputs
 from sslart.server.models._hub import FEW_ROWS
-from sslart.server.models._published import Published
+from sslart.server.models._published import Predicted, Published
 
 ALL = "input"  # the name of the tensor that has all features
 HEADER_LENGTH = "inference-header-content-length"
@@ -71,7 +72,7 @@ async def model_metadata(context: ContextOf, model: ModelOf, _: Annotated[str, a
         {"name": name, "datatype": "BYTES" if place in encoder.categorical else "FP64", "shape": [-1]}
         for place, name in enumerate(published.reader.names)
     ]
-    examples = outputs_of(published, [])
+    examples = outputs_of(published, no_predictions(published))
     outputs = [
         {"name": name, "datatype": datatype_of(values), "shape": [-1, *values.shape[1:]]}
         for name, values in examples.items()
@@ -100,11 +101,12 @@ async def infer(
     if len(table) > context.hub.limits.max_rows:
         raise ValueError(f"There are {len(table)} samples, and {context.hub.limits.max_rows} is the limit.")
     if len(table) <= FEW_ROWS:
-        predictions = published.predict_table(table)
+        predicted = published.predict_table(table)
     else:
-        predictions = await context.threads.run(published.predict_table, table)
-    context.metrics.count(model.name, predictions)
-    return _answer(model.name, asked, outputs_of(published, predictions))
+        predicted = await context.threads.run(published.predict_table, table)
+    n_abstained, n_novel = int((predicted.indices == UNLABELLED).sum()), int(predicted.is_novel.sum())
+    context.metrics.count(model.name, len(table), n_abstained, n_novel)
+    return _answer(model.name, asked, outputs_of(published, predicted))
 
 
 def samples_of(published: Published, inputs: dict[str, NDArray[Any]]) -> Table:
@@ -138,24 +140,31 @@ def _cells(values: NDArray[Any]) -> list[Any]:
     return [None if isinstance(one, float) and one != one else one for one in cells]
 
 
-def outputs_of(published: Published, predictions: list[dict[str, Any]]) -> dict[str, NDArray[Any]]:
+def outputs_of(published: Published, predicted: Predicted) -> dict[str, NDArray[Any]]:
     """Return predictions as tensors. Where the model abstains, the class is empty text, or -1 of integer classes."""
     kind = published.view.classes.dtype.kind
-    classes = [one["class"] for one in predictions]
+    classes = [None if index == UNLABELLED else published.classes[index] for index in predicted.indices.tolist()]
     if kind == "i":
-        labels = np.array([-1 if one is None else one for one in classes], dtype=np.int64)
+        labels = np.array([UNLABELLED if one is None else one for one in classes], dtype=np.int64)
     elif kind == "b":
         labels = np.array([bool(one) for one in classes], dtype=bool)
     else:
         labels = np.array(["" if one is None else str(one) for one in classes], dtype=object)
-    probabilities = np.array([one["probabilities"] for one in predictions], dtype=np.float64)
     return {
         "class": labels,
-        "probabilities": probabilities.reshape(len(predictions), len(published.classes)),
-        "abstained": np.array([one["abstained"] for one in predictions], dtype=bool),
-        "novelty": np.array([one["novelty"] for one in predictions], dtype=np.float64),
-        "novel": np.array([one["novel"] for one in predictions], dtype=bool),
+        "probabilities": predicted.probabilities,
+        "abstained": predicted.indices == UNLABELLED,
+        "novelty": predicted.novelty,
+        "novel": predicted.is_novel,
     }
+
+
+def no_predictions(published: Published) -> Predicted:
+    """Return the predictions for no sample, which have the types and shapes of all others."""
+    none = np.empty(0)
+    return Predicted(
+        published.classes, none.astype(np.intp), np.empty((0, len(published.classes))), none, none.astype(bool)
+    )
 
 
 def _answer(name: str, asked: InferRequest, found: dict[str, NDArray[Any]]) -> Response:

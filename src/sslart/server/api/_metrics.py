@@ -33,10 +33,14 @@ class Metrics:
         self.novel = Counter("sslart_rows_novel", "Rows that were novel.", ("model",), registry=self._registry)
         self._registry.register(_Models(hub))
 
-    def count(self, model: str, predictions: list[dict[str, Any]]) -> None:
+    def count_decisions(self, model: str, decisions: list[dict[str, Any]]) -> None:
         """Count what was predicted."""
-        self.predicted.labels(model).inc(len(predictions))
-        n_abstained, n_novel = (sum(one[name] for one in predictions) for name in ("abstained", "novel"))
+        n_abstained, n_novel = (sum(one[name] for one in decisions) for name in ("abstained", "novel"))
+        self.count(model, len(decisions), n_abstained, n_novel)
+
+    def count(self, model: str, n_rows: int, n_abstained: int, n_novel: int) -> None:
+        """Count rows that were predicted, those without a class, and those that were novel."""
+        self.predicted.labels(model).inc(n_rows)
         if n_abstained:
             self.abstained.labels(model).inc(n_abstained)
         if n_novel:

@@ -27,7 +27,7 @@ async def predict(
     """Predict rows; nothing is kept of them."""
     published = context.hub.published(model)
     predictions = await predicted(context, published, body.rows, body.abstain_below)
-    context.metrics.count(model.name, predictions)
+    context.metrics.count_decisions(model.name, predictions)
     explanations = await explained(context, published, body.rows) if body.explain else None
     return answer(
         {
@@ -53,7 +53,7 @@ async def decide(
     published = context.hub.published(model)
     written = await context.hub.decide(model, body.rows, body.ids, body.learn, who, key)
     decisions = written.answer["decisions"]
-    context.metrics.count(model.name, decisions)
+    context.metrics.count_decisions(model.name, decisions)
     explanations = await explained(context, published, body.rows) if body.explain else None
     classes = published.classes if not written.is_again else context.hub.published(model).classes
     return answer(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView, view_of
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.persistence._models import model_bytes
 from sslart.server.models._rows import Cells, RowReader
 from sslart.server.models._settings import ModelSettings
@@ -65,35 +66,62 @@ class Published:
     def predict(self, rows: Sequence[Cells], abstain_below: float | None = None) -> list[dict[str, Any]]:
         """Return for each row its class, the probabilities, whether the model abstained, and whether it is novel."""
         self.check_has_label()
-        return self.predict_table(self.reader.table(rows), abstain_below)
+        return self.predict_table(self.reader.table(rows), abstain_below).decisions()
 
     def check_has_label(self) -> None:
         """Raise a NoLabelError where the model has learnt no label."""
         if not self.classes:
             raise NoLabelError("The model has learnt no label yet: send labelled rows, or labels for rows.")
 
-    def predict_table(self, table: Table, abstain_below: float | None = None) -> list[dict[str, Any]]:
-        """Return the same for samples that have been read."""
+    def predict_table(self, table: Table, abstain_below: float | None = None) -> Predicted:
+        """Return what is predicted for samples that have been read."""
         view = self.view if abstain_below is None else replace(self.view, abstain_below=abstain_below)
         prediction = view.predict(table, want_proba=True)
         assert prediction.proba is not None
         familiarity = view.score_samples(table)
-        shown = np.where(prediction.indices == UNLABELLED, prediction.proba.argmax(axis=1), prediction.indices)
-        classes, threshold = self.classes, self._threshold
+        return Predicted(
+            self.classes, prediction.indices, prediction.proba, 1 - familiarity, familiarity < self._threshold
+        )
+
+
+class Predicted(NamedTuple):
+    """What is predicted for samples.
+
+    Attributes
+    ----------
+    classes : list
+    indices : array of shape (n_samples,)
+        The class of each, by its index; -1 where the model abstains.
+    probabilities : array of shape (n_samples, n_classes)
+    novelty : array of shape (n_samples,)
+        From 0 to 1.
+    is_novel : array of shape (n_samples,)
+    """
+
+    classes: list[Any]
+    indices: IntArray
+    probabilities: FloatArray
+    novelty: FloatArray
+    is_novel: BoolArray
+
+    def decisions(self) -> list[dict[str, Any]]:
+        """Return the same as plain values, rounded to six decimals as in tables."""
+        shown = np.where(self.indices == UNLABELLED, self.probabilities.argmax(axis=1), self.indices)
         return [
             {
-                "class": None if index == UNLABELLED else classes[index],
-                "probability": round(probabilities[place], 6),
-                "probabilities": [round(one, 6) for one in probabilities],
+                "class": None if index == UNLABELLED else self.classes[index],
+                "probability": probabilities[place],
+                "probabilities": probabilities,
                 "abstained": index == UNLABELLED,
-                "novelty": round(1 - fit, 6),
-                "novel": fit < threshold,
+                "novelty": novelty,
+                "novel": is_novel,
             }
-            for index, place, probabilities, fit in zip(
-                prediction.indices.tolist(),
+            for index, place, probabilities, novelty, is_novel in zip(
+                self.indices.tolist(),
                 shown.tolist(),
-                prediction.proba.tolist(),
-                familiarity.tolist(),
+                self.probabilities.round(6).tolist(),
+                self.novelty.round(6).tolist(),
+                self.is_novel.tolist(),
                 strict=True,
             )
         ]
