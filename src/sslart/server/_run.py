@@ -13,6 +13,7 @@ from types import FrameType
 
 from sslart._utils.optional import optional
 from sslart.server._logging import start_logging
+from sslart.server._protocol import BoundedProtocol
 from sslart.server.api._app import LOOPBACK, create_app
 from sslart.server.models._hub import Hub
 from sslart.server.models._limits import Limits
@@ -98,6 +99,7 @@ def run(options: Options, told: Callable[[str], None] = print) -> None:
     told(f"sslart serves {options.folder} at {scheme}://{host}:{listening.getsockname()[1]}")
     config = uvicorn.Config(
         app,
+        http=BoundedProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
