@@ -75,7 +75,8 @@ def create_app(hub: Hub, *, hosts: Iterable[str] = LOOPBACK, needs_token: bool =
     )
     metrics, access = Metrics(hub), Access(hub.store, needs_token=needs_token)
     context = app.state.context = Context(hub, metrics, access)
-    for part in (_inference, _models, _predicting, _learning, _explaining, _jobs, _events, _admin):
+    # paths are compared in this order for every request: what is asked most comes first
+    for part in (_predicting, _inference, _learning, _models, _explaining, _jobs, _events, _admin):
         app.include_router(part.router)
     add_handlers(app)
     add_openapi(app)

@@ -58,18 +58,20 @@ class Context:
     threads: Threads = field(default_factory=Threads)
 
 
-def context_of(request: Request) -> Context:
+async def context_of(request: Request) -> Context:  # FastAPI runs what is not async in a thread, for each request
     """Return what the paths share."""
     found: Context = request.app.state.context
     return found
 
 
+ContextOf = Annotated[Context, Depends(context_of)]
 ModelName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="the name of the model")]
 
 
-def model_of(request: Request, name: ModelName) -> HostedModel:
+async def model_of(request: Request, name: ModelName) -> HostedModel:
     """Return the model that the path names."""
-    return context_of(request).hub.model(name)
+    found: Context = request.app.state.context
+    return found.hub.model(name)
 
 
 async def key_of(
@@ -92,6 +94,5 @@ async def key_of(
     return Key(idempotency_key, digest.digest())
 
 
-ContextOf = Annotated[Context, Depends(context_of)]
 ModelOf = Annotated[HostedModel, Depends(model_of)]
 KeyOf = Annotated[Key | None, Depends(key_of)]
