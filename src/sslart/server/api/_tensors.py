@@ -87,14 +87,15 @@ def _from_json(tensor: InputTensor) -> NDArray[Any]:
     data: Any = tensor.data
     if data and all(isinstance(one, list) for one in data):
         data = [value for row in data for value in row]
-    if any(isinstance(value, list | dict) for value in data):
+    kinds = set(map(type, data))
+    if kinds & {list, dict}:
         raise ValueError(f"Input {tensor.name!r} is nested more than two levels deep, or unevenly.")
     try:
         if tensor.datatype == BYTES:
             values = np.array([None if value is None else _checked_text(value) for value in data], dtype=object)
-        elif any(isinstance(value, str) for value in data):
+        elif str in kinds:
             raise ValueError("text where numbers should be")
-        elif any(value is None for value in data):
+        elif type(None) in kinds:
             values = np.array(data, dtype=np.float64)
         else:
             values = np.array(data, dtype=np.float64 if tensor.datatype.startswith("FP") else DTYPES[tensor.datatype])
