@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from sslart.server.api._access import Access
@@ -19,6 +20,7 @@ from sslart.server.models._limits import Limits
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"})
 LONG_SECONDS = 900.0  # for tables, exports and those who wait for a job
 EVENTS_PATH = "/v1/events"
+CLIENT_GONE = 499
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -63,7 +65,9 @@ class Gate:
                 await self._app(scope, request.receive, request.send)
         except (ApiError, TimeoutError) as error:
             if request.status is None:
-                await request.refuse(answer_to(error))
+                await request.refuse(answer_to(too_slow() if request.is_waiting else error))
+        except ClientDisconnect:
+            request.status = CLIENT_GONE
         except Exception as error:
             logger.exception("an error that is not expected", extra={"request": request.id})
             if request.status is None:
@@ -72,6 +76,8 @@ class Gate:
             self._note(scope, request)
 
     def _check(self, scope: Any, headers: dict[bytes, bytes]) -> None:
+        if sum(name == b"host" for name, _ in scope["headers"]) > 1:
+            raise ApiError(400, "The request has more than one Host header.")
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if _without_port(host) not in self._hosts:
             raise ApiError(421, f"This service is not called {host!r}: start it with --allow-host to allow the name.")
@@ -87,7 +93,7 @@ class Gate:
             scope["sslart.token"] = self._access.check(given, client)
 
     def _note(self, scope: Any, request: _Request) -> None:
-        seconds, status = time.perf_counter() - request.start, request.status or 499
+        seconds, status = time.perf_counter() - request.start, request.status or CLIENT_GONE
         path = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(method, path, status).inc()
@@ -116,7 +122,9 @@ class _Request:
         self._scope, self._receive, self._send, self._limits = scope, receive, send, limits
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.start, self.status, self.id = time.perf_counter(), None, secrets.token_hex(8)
-        self._n_bytes, self._is_upload = 0, scope["method"] == "PUT" or scope["path"].endswith("/table")
+        self._n_bytes, self.is_waiting = 0, False
+        method = scope["method"]
+        self._is_upload = method == "PUT" or (method == "POST" and scope["path"].endswith("/table"))
         self._most = limits.max_table if self._is_upload else limits.max_body
 
     def seconds_allowed(self) -> float | None:
@@ -131,8 +139,13 @@ class _Request:
         length = self.headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._most:
             raise self._too_large()
-        async with asyncio.timeout(None if self.status is not None else self._limits.timeout):
-            message = await self._receive()
+        self.is_waiting = self.status is None
+        try:
+            async with asyncio.timeout(self._limits.timeout if self.is_waiting else None):
+                message = await self._receive()
+        except TimeoutError as error:
+            raise too_slow() from error
+        self.is_waiting = False
         self._n_bytes += len(message.get("body", b""))
         if self._n_bytes > self._most:
             raise self._too_large()
@@ -151,6 +164,11 @@ class _Request:
     async def refuse(self, response: Response) -> None:
         """Answer without having read all of the request."""
         await response(self._scope, self._receive, self.send)
+
+
+def too_slow() -> ApiError:
+    """Return the error of a body that does not come."""
+    return ApiError(408, "The body of the request came too slowly: send it again, or in smaller parts.")
 
 
 def _without_port(host: str) -> str:

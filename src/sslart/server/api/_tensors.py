@@ -95,13 +95,22 @@ def _from_json(tensor: InputTensor) -> NDArray[Any]:
             values = np.array([None if value is None else _checked_text(value) for value in data], dtype=object)
         elif str in kinds:
             raise ValueError("text where numbers should be")
-        elif type(None) in kinds:
+        elif tensor.datatype.startswith("FP"):
             values = np.array(data, dtype=np.float64)
         else:
-            values = np.array(data, dtype=np.float64 if tensor.datatype.startswith("FP") else DTYPES[tensor.datatype])
+            values = _whole_numbers(data, tensor.datatype, has_missing=type(None) in kinds)
     except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(f"Input {tensor.name!r} is not {tensor.datatype}: {error}.") from error
     return _shaped(tensor, values)
+
+
+def _whole_numbers(data: list[Any], datatype: str, *, has_missing: bool) -> NDArray[Any]:
+    """Return integers or booleans, each as it was given; with missing ones among them, as floating-point numbers."""
+    given = [value for value in data if value is not None] if has_missing else data
+    values = np.array(given, dtype=DTYPES[datatype])
+    if values.tolist() != given:
+        raise ValueError("a value would not stay the same")
+    return np.array(data, dtype=np.float64) if has_missing else values
 
 
 def _checked_text(value: Any) -> str:
