@@ -99,12 +99,12 @@ async def create_from_file(
     )
     settings.new_estimator()
     before = next((one for one in context.hub.models() if one.name == name), None)
-    if before is not None and (before.n_rows_applied or before.busy_with or before.published):
-        raise ApiError(409, f"There is a model named {name!r}: send rows to it, or delete it first.")
+    if before is not None:
+        context.hub.check_empty(before)
     async with _received(context, request) as path:
         upload, is_model = await context.threads.run(context.hub.upload, path, encoding, settings.named_columns)
     if before is not None:  # it has learnt nothing, such as after a table that could not be learnt
-        await context.hub.delete(before, who)
+        await context.hub.delete(before, who, only_empty=True)
     hosted = await context.hub.create(name, settings, who)
     written = await context.hub.add_upload(hosted, upload, is_model, who)
     sequence = written.answer["sequence"]

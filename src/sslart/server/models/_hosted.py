@@ -20,7 +20,7 @@ from sslart.server.models._training import Fitted, fit, imported_model
 from sslart.server.store import Store
 from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
 from sslart.server.store._jobs import CANCELLED, DONE, FAILED, WAITING, end_job, job
-from sslart.server.store._journal import ModelRow, records
+from sslart.server.store._journal import ModelRow, n_rows_before, records
 from sslart.server.store._records import Record
 from sslart.server.store._retention import compact_some
 from sslart.server.store._snapshots import read_snapshot, snapshots, write_snapshot
@@ -65,6 +65,7 @@ class HostedModel:
         self.problem: str | None = None
         self.accepted, self.applied = row.last_sequence, 0
         self.n_rows, self.n_rows_applied = row.n_rows, 0
+        self._is_new = row.last_sequence <= 1
         self.n_learnt = self.n_rejected = self.n_drifts = 0
         self.busy_with: dict[str, Any] | None = None
         self._changed = threading.Condition()
@@ -91,6 +92,11 @@ class HostedModel:
             self.accepted = max(self.accepted, record.sequence)
             self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
             self._changed.notify_all()
+
+    @property
+    def is_restoring(self) -> bool:
+        """Whether nothing is known yet of what the model has learnt: it was started a moment ago."""
+        return self.state == STARTING and self.published is None and not self._is_new
 
     @property
     def backlog(self) -> int:
@@ -124,6 +130,7 @@ class HostedModel:
         try:
             replica = self._restored()
             self._saved, self.applied = replica.sequence, replica.sequence
+            self.n_rows_applied = n_rows_before(self._store.reader(), self.id, replica.sequence + 1)
             self._publish(replica)
             self._follow(replica)
             if self._n_unsaved and self.problem is None:

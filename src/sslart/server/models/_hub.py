@@ -27,7 +27,7 @@ from sslart.server.models._rows import as_class, first_samples
 from sslart.server.models._settings import Learning, ModelSettings
 from sslart.server.models._warned import take_warnings
 from sslart.server.store import Store
-from sslart.server.store._errors import NotWritableError, StoreBusyError
+from sslart.server.store._errors import NotWritableError, StoreBusyError, StoreError
 from sslart.server.store._journal import audit, models
 from sslart.server.store._uploads import Part, add_part, begin_upload, remove_unused
 
@@ -121,12 +121,22 @@ class Hub:
             hosted.accept(record)
         return written
 
+    def _before(self, hosted: HostedModel, key: Key | None) -> Written | None:
+        """Return the answer to a request that was written before, whatever became of the model since."""
+        return None if key is None else requests.written_before(self.store.reader(), hosted.id, key)
+
     def check_learns(self, hosted: HostedModel) -> None:
-        """Raise an error where a model learns no more, or cannot keep up."""
+        """Raise an error where a model learns no more, is not there yet, or cannot keep up."""
         if hosted.problem is not None:
             raise NotWritableError(hosted.problem)
+        self._check_restored(hosted)
         if hosted.backlog >= self.limits.max_backlog:
             raise BacklogError(seconds=5)
+
+    @staticmethod
+    def _check_restored(hosted: HostedModel) -> None:
+        if hosted.is_restoring:
+            raise StoreError(f"The model {hosted.name!r} is being restored: send this request again in a moment.")
 
     async def create(self, name: str, settings: ModelSettings, actor: str) -> HostedModel:
         """Create a model that has learnt nothing."""
@@ -142,9 +152,15 @@ class Hub:
             hosted.accept(record)
         return hosted
 
-    async def delete(self, hosted: HostedModel, actor: str) -> None:
-        """Delete a model."""
-        await asyncio.wrap_future(self.store.submit(requests.delete(hosted.id, hosted.name, actor)))
+    def check_empty(self, hosted: HostedModel) -> None:
+        """Raise a ConflictError where a model was given more than tables that could not be learnt."""
+        if not requests.is_empty(self.store.reader(), hosted.id):
+            raise ConflictError(f"There is a model named {hosted.name!r}: send rows to it, or delete it first.")
+
+    async def delete(self, hosted: HostedModel, actor: str, *, only_empty: bool = False) -> None:
+        """Delete a model; with `only_empty`, raise a ConflictError where there is something to lose."""
+        work = requests.delete(hosted.id, hosted.name, actor, only_empty=only_empty)
+        await asyncio.wrap_future(self.store.submit(work))
         with self._lock:
             self._models.pop(hosted.name, None)
         await asyncio.to_thread(hosted.stop)
@@ -208,6 +224,8 @@ class Hub:
         key: Key | None,
     ) -> Written:
         """Keep rows to be learnt, after checking them."""
+        if (before := self._before(hosted, key)) is not None:
+            return before
         self.check_learns(hosted)
         self.check_rows(rows)
         _check_ids(ids, len(rows))
@@ -270,6 +288,8 @@ class Hub:
         key: Key | None,
     ) -> Written:
         """Predict rows, and keep them with their predictions, so that they can be labelled later."""
+        if (before := self._before(hosted, key)) is not None:
+            return before
         self.check_learns(hosted)
         self.check_rows(rows)
         _check_ids(ids, len(rows))
@@ -293,6 +313,7 @@ class Hub:
     def published(self, hosted: HostedModel) -> Any:
         """Return what was last published of a model, or raise an error where it has learnt nothing."""
         if hosted.published is None:
+            self._check_restored(hosted)
             raise ConflictError(f"The model {hosted.name!r} has learnt nothing yet: send a table, or rows to learn.")
         return hosted.published
 
@@ -300,6 +321,8 @@ class Hub:
         self, hosted: HostedModel, given: Sequence[tuple[int | str, Any]], actor: str, key: Key | None
     ) -> Written:
         """Label rows that were sent before."""
+        if (before := self._before(hosted, key)) is not None:
+            return before
         self.check_learns(hosted)
         self.check_rows(given)
         labels = self._classes(hosted, [one for _, one in given])
@@ -312,6 +335,8 @@ class Hub:
 
     async def refit(self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None) -> Written:
         """Let a model be fitted anew to all its rows, with other settings where they are given."""
+        if (before := self._before(hosted, key)) is not None:
+            return before
         self.check_learns(hosted)
         settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
         settings.new_estimator()

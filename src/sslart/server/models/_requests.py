@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sslart.server.models._lookup import FoundRow
 from sslart.server.models._settings import ModelSettings
-from sslart.server.store._jobs import CANCELLED, add_job, end_job
+from sslart.server.store._jobs import CANCELLED, FAILED, add_job, end_job
 from sslart.server.store._journal import (
     add_ids,
     answer_to,
@@ -52,19 +52,27 @@ class Key(NamedTuple):
     request: bytes
 
 
+def written_before(connection: Any, model: int, key: Key | None) -> Written | None:
+    """Return the answer to a request that was written with the same key; None where there was none."""
+    before = None if key is None else answer_to(connection, model, key.key)
+    if key is None or before is None:
+        return None
+    if before[0] != key.request:
+        raise ConflictError(
+            f"Another request had the idempotency key {key.key!r}: give every new request a key of its own."
+        )
+    return Written(before[1], is_again=True)
+
+
 def once(model: int, key: Key | None, work: Work) -> Work:
     """Return work that is done once for a key: the second time, the answer to the first is returned."""
     if key is None:
         return work
 
     def work_once(connection: Any) -> Written:
-        before = answer_to(connection, model, key.key)
+        before = written_before(connection, model, key)
         if before is not None:
-            if before[0] != key.request:
-                raise ConflictError(
-                    f"Another request had the idempotency key {key.key!r}: give every new request a key of its own."
-                )
-            return Written(before[1], is_again=True)
+            return before
         written = work(connection)
         keep_answer(connection, model, key.key, key.request, written.answer)
         return written
@@ -212,10 +220,24 @@ def set_parameters(model: int, name: str, settings: ModelSettings, parameters: d
     return work
 
 
-def delete(model: int, name: str, actor: str) -> Callable[[Any], None]:
-    """Delete a model, with all that belongs to it; the audit log stays."""
+def is_empty(connection: Any, model: int) -> bool:
+    """Return whether a model was given nothing but tables that could not be learnt."""
+    other = "SELECT 1 FROM journal WHERE model = ? AND kind NOT IN (?, ?, ?) LIMIT 1"
+    fits = "SELECT 1 FROM jobs WHERE model = ? AND state NOT IN (?, ?) LIMIT 1"
+    compacted = "SELECT 1 FROM models WHERE id = ? AND compacted_through > 0"
+    return (
+        connection.execute(other, (model, CREATE, TABLE, FIT)).get is None
+        and connection.execute(fits, (model, FAILED, CANCELLED)).get is None
+        and connection.execute(compacted, (model,)).get is None
+    )
+
+
+def delete(model: int, name: str, actor: str, *, only_empty: bool = False) -> Callable[[Any], None]:
+    """Delete a model, with all that belongs to it; the audit log stays. `only_empty`: if it `is_empty`."""
 
     def work(connection: Any) -> None:
+        if only_empty and not is_empty(connection, model):
+            raise ConflictError(f"There is a model named {name!r}: send rows to it, or delete it first.")
         connection.execute("DELETE FROM models WHERE id = ?", (model,))
         if not connection.changes():
             raise NoSuchModelError("The model was deleted before.")

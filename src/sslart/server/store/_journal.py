@@ -101,6 +101,15 @@ def records(connection: Any, model: int, after: int, most_rows: int) -> list[Rec
     return found
 
 
+def n_rows_before(connection: Any, model: int, sequence: int) -> int:
+    """Return how many rows a model was given by the records before one."""
+    after = "SELECT first_row FROM journal WHERE model = ? AND sequence >= ? ORDER BY sequence LIMIT 1"
+    found = connection.execute(
+        f"SELECT coalesce(({after}), n_rows) FROM models WHERE id = ?", (model, sequence, model)
+    ).get
+    return 0 if found is None else int(found)
+
+
 def all_records(connection: Any, model: int, kinds: tuple[str, ...] = ()) -> Iterator[Record]:
     """Yield all records of a model that are kept, in order; of some kinds only, where these are given."""
     among = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
