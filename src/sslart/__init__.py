@@ -55,6 +55,7 @@ _LATER = {
 }
 _PACKAGES = (
     "active",
+    "client",
     "dask",
     "datasets",
     "experiments",
@@ -65,6 +66,7 @@ _PACKAGES = (
     "plotting",
     "river",
     "rules",
+    "server",
 )
 __getattr__ = lazy_names(__name__, _LATER, _PACKAGES)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,13 +15,10 @@ from typing import Any
 
 import httpx
 import pandas as pd
-import uvicorn
 from sklearn.datasets import load_iris
 
-from sslart.server.api._app import create_app
-from sslart.server.models._hub import Hub
+from sslart.server import serve
 from sslart.server.models._limits import Limits
-from sslart.server.store import Store
 
 SECONDS_TO_START = 60.0
 
@@ -90,22 +85,11 @@ def running(folder: Path, *options: str) -> Iterator[Process]:
 @contextmanager
 def application(folder: Path, *, limits: Limits | None = None, **options: Any) -> Iterator[httpx.Client]:
     """Run the application in a thread of this process, behind a real web server on a free port."""
-    app = create_app(Hub(Store(folder), limits), **options)
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none", lifespan="on"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    try:
-        end = time.monotonic() + SECONDS_TO_START
-        while not server.started and thread.is_alive() and time.monotonic() < end:
-            time.sleep(0.005)
-        with httpx.Client(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=60) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join(60)
-        listening.close()
+    with (
+        serve(folder, limits=limits, **options) as service,
+        httpx.Client(base_url=service.url, timeout=60) as client,
+    ):
+        yield client
 
 
 def flowers(every: int = 5) -> pd.DataFrame:

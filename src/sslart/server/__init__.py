@@ -1,1 +1,15 @@
-"""A service that predicts, explains and learns over HTTP, and loses nothing that it has acknowledged."""
+"""A service that predicts, explains and learns over HTTP, and loses nothing that it has acknowledged.
+
+Needs the extra `serve`. `sslart serve` runs one in a process of its own.
+"""
+
+from typing import TYPE_CHECKING
+
+from sslart._utils.optional import lazy_names
+
+if TYPE_CHECKING:
+    from sslart.server._thread import Service, serve
+
+__all__ = ["Service", "serve"]
+
+__getattr__ = lazy_names(__name__, {"Service": "sslart.server._thread", "serve": "sslart.server._thread"})
