@@ -11,12 +11,10 @@ from sslart._utils.text import json_text
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
 from sslart.server.api._json import JSON, answer, body_of
-from sslart.server.api._predicting import explained
+from sslart.server.api._predicting import check_explained, explained
 from sslart.server.api._schemas import CounterfactualRequest, RowsRequest
 from sslart.server.models._published import Published
 from sslart.server.models._rows import as_class
-
-MAX_EXPLAINED = 1000
 
 router = APIRouter(tags=["explain"])
 
@@ -29,7 +27,7 @@ async def explain(
     _: Annotated[str, actor("read")],
 ) -> Response:
     """Explain predictions: what each feature adds, similar boxes, and a change that would alter each."""
-    _check_few(body.rows)
+    check_explained(body.rows)
     published: Published = context.hub.published(model)
     found = await explained(context, published, body.rows)
     return _visible({"model": model.name, "sequence": published.sequence, "explanations": found})
@@ -43,7 +41,7 @@ async def contributions(
     _: Annotated[str, actor("read")],
 ) -> Response:
     """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping."""
-    _check_few(body.rows)
+    check_explained(body.rows)
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
@@ -127,11 +125,6 @@ async def drift(context: ContextOf, model: ModelOf, _: Annotated[str, actor("rea
     published: Published = context.hub.published(model)
     found = [one.to_dict("row") for one in published.model.drift_]
     return _visible({"model": model.name, "sequence": published.sequence, "drifts": found})
-
-
-def _check_few(rows: list[Any]) -> None:
-    if len(rows) > MAX_EXPLAINED:
-        raise ValueError(f"There are {len(rows)} rows, and {MAX_EXPLAINED} can be explained at a time: send fewer.")
 
 
 def _visible(values: dict[str, Any]) -> Response:

@@ -121,7 +121,8 @@ class _Request:
     def __init__(self, scope: Any, receive: Any, send: Any, limits: Limits) -> None:
         self._scope, self._receive, self._send, self._limits = scope, receive, send, limits
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        self.start, self.status, self.id = time.perf_counter(), None, secrets.token_hex(8)
+        self.start, self.id = time.perf_counter(), secrets.token_hex(8)
+        self.status: int | None = None
         self._n_bytes, self.is_waiting = 0, False
         method = scope["method"]
         self._is_upload = method == "PUT" or (method == "POST" and scope["path"].endswith("/table"))

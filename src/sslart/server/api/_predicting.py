@@ -14,6 +14,8 @@ from sslart.server.api._schemas import DecideRequest, Decisions, PredictRequest
 from sslart.server.models._hub import FEW_ROWS
 from sslart.server.models._published import Published
 
+MAX_EXPLAINED = 1000  # rows
+
 router = APIRouter(tags=["predict"])
 
 
@@ -26,6 +28,7 @@ async def predict(
 ) -> Response:
     """Predict rows; nothing is kept of them."""
     published = context.hub.published(model)
+    check_explained(body.rows, body.explain)
     predictions = await predicted(context, published, body.rows, body.abstain_below)
     context.metrics.count_decisions(model.name, predictions)
     explanations = await explained(context, published, body.rows) if body.explain else None
@@ -33,7 +36,7 @@ async def predict(
         {
             "model": model.name,
             "sequence": published.sequence,
-            "predictions": shown(published.classes, predictions, None, explanations),
+            "predictions": shown(predictions, None, explanations),
         }
     )
 
@@ -51,16 +54,17 @@ async def decide(
     When the answer comes, the rows are on the disk.
     """
     published = context.hub.published(model)
+    check_explained(body.rows, body.explain)
     written = await context.hub.decide(model, body.rows, body.ids, body.learn, who, key)
     decisions = written.answer["decisions"]
-    context.metrics.count_decisions(model.name, decisions)
+    if not written.is_again:
+        context.metrics.count_decisions(model.name, decisions)
     explanations = await explained(context, published, body.rows) if body.explain else None
-    classes = published.classes if not written.is_again else context.hub.published(model).classes
     return answer(
         {
             "model": model.name,
             "sequence": written.answer["sequence"],
-            "predictions": shown(classes, decisions, written.answer["rows"], explanations),
+            "predictions": shown(decisions, written.answer["rows"], explanations),
         }
     )
 
@@ -75,6 +79,12 @@ async def predicted(
     return await context.threads.run(published.predict, rows, abstain_below)
 
 
+def check_explained(rows: list[dict[str, Any]], is_explained: bool = True) -> None:
+    """Raise a ValueError where more rows shall be explained than can be in the time of a request."""
+    if is_explained and len(rows) > MAX_EXPLAINED:
+        raise ValueError(f"There are {len(rows)} rows, and {MAX_EXPLAINED} can be explained at a time: send fewer.")
+
+
 async def explained(context: Context, published: Published, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the explanations of predictions, with their text."""
 
@@ -87,19 +97,16 @@ async def explained(context: Context, published: Published, rows: list[dict[str,
 
 
 def shown(
-    classes: list[Any],
     predictions: list[dict[str, Any]],
     rows: list[int] | None,
     explanations: list[dict[str, Any]] | None,
 ) -> list[dict[str, Any]]:
     """Return predictions as they are answered, with the number of each row and its explanation where there is one."""
-    names = [str(one) for one in classes]
     found = []
     for place, one in enumerate(predictions):
-        probabilities = dict(zip(names, one["probabilities"], strict=False))
         row = {} if rows is None else {"row": rows[place]}
         explanation = {} if explanations is None else {"explanation": explanations[place]}
-        found.append({**row, **one, "probabilities": probabilities, **explanation})
+        found.append({**row, **one, **explanation})
     return found
 
 

@@ -105,13 +105,14 @@ class Predicted(NamedTuple):
     is_novel: BoolArray
 
     def decisions(self) -> list[dict[str, Any]]:
-        """Return the same as plain values, rounded to six decimals as in tables."""
+        """Return the same as plain values, rounded to six decimals as in tables, with the class of each probability."""
+        names = [str(one) for one in self.classes]
         shown = np.where(self.indices == UNLABELLED, self.probabilities.argmax(axis=1), self.indices)
         return [
             {
                 "class": None if index == UNLABELLED else self.classes[index],
                 "probability": probabilities[place],
-                "probabilities": probabilities,
+                "probabilities": dict(zip(names, probabilities, strict=True)),
                 "abstained": index == UNLABELLED,
                 "novelty": novelty,
                 "novel": is_novel,
