@@ -115,7 +115,8 @@ def read_samples(
         dtype "category" never are.
     """
     plan = NO_PLAN if reset else plan_of(estimator)
-    plain = _plain_table(estimator, X, reset, categorical) if plan is NO_PLAN else None
+    has_others = bool(plan.dates or plan.left_out)
+    plain = None if has_others else _plain_table(estimator, X, reset, categorical)
     if plain is not None:
         return plain
     X = without_mask(X)

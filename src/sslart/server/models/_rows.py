@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.columns.plan import NO_PLAN
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._tables.cells import MISSING, plain
@@ -51,7 +50,8 @@ class RowReader:
         self.names = learnt_columns(model) or view.feature_names
         encoder = view.members[0].encoder
         self.is_decided = not encoder.undecided
-        self._is_plain = view.reader.plan is NO_PLAN and self.is_decided
+        plan = view.reader.plan
+        self._is_plain = self.is_decided and not plan.dates and not plan.left_out
         self._known, self._others = frozenset(self.names), frozenset(others)
         self._number_places = [place for place in range(len(self.names)) if place not in encoder.categorical]
         self._number_names = [self.names[place] for place in self._number_places]
