@@ -88,7 +88,10 @@ def read_originals(source: str, encoding: str | None = None, *, progress: bool =
     """Yield what `read_pieces` yields, each with the rows as they stand in the file."""
     with opened(source, progress) as file:
         name = "standard input" if source == STANDARD else source
-        kind = kind_of(file, source)
+        try:
+            kind = kind_of(file, source)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise ValueError(f"{name} is packed with gzip, and damaged: copy or pack it again.") from error
         n_rows = 0
         for piece in _READERS[kind](file, name) if kind else _read_text(file, name, encoding):
             frame = piece.frame

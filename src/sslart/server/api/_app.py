@@ -54,11 +54,13 @@ def create_app(hub: Hub, *, hosts: Iterable[str] = LOOPBACK, needs_token: bool =
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        context.remove_old_uploads()
         hub.start()
         try:
             yield
         finally:
             context.threads.close()
+            context.long_threads.close()
             hub.stop()
 
     problems: dict[int | str, dict[str, Any]] = {

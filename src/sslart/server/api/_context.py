@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path as FilePath
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Path, Request
@@ -21,20 +23,27 @@ from sslart.server.models._requests import Key
 
 N_THREADS = 2
 MAX_WAITING = 64  # requests for work in threads
+MAX_LONG_WAITING = 8
 
 Result = TypeVar("Result")
 
 
 class Threads:
-    """Threads for work that would keep other requests waiting."""
+    """Threads for work that would keep other requests waiting.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    max_waiting : int
+        How many requests may wait for a thread, or be worked on.
+    """
+
+    def __init__(self, max_waiting: int = MAX_WAITING) -> None:
         self._pool = ThreadPoolExecutor(N_THREADS, "work")
-        self._n_waiting = 0
+        self._n_waiting, self._max_waiting = 0, max_waiting
 
     async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Return the result of some work; refuse it where too much waits."""
-        if self._n_waiting >= MAX_WAITING:
+        if self._n_waiting >= self._max_waiting:
             raise ApiError(429, "Too many requests are being worked on: send this one again.", {"retry-after": "2"})
         self._n_waiting += 1
         try:
@@ -50,12 +59,35 @@ class Threads:
 
 @dataclass
 class Context:
-    """What the paths share."""
+    """What the paths share.
+
+    Attributes
+    ----------
+    hub : Hub
+    metrics : Metrics
+    access : Access
+    threads : Threads
+        For work of seconds, such as explanations.
+    long_threads : Threads
+        For work that may take minutes: tables, exports and backups. Shorter work does not wait for it.
+    """
 
     hub: Hub
     metrics: Metrics
     access: Access
     threads: Threads = field(default_factory=Threads)
+    long_threads: Threads = field(default_factory=lambda: Threads(MAX_LONG_WAITING))
+
+    @property
+    def upload_folder(self) -> FilePath:
+        """Where the bodies of uploads are while they come in."""
+        return self.hub.store.folder / "uploads"
+
+    def remove_old_uploads(self) -> None:
+        """Remove what a killed process has left of uploads."""
+        for path in self.upload_folder.glob("*"):
+            with suppress(OSError):
+                path.unlink()
 
 
 async def context_of(request: Request) -> Context:  # FastAPI runs what is not async in a thread, for each request

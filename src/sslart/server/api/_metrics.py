@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
@@ -45,6 +46,12 @@ class Metrics:
             self.abstained.labels(model).inc(n_abstained)
         if n_novel:
             self.novel.labels(model).inc(n_novel)
+
+    def forget(self, model: str) -> None:
+        """Drop what was counted of a model that is deleted."""
+        for counter in (self.predicted, self.abstained, self.novel):
+            with suppress(KeyError):
+                counter.remove(model)
 
     def text(self) -> bytes:
         """Return all metrics in the format of Prometheus."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -28,6 +30,7 @@ from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._settings import Learning, ModelSettings
 from sslart.server.models._stored_rows import Before, sample_of
+from sslart.server.store._uploads import remove_unused
 
 Names = Annotated[list[str], Query(max_length=1000)]
 Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
@@ -101,12 +104,11 @@ async def create_from_file(
     before = next((one for one in context.hub.models() if one.name == name), None)
     if before is not None:
         context.hub.check_empty(before)
-    async with _received(context, request) as path:
-        upload, is_model = await context.threads.run(context.hub.upload, path, encoding, settings.named_columns)
-    if before is not None:  # it has learnt nothing, such as after a table that could not be learnt
-        await context.hub.delete(before, who, only_empty=True)
-    hosted = await context.hub.create(name, settings, who)
-    written = await context.hub.add_upload(hosted, upload, is_model, who)
+    async with _uploaded(context, request, encoding, settings.named_columns) as (upload, is_model):
+        if before is not None:  # it has learnt nothing, such as after a table that could not be learnt
+            await context.hub.delete(before, who, only_empty=True)
+        hosted = await context.hub.create(name, settings, who)
+        written = await context.hub.add_upload(hosted, upload, is_model, who)
     sequence = written.answer["sequence"]
     await applied(hosted, sequence, wait or (60 if is_model else 0))
     if is_model:
@@ -125,19 +127,37 @@ async def add_table(
 ) -> Response:
     """Add the rows of a table to those of a model, and fit it anew to all of them."""
     context.hub.check_learns(model)
-    async with _received(context, request) as path:
-        upload, is_model = await context.threads.run(context.hub.upload, path, encoding, ())
-    if is_model:
-        raise ApiError(409, "A model file makes a new model: send it to a new name with PUT.")
-    written = await context.hub.add_upload(model, upload, False, who)
+    async with _uploaded(context, request, encoding, ()) as (upload, is_model):
+        if is_model:
+            raise ApiError(409, "A model file makes a new model: send it to a new name with PUT.")
+        written = await context.hub.add_upload(model, upload, False, who)
     await applied(model, written.answer["sequence"], wait)
     return job_answer(context, model, written.answer["sequence"])
 
 
 @asynccontextmanager
+async def _uploaded(
+    context: Context, request: Request, encoding: str | None, named: Sequence[str]
+) -> AsyncIterator[tuple[int, bool]]:
+    """Read the body of a request into the store: the number of the upload, and whether it is the file of a model."""
+    store = context.hub.store
+    async with _received(context, request) as path:
+        try:
+            upload, is_model = await context.long_threads.run(context.hub.upload, path, encoding, named)
+        except ValueError as error:
+            words = str(error).replace(str(path), "the file")
+            raise ValueError(words[:1].upper() + words[1:]) from error
+    try:
+        yield upload, is_model
+    except BaseException:
+        store.submit_own(lambda connection: remove_unused(connection, upload))
+        raise
+
+
+@asynccontextmanager
 async def _received(context: Context, request: Request) -> AsyncIterator[Path]:
     """Write the body of a request to a file, and remove it at the end."""
-    folder = context.hub.store.folder / "uploads"
+    folder = context.upload_folder
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=folder)
@@ -194,6 +214,7 @@ async def change(
 async def delete(context: ContextOf, model: ModelOf, who: Annotated[str, actor("admin")]) -> Response:
     """Delete a model with all its rows, labels and snapshots."""
     await context.hub.delete(model, who)
+    context.metrics.forget(model.name)
     return Response(status_code=204)
 
 
@@ -209,7 +230,7 @@ async def state(context: ContextOf, model: ModelOf, _: Annotated[str, actor("rea
 async def snapshot(context: ContextOf, model: ModelOf, who: Annotated[str, actor("learn")]) -> Response:
     """Keep the model as it is now, so that a start goes on from here."""
     context.hub.published(model)
-    published = await context.threads.run(model.want_snapshot().result)
+    published = await asyncio.wrap_future(model.want_snapshot())
     assert published is not None
     digest = await context.threads.run(lambda: published.digest)
     context.hub.note_in_audit(who, "snapshot", model.name, {"sequence": published.sequence})
@@ -225,7 +246,7 @@ async def export(
 ) -> Response:
     """Return the model as a file: for sslart.load, for ONNX runtimes, or as an HTML page to read."""
     published: Published = context.hub.published(model)
-    content = await context.threads.run(_EXPORTERS[format], context, model, published)
+    content = await context.long_threads.run(_EXPORTERS[format], context, model, published)
     kind, ending = _EXPORTS[format]
     headers = {"content-disposition": f'attachment; filename="{model.name}{ending}"'}
     return Response(content, 200, headers, kind)
@@ -301,4 +322,4 @@ def described(model: HostedModel) -> dict[str, Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)
+    return value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))

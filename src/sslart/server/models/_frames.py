@@ -26,6 +26,7 @@ def frame_bytes(frame: Any) -> bytes:
     pyarrow, ipc = arrow(""), arrow(".ipc")
     columns = {str(name): _column(frame[name]) for name in frame.columns}
     table = pyarrow.table(columns)
+    _check_text(table)
     sink = pyarrow.BufferOutputStream()
     with ipc.new_stream(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
         stream.write_table(table)
@@ -33,13 +34,26 @@ def frame_bytes(frame: Any) -> bytes:
     return content
 
 
+def _check_text(table: Any) -> None:
+    """Raise a ValueError where a text is none: files with types can hold any bytes in its place."""
+    for name in table.column_names:
+        try:
+            table[name].validate(full=True)
+        except arrow("").ArrowInvalid as error:
+            raise ValueError(f"Column {name!r} holds text that is not in UTF-8: write the file again.") from error
+
+
 def _column(column: Any) -> Any:
     pyarrow = arrow("")
     try:
         return pyarrow.array(column, from_pandas=True)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
-        texts = [None if pandas().isna(value) else str(value) for value in column.tolist()]
+        texts = [None if _is_missing(value) else str(value) for value in column.tolist()]
         return pyarrow.array(texts, pyarrow.string())
+
+
+def _is_missing(value: Any) -> bool:
+    return bool(pandas().api.types.is_scalar(value) and pandas().isna(value))
 
 
 def frame_of(content: bytes) -> Any:
@@ -54,7 +68,7 @@ def cells_of(frame: Any, place: int) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    if pandas().isna(value):
+    if _is_missing(value):
         return None
     value = value.item() if hasattr(value, "item") else value
     return value if isinstance(value, str | bool | int | float) else str(value)

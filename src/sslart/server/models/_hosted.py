@@ -18,6 +18,7 @@ from sslart.server.models._replica import Replica
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._training import Fitted, fit, imported_model
 from sslart.server.store import Store
+from sslart.server.store._connection import sqlite
 from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
 from sslart.server.store._jobs import CANCELLED, DONE, FAILED, WAITING, end_job, job
 from sslart.server.store._journal import ModelRow, n_rows_before, records
@@ -71,7 +72,7 @@ class HostedModel:
         self._changed = threading.Condition()
         self._waiting: list[tuple[int, Future[None]]] = []
         self._stopping, self._stop_fit, self._snapshot_wanted = False, stop_flag(), list[Future[Published | None]]()
-        self._n_unsaved, self._saved_at, self._saved = 0, time.monotonic(), 0
+        self._n_unsaved, self._saved_at, self._saved, self._has_ended = 0, time.monotonic(), 0, False
         self._thread = threading.Thread(target=self._run, name=f"learn {self.name}", daemon=True)
 
     def start(self) -> None:
@@ -107,7 +108,7 @@ class HostedModel:
         """Return a future that ends when a record has been learnt and published, or cannot be any more."""
         future: Future[None] = Future()
         with self._changed:
-            if self.applied >= sequence or self.problem is not None:
+            if self.applied >= sequence or self._has_ended:
                 future.set_result(None)
             else:
                 self._waiting.append((sequence, future))
@@ -117,8 +118,11 @@ class HostedModel:
         """Return a future with what a snapshot that was asked for has kept."""
         future: Future[Published | None] = Future()
         with self._changed:
-            self._snapshot_wanted.append(future)
-            self._changed.notify_all()
+            if self._has_ended:
+                future.set_exception(self._why_ended())
+            else:
+                self._snapshot_wanted.append(future)
+                self._changed.notify_all()
         return future
 
     def cancel_fit(self, sequence: int) -> None:
@@ -241,13 +245,24 @@ class HostedModel:
         except StoppedError:
             if self._stopping:
                 raise
-        except (ValueError, TypeError, MemoryError) as error:
-            message = "It needs more memory than there is." if isinstance(error, MemoryError) else str(error)
+        except (StoreError, sqlite().Error):
+            raise
+        except Exception as error:
+            message = self._why_failed(error)
             self._written(lambda: self._end_fit(record, FAILED, {"error": message}))
         finally:
             self.busy_with = None
         self._tell_job(record.sequence)
         return None if fitted is None else fitted.model
+
+    def _why_failed(self, error: Exception) -> str:
+        """Return why a fit has failed, for the user; an error of another kind than expected is logged."""
+        if isinstance(error, MemoryError):
+            return "It needs more memory than there is."
+        if isinstance(error, ValueError | TypeError):
+            return str(error)
+        logger.error("a fit has failed", extra={"model": self.name}, exc_info=error)
+        return f"An internal error ({type(error).__name__}): the log of the service has it."
 
     def _progress(self, step: str, share: float) -> None:
         stop_flag()  # ends the fit here where it was cancelled
@@ -302,6 +317,8 @@ class HostedModel:
             with self._changed:
                 asked, self._snapshot_wanted = self._snapshot_wanted, []
             for future in asked:
+                if not future.set_running_or_notify_cancel():
+                    continue
                 if error is not None:
                     future.set_exception(error)
                 else:
@@ -327,6 +344,7 @@ class HostedModel:
     def _wake_all(self) -> None:
         """Let nobody wait for a thread that has ended."""
         with self._changed:
+            self._has_ended = True
             waiting, self._waiting = self._waiting, []
             wanted, self._snapshot_wanted = self._snapshot_wanted, []
         for _, future in waiting:
@@ -334,4 +352,7 @@ class HostedModel:
                 future.set_result(None)
         for asked in wanted:
             if asked.set_running_or_notify_cancel():
-                asked.set_exception(StoreError(self.problem or "The service stops."))
+                asked.set_exception(self._why_ended())
+
+    def _why_ended(self) -> StoreError:
+        return StoreError(self.problem or "The model was deleted, or the service stops.")
