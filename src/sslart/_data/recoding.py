@@ -79,4 +79,4 @@ def _coded_outward(encoder: Encoder, units: FloatArray, features: IntArray, step
     whole = np.floor if step < 0 else np.ceil
     coded = np.clip(whole((encoder.on_scale(units, features) - start) / span * GRID) / GRID, 0.0, 1.0)
     falls_short = step * encoder.decode(coded, features) < step * units
-    return np.asarray(coded + falls_short * step / GRID)
+    return np.clip(coded + falls_short * step / GRID, 0.0, 1.0)

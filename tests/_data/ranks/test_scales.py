@@ -84,6 +84,7 @@ def test_values_of_the_first_call_come_back_without_any_rounding(values: np.ndar
     np.testing.assert_array_equal(encoder.decode(coded), values)
 
 
+@example(values=np.array([[1e-9], [0.0]]), more=np.array([[9.0], [0.0]]), corners=0)  # two values share a code
 @given(values=columns, more=columns, corners=st.integers(0, 2**31))
 def test_recoded_boxes_cover_what_they_covered(values: np.ndarray, more: np.ndarray, corners: int) -> None:
     encoder = first(values)

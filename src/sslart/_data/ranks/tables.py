@@ -107,7 +107,8 @@ class RankTable(CachesValues):
         start, end = knots[place - 1], knots[place]
         part = np.where(end > start, (coded - start) / np.where(end > start, end - start, 1.0), 1.0)
         between = values[place - 1] + part * (values[place] - values[place - 1])
-        return np.where(coded >= 1.0, upper, np.clip(between, values[place - 1], values[place]))
+        inside = np.clip(between, values[place - 1], values[place])
+        return np.where(coded >= 1.0, upper, np.where(coded <= 0.0, lower, inside))  # knots may share a code
 
     def coded(self, values: FloatArray, lower: float, upper: float) -> FloatArray:
         """Return which part of the way from one value to another each value lies at."""
