@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from sslart._mapping.left_out import LeftOut
 
 SHOWN_CLASSES = 10
+MAX_LABELS = 2.0**53  # more than any model has
 
 
 def labels_needed(error: float) -> int:
     """Return the fewest labels with which an error can be promised: those of 1 / (1 + labels) ≤ error."""
-    return math.ceil(1.0 / error - 1.0 - EXACT)
+    return math.ceil(min(1.0 / error, MAX_LABELS) - 1.0 - EXACT)
 
 
 def smallest_error(n_labels: float) -> float:

@@ -25,7 +25,7 @@ from sslart.server.models._lookup import FoundRow, RowFinder
 from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
 from sslart.server.models._rows import as_class, first_samples
 from sslart.server.models._settings import Learning, ModelSettings
-from sslart.server.models._warned import take_warnings
+from sslart.server._warned import take_warnings
 from sslart.server.store import Store
 from sslart.server.store._errors import NotWritableError, StoreBusyError, StoreError
 from sslart.server.store._journal import audit, models

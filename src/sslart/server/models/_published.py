@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -48,7 +49,9 @@ class Published:
             return
         encoder = self.view.members[0].encoder
         numbers = np.where([place in encoder.categorical for place in range(len(self.reader.names))], np.nan, 0.5)
-        if not np.isnan(numbers).all() and not self.view.reader.plan.dates:
+        if np.isnan(numbers).all() or self.view.reader.plan.dates:
+            return
+        with suppress(ValueError):  # such as a max_error that needs more labels: requests get the reason
             self.predict_table(Table(numbers[None, :], _no_categories(encoder, len(numbers)), self._names()))
 
     def _names(self) -> list[str] | None:
