@@ -8,6 +8,7 @@ from collections import OrderedDict, deque
 from typing import Any
 
 from fastapi import Depends, Request
+from fastapi.routing import APIRoute
 
 from sslart.server.api._errors import ApiError
 from sslart.server.store import Store
@@ -91,6 +92,9 @@ class Access:
         self._tokens = tokens(self._store.reader())
 
 
+_SCOPES: dict[Any, str] = {}  # of the functions that check tokens
+
+
 def actor(scope: str) -> Any:
     """Return what gives the name of who sends a request, whose token must have a scope."""
 
@@ -100,4 +104,11 @@ def actor(scope: str) -> Any:
             raise ApiError(403, f"The token {token.name!r} has not the scope {scope!r}.")
         return token.name
 
+    _SCOPES[check] = scope
     return Depends(check)
+
+
+def scope_of(route: APIRoute) -> str | None:
+    """Return the scope that a token needs at a path; None where none is asked for."""
+    found = (_SCOPES.get(one.call) for one in route.dependant.dependencies)
+    return next((scope for scope in found if scope is not None), None)

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from fastapi import Depends, FastAPI, Request
-from fastapi.openapi.utils import get_openapi
+from fastapi import Depends, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from sslart import __version__
 from sslart.server.api._errors import ApiError
 
 Body = TypeVar("Body", bound=BaseModel)
 
 JSON = "application/json"
 LARGE = 2**17  # bytes, beyond which other requests would wait
-REF = "#/components/schemas/{model}"
-_BODIES: dict[Any, type[BaseModel]] = {}  # of the functions that read bodies
+
+
+class ReadBody(NamedTuple):
+    """What a function reads: the model of the body, and whether there may be none."""
+
+    model: type[BaseModel]
+    optional: bool
+
+
+_BODIES: dict[Any, ReadBody] = {}
 
 
 def answer(values: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -44,34 +50,10 @@ def body_of(model: type[Body], *, optional: bool = False) -> Any:
             return await asyncio.to_thread(model.model_validate_json, content)
         return model.model_validate_json(content)
 
-    _BODIES[read] = model
+    _BODIES[read] = ReadBody(model, optional)
     return Depends(read)
 
 
-def add_openapi(app: FastAPI) -> None:
-    """Describe the bodies that `body_of` reads in /openapi.json, as those that FastAPI reads are."""
-
-    def described() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _described(app)
-        return app.openapi_schema
-
-    app.openapi = described  # type: ignore[method-assign]
-
-
-def _described(app: FastAPI) -> dict[str, Any]:
-    found = get_openapi(title=app.title, version=__version__, description=app.description, routes=app.routes)
-    schemas = found.setdefault("components", {}).setdefault("schemas", {})
-    for route in app.routes:
-        for dependency in getattr(getattr(route, "dependant", None), "dependencies", ()):
-            model = _BODIES.get(dependency.call)
-            if model is None:
-                continue
-            schema = model.model_json_schema(ref_template=REF)
-            schemas.update(schema.pop("$defs", {}))
-            schemas[model.__name__] = schema
-            reference = {"$ref": REF.format(model=model.__name__)}
-            for method in route.methods:  # type: ignore[attr-defined]
-                operation = found["paths"][route.path][method.lower()]  # type: ignore[attr-defined]
-                operation["requestBody"] = {"required": True, "content": {JSON: {"schema": reference}}}
-    return found
+def body_model(function: Any) -> ReadBody | None:
+    """Return the model of what a dependency reads; None of others."""
+    return _BODIES.get(function)

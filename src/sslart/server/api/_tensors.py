@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+
+from sslart.server.api._schemas.tensors import InferRequest, InputTensor
 
 DTYPES: dict[str, str] = {
     "BOOL": "|b1",
@@ -24,62 +25,25 @@ DTYPES: dict[str, str] = {
     "FP64": "<f8",
 }
 BYTES = "BYTES"
-MAX_VALUES = 10_000_000
-
-Datatype = Literal[
-    "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BYTES"
-]
-Shape = Annotated[list[Annotated[int, Field(ge=0, le=MAX_VALUES)]], Field(min_length=1, max_length=2)]
-
-
-class InputTensor(BaseModel):
-    """A tensor of a request: a feature, or all features in their order."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    name: Annotated[str, Field(max_length=1000)]
-    shape: Shape
-    datatype: Datatype
-    parameters: dict[str, Any] = {}
-    data: list[Any] | None = None
-
-
-class WantedOutput(BaseModel):
-    """An output that is wanted."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    name: Annotated[str, Field(max_length=1000)]
-    parameters: dict[str, Any] = {}
-
-
-class InferRequest(BaseModel):
-    """A request of the Open Inference Protocol."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    id: Annotated[str, Field(max_length=200)] | None = None
-    parameters: dict[str, Any] = {}
-    inputs: Annotated[list[InputTensor], Field(min_length=1, max_length=100_000)]
-    outputs: Annotated[list[WantedOutput], Field(max_length=100)] | None = None
 
 
 def read_inputs(request: InferRequest, binary: bytes) -> dict[str, NDArray[Any]]:
     """Return the tensors of a request by name; those without data are the bytes behind the JSON, one after another."""
     found: dict[str, NDArray[Any]] = {}
+    rest = memoryview(binary)
     for tensor in request.inputs:
         if tensor.name in found:
             raise ValueError(f"Input {tensor.name!r} comes twice.")
         size = tensor.parameters.get("binary_data_size")
         if tensor.data is None:
-            if type(size) is not int or not 0 <= size <= len(binary):
+            if type(size) is not int or not 0 <= size <= len(rest):
                 raise ValueError(f"Input {tensor.name!r} has no data, nor a binary_data_size that fits the body.")
-            found[tensor.name] = _from_bytes(tensor, binary[:size])
-            binary = binary[size:]
+            found[tensor.name] = _from_bytes(tensor, rest[:size])
+            rest = rest[size:]
         else:
             found[tensor.name] = _from_json(tensor)
-    if binary:
-        raise ValueError(f"{len(binary)} bytes of the body belong to no input.")
+    if rest:
+        raise ValueError(f"{len(rest)} bytes of the body belong to no input.")
     return found
 
 
@@ -119,13 +83,13 @@ def _checked_text(value: Any) -> str:
     return value
 
 
-def _from_bytes(tensor: InputTensor, content: bytes) -> NDArray[Any]:
+def _from_bytes(tensor: InputTensor, content: memoryview) -> NDArray[Any]:
     if tensor.datatype == BYTES:
         texts, place = list[str](), 0
         while place + 4 <= len(content):
             (length,) = struct.unpack_from("<I", content, place)
             try:
-                texts.append(content[place + 4 : place + 4 + length].decode())
+                texts.append(str(content[place + 4 : place + 4 + length], "utf-8"))
             except UnicodeDecodeError as error:
                 raise ValueError(f"Input {tensor.name!r} has text that is not UTF-8.") from error
             place += 4 + length

@@ -11,15 +11,17 @@ from sslart._utils.text import json_text
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
 from sslart.server.api._json import JSON, answer, body_of
-from sslart.server.api._predicting import check_explained, explained
-from sslart.server.api._schemas import CounterfactualRequest, RowsRequest
+from sslart.server.api._openapi import problems
+from sslart.server.api._paths.predicting import check_explained, explained
+from sslart.server.api._schemas.answers import Contributions, Counterfactuals, Drifts, Explanations, Importances, Rules
+from sslart.server.api._schemas.requests import CounterfactualRequest, RowsRequest
 from sslart.server.models._published import Published
 from sslart.server.models._rows import as_class
 
 router = APIRouter(tags=["explain"])
 
 
-@router.post("/v1/models/{name}/explain")
+@router.post("/v1/models/{name}/explain", response_model=Explanations, responses=problems(409))
 async def explain(
     context: ContextOf,
     model: ModelOf,
@@ -33,7 +35,7 @@ async def explain(
     return _visible({"model": model.name, "sequence": published.sequence, "explanations": found})
 
 
-@router.post("/v1/models/{name}/contributions")
+@router.post("/v1/models/{name}/contributions", response_model=Contributions, responses=problems(409))
 async def contributions(
     context: ContextOf,
     model: ModelOf,
@@ -59,7 +61,7 @@ async def contributions(
     return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
 
 
-@router.post("/v1/models/{name}/counterfactual")
+@router.post("/v1/models/{name}/counterfactual", response_model=Counterfactuals, responses=problems(409))
 async def counterfactual(
     context: ContextOf,
     model: ModelOf,
@@ -87,13 +89,13 @@ async def counterfactual(
     return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
 
 
-@router.get("/v1/models/{name}/rules")
+@router.get("/v1/models/{name}/rules", response_model=Rules, responses=problems(409))
 async def rules(
     context: ContextOf,
     model: ModelOf,
     _: Annotated[str, actor("read")],
-    max_rules: Annotated[int, Query(ge=1, le=200)] = 12,
-    max_conditions: Annotated[int, Query(ge=1, le=20)] = 4,
+    max_rules: Annotated[int, Query(ge=1, le=200, description="how many rules at most")] = 12,
+    max_conditions: Annotated[int, Query(ge=1, le=20, description="conditions in a rule, at most")] = 4,
 ) -> Response:
     """Return few, short rules that agree with the predictions."""
     published: Published = context.hub.published(model)
@@ -106,7 +108,7 @@ async def rules(
     return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
 
 
-@router.get("/v1/models/{name}/importance")
+@router.get("/v1/models/{name}/importance", response_model=Importances, responses=problems(409))
 async def importance(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
     """Return how much each feature matters, and in which direction."""
     published: Published = context.hub.published(model)
@@ -119,7 +121,7 @@ async def importance(context: ContextOf, model: ModelOf, _: Annotated[str, actor
     return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
 
 
-@router.get("/v1/models/{name}/drift")
+@router.get("/v1/models/{name}/drift", response_model=Drifts, responses=problems(409))
 async def drift(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
     """Return the drifts that were found in the stream since the last fit."""
     published: Published = context.hub.published(model)

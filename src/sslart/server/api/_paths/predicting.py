@@ -10,7 +10,9 @@ from starlette.responses import Response
 from sslart.server.api._access import actor
 from sslart.server.api._context import Context, ContextOf, KeyOf, ModelOf
 from sslart.server.api._json import answer, body_of
-from sslart.server.api._schemas import DecideRequest, Decisions, PredictRequest
+from sslart.server.api._openapi import problems
+from sslart.server.api._schemas.answers import Decisions
+from sslart.server.api._schemas.requests import DecideRequest, PredictRequest
 from sslart.server.models._hub import FEW_ROWS
 from sslart.server.models._published import Published
 
@@ -19,7 +21,7 @@ MAX_EXPLAINED = 1000  # rows
 router = APIRouter(tags=["predict"])
 
 
-@router.post("/v1/models/{name}/predict", response_model=Decisions)
+@router.post("/v1/models/{name}/predict", response_model=Decisions, responses=problems(409))
 async def predict(
     context: ContextOf,
     model: ModelOf,
@@ -41,7 +43,7 @@ async def predict(
     )
 
 
-@router.post("/v1/models/{name}/decide", response_model=Decisions)
+@router.post("/v1/models/{name}/decide", response_model=Decisions, responses=problems(409))
 async def decide(
     context: ContextOf,
     model: ModelOf,

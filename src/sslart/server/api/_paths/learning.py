@@ -11,8 +11,10 @@ from starlette.responses import Response
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, KeyOf, ModelOf
 from sslart.server.api._json import answer, body_of
-from sslart.server.api._predicting import Wait
-from sslart.server.api._schemas import Accepted, LabelRequest, LearnRequest
+from sslart.server.api._openapi import problems
+from sslart.server.api._paths.predicting import Wait
+from sslart.server.api._schemas.answers import Accepted, LabelHistory, Row
+from sslart.server.api._schemas.requests import LabelRequest, LearnRequest
 from sslart.server.models._hosted import HostedModel
 from sslart.server.store._labels import history
 
@@ -28,7 +30,7 @@ async def applied(model: HostedModel, sequence: int, seconds: float) -> None:
             return
 
 
-@router.post("/v1/models/{name}/learn", response_model=Accepted)
+@router.post("/v1/models/{name}/learn", response_model=Accepted, responses=problems(409))
 async def learn(
     context: ContextOf,
     model: ModelOf,
@@ -43,8 +45,8 @@ async def learn(
     return answer({"model": model.name, **written.answer})
 
 
-@router.post("/v1/models/{name}/labels", response_model=Accepted)
-async def label(
+@router.post("/v1/models/{name}/labels", response_model=Accepted, responses=problems(409))
+async def label_rows(
     context: ContextOf,
     model: ModelOf,
     body: Annotated[LabelRequest, body_of(LabelRequest)],
@@ -59,29 +61,31 @@ async def label(
     return answer({"model": model.name, **written.answer})
 
 
-@router.get("/v1/models/{name}/labels")
-async def labels(
+@router.get("/v1/models/{name}/labels", response_model=LabelHistory)
+async def label_history(
     context: ContextOf,
     model: ModelOf,
     _: Annotated[str, actor("read")],
-    row: Annotated[int | None, Query(ge=0, lt=2**63)] = None,
+    row: Annotated[int | None, Query(ge=0, lt=2**63, description="of one row only, by its number")] = None,
     after: Annotated[int, Query(ge=0, lt=2**63, description="the last entry that is known")] = 0,
-    most: Annotated[int, Query(ge=1, le=10_000)] = 100,
+    most: Annotated[int, Query(ge=1, le=10_000, description="how many entries at most")] = 100,
 ) -> Response:
     """Return who has given which labels, the oldest first."""
     found = await context.threads.run(lambda: history(context.hub.store.reader(), model.id, row, after, most))
     return answer({"model": model.name, "labels": found})
 
 
-@router.get("/v1/models/{name}/rows/{row}")
-async def row_of(
+@router.get("/v1/models/{name}/rows/{row:path}", response_model=Row)
+async def find_row(
     context: ContextOf,
     model: ModelOf,
-    row: Annotated[str, Path(max_length=200)],
+    row: Annotated[
+        str, Path(min_length=1, max_length=200, description="its id, or its number where no row has such an id")
+    ],
     _: Annotated[str, actor("read")],
 ) -> Response:
     """Return a row that was sent before, by its number or id: its cells, its label, and what was predicted."""
-    found = await context.threads.run(context.hub.row, model, row)
+    (found,) = await context.threads.run(context.hub.rows, model, [row])
     decision: dict[str, Any] | None = found.decision
     return answer(
         {"model": model.name, "row": found.row, "cells": found.cells, "label": found.label, "decision": decision}

@@ -24,7 +24,7 @@ router = APIRouter(tags=["events"])
 @router.get(
     "/v1/events",
     response_class=Response,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"description": "Events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def events(
     context: ContextOf,

@@ -12,18 +12,20 @@ from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf
 from sslart.server.api._json import answer, body_of
 from sslart.server.api._metrics import CONTENT_TYPE
-from sslart.server.api._schemas import BackupRequest, TokenRequest
+from sslart.server.api._openapi import problems
+from sslart.server.api._schemas.requests import BackupRequest, TokenRequest
+from sslart.server.api._schemas.service import Audit, Backup, Live, NewToken, Ready, Tokens
 
 router = APIRouter(tags=["admin"])
 
 
-@router.get("/livez")
+@router.get("/livez", response_model=Live)
 async def live() -> Response:
     """Return whether the service answers."""
     return answer({"live": True})
 
 
-@router.get("/readyz")
+@router.get("/readyz", response_model=Ready, responses={503: {"model": Ready, "description": "Not yet."}})
 async def ready(context: ContextOf) -> Response:
     """Return whether models have learnt what their journals held at the start, and whether the store can be written."""
     hub = context.hub
@@ -40,20 +42,24 @@ async def ready(context: ContextOf) -> Response:
     )
 
 
-@router.get("/metrics", response_class=Response)
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"description": "Metrics.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
 async def metrics(context: ContextOf, _: Annotated[str, actor("read")]) -> Response:
     """Return the metrics in the format of Prometheus."""
     return Response(context.metrics.text(), media_type=CONTENT_TYPE)
 
 
-@router.get("/v1/tokens")
-async def tokens(context: ContextOf, _: Annotated[str, actor("admin")]) -> Response:
+@router.get("/v1/tokens", response_model=Tokens)
+async def list_tokens(context: ContextOf, _: Annotated[str, actor("admin")]) -> Response:
     """Return all tokens, without their secrets."""
     found = [{"name": one.name, "scopes": sorted(one.scopes), "created": one.created} for one in context.access.known()]
     return answer({"tokens": found})
 
 
-@router.post("/v1/tokens", status_code=201)
+@router.post("/v1/tokens", status_code=201, response_model=NewToken, responses=problems(409))
 async def add_token(
     context: ContextOf, body: Annotated[TokenRequest, body_of(TokenRequest)], who: Annotated[str, actor("admin")]
 ) -> Response:
@@ -65,7 +71,9 @@ async def add_token(
 
 @router.delete("/v1/tokens/{name}", status_code=204)
 async def revoke_token(
-    context: ContextOf, name: Annotated[str, Path(max_length=100)], who: Annotated[str, actor("admin")]
+    context: ContextOf,
+    name: Annotated[str, Path(min_length=1, max_length=100, description="the name of the token")],
+    who: Annotated[str, actor("admin")],
 ) -> Response:
     """Revoke a token."""
     await context.threads.run(context.access.revoke, name)
@@ -73,7 +81,7 @@ async def revoke_token(
     return Response(status_code=204)
 
 
-@router.post("/v1/backup", status_code=201)
+@router.post("/v1/backup", status_code=201, response_model=Backup, responses=problems(409))
 async def backup(
     context: ContextOf, body: Annotated[BackupRequest, body_of(BackupRequest)], who: Annotated[str, actor("admin")]
 ) -> Response:
@@ -86,12 +94,12 @@ async def backup(
     return answer({"file": f"backups/{target.name}", "bytes": target.stat().st_size}, 201)
 
 
-@router.get("/v1/audit")
+@router.get("/v1/audit", response_model=Audit)
 async def audit(
     context: ContextOf,
     _: Annotated[str, actor("admin")],
-    after: Annotated[int, Query(ge=0, lt=2**63)] = 0,
-    most: Annotated[int, Query(ge=1, le=10_000)] = 100,
+    after: Annotated[int, Query(ge=0, lt=2**63, description="the last entry that is known")] = 0,
+    most: Annotated[int, Query(ge=1, le=10_000, description="how many entries at most")] = 100,
 ) -> Response:
     """Return who has done what, the oldest first; labels are at /v1/models/NAME/labels."""
 

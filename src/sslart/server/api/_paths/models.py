@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.responses import Response
 
 from sslart._mapping.model_view import view_of
@@ -21,22 +22,37 @@ from sslart.reporting import report
 from sslart.server.api._access import actor
 from sslart.server.api._context import Context, ContextOf, KeyOf, ModelName, ModelOf
 from sslart.server.api._errors import ApiError
-from sslart.server.api._jobs import job_answer
 from sslart.server.api._json import answer, body_of
-from sslart.server.api._learning import applied
-from sslart.server.api._predicting import Wait
-from sslart.server.api._schemas import Accepted, CreateRequest, Job, ParametersRequest, RefitRequest, Snapshot
+from sslart.server.api._openapi import problems
+from sslart.server.api._paths.jobs import job_answer
+from sslart.server.api._paths.learning import applied
+from sslart.server.api._paths.predicting import Wait
+from sslart.server.api._schemas.answers import Accepted, Job, ModelDescription, Models, Snapshot
+from sslart.server.api._schemas.requests import CreateRequest, ParametersRequest, RefitRequest
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
-from sslart.server.models._settings import Learning, ModelSettings
+from sslart.server.models._settings import Learning, ModelSettings, Name
 from sslart.server.models._stored_rows import Before, sample_of
 from sslart.server.store._uploads import remove_unused
 
-Names = Annotated[list[str], Query(max_length=1000)]
 Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
-OptionalName = Annotated[str | None, Query(max_length=1000)]
+Names = Annotated[list[Name], Field(max_length=1000)]
+OptionalName = Name | None
+Encoding = Annotated[
+    str | None, Query(max_length=50, description="of text, such as cp1252; it is found out if not given")
+]
 
 ROWS_IN_REPORT = 2000
+
+
+def _words(setting: str) -> str | None:
+    return ModelSettings.model_fields[setting].description
+
+
+def _described(setting: str) -> Any:
+    """Return a parameter of the query that is a setting of the model."""
+    return Query(description=_words(setting))
+
 
 router = APIRouter(tags=["models"])
 
@@ -47,6 +63,11 @@ _FILE = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
+_ENDED: dict[int | str, dict[str, Any]] = {200: {"model": Job, "description": "The model is fitted."}}
+_UPLOAD = problems(409, 501, 507)
+_EXPORTED = {
+    kind: {"schema": {"type": "string", "format": "binary"}} for kind in ("application/octet-stream", "text/html")
+}
 _EXPORTS = {
     "sslart": ("application/octet-stream", ".sslart"),
     "onnx": ("application/octet-stream", ".onnx"),
@@ -54,14 +75,14 @@ _EXPORTS = {
 }
 
 
-@router.get("/v1/models")
-async def models(context: ContextOf, _: Annotated[str, actor("read")]) -> Response:
+@router.get("/v1/models", response_model=Models)
+async def list_models(context: ContextOf, _: Annotated[str, actor("read")]) -> Response:
     """Return all models."""
     return answer({"models": [brief(one) for one in context.hub.models()]})
 
 
-@router.post("/v1/models", status_code=201, response_model=Accepted)
-async def create(
+@router.post("/v1/models", status_code=201, response_model=Accepted, responses=problems(409))
+async def create_model(
     context: ContextOf, body: Annotated[CreateRequest, body_of(CreateRequest)], who: Annotated[str, actor("learn")]
 ) -> Response:
     """Create a model that has learnt nothing; its columns are those of the first rows that it learns."""
@@ -69,21 +90,27 @@ async def create(
     return answer({"model": hosted.name, "sequence": hosted.accepted, "rows": []}, 201)
 
 
-@router.put("/v1/models/{name}", status_code=202, response_model=Job, openapi_extra=_FILE)
-async def create_from_file(
+@router.put(
+    "/v1/models/{name}",
+    status_code=202,
+    response_model=Job,
+    responses={**_ENDED, 201: {"model": Accepted, "description": "The file of a model was taken."}, **_UPLOAD},
+    openapi_extra=_FILE,
+)
+async def create_model_from_file(
     context: ContextOf,
     request: Request,
     name: ModelName,
     who: Annotated[str, actor("learn")],
-    label: OptionalName = None,
-    id_column: Annotated[str | None, Query(alias="id", max_length=1000)] = None,
-    group: OptionalName = None,
-    ignore: Names = [],  # noqa: B006
-    category: Names = [],  # noqa: B006
-    use: Names = [],  # noqa: B006
-    estimator: Estimator = "AutoSSLART",
-    learn: Learning = Learning.familiar,
-    encoding: Annotated[str | None, Query(max_length=50)] = None,
+    label: Annotated[OptionalName, _described("label")] = None,
+    id_column: Annotated[OptionalName, Query(alias="id", description=_words("id"))] = None,
+    group: Annotated[OptionalName, _described("group")] = None,
+    ignore: Annotated[Names, _described("ignore")] = [],  # noqa: B006
+    category: Annotated[Names, _described("category")] = [],  # noqa: B006
+    use: Annotated[Names, _described("use")] = [],  # noqa: B006
+    estimator: Annotated[Estimator, _described("estimator")] = "AutoSSLART",
+    learn: Annotated[Learning, _described("learn")] = Learning.familiar,
+    encoding: Encoding = None,
     wait: Wait = 0,
 ) -> Response:
     """Create a model from a table, which it is fitted to, or from the file of a model.
@@ -116,13 +143,19 @@ async def create_from_file(
     return job_answer(context, hosted, sequence)
 
 
-@router.post("/v1/models/{name}/table", status_code=202, response_model=Job, openapi_extra=_FILE)
+@router.post(
+    "/v1/models/{name}/table",
+    status_code=202,
+    response_model=Job,
+    responses={**_ENDED, **_UPLOAD},
+    openapi_extra=_FILE,
+)
 async def add_table(
     context: ContextOf,
     request: Request,
     model: ModelOf,
     who: Annotated[str, actor("learn")],
-    encoding: Annotated[str | None, Query(max_length=50)] = None,
+    encoding: Encoding = None,
     wait: Wait = 0,
 ) -> Response:
     """Add the rows of a table to those of a model, and fit it anew to all of them."""
@@ -176,7 +209,7 @@ async def _received(context: Context, request: Request) -> AsyncIterator[Path]:
         path.unlink(missing_ok=True)
 
 
-@router.post("/v1/models/{name}/refit", status_code=202, response_model=Job)
+@router.post("/v1/models/{name}/refit", status_code=202, response_model=Job, responses={**_ENDED, **problems(409)})
 async def refit(
     context: ContextOf,
     model: ModelOf,
@@ -191,14 +224,14 @@ async def refit(
     return job_answer(context, model, written.answer["sequence"])
 
 
-@router.get("/v1/models/{name}")
-async def describe(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+@router.get("/v1/models/{name}", response_model=ModelDescription, response_model_exclude_unset=True)
+async def describe_model(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
     """Return what a model is, what it has learnt, and how good it is on labels that are left out."""
-    return answer(await context.threads.run(described, model))
+    return answer(await context.threads.run(_all_of, model))
 
 
 @router.patch("/v1/models/{name}", response_model=Accepted)
-async def change(
+async def change_parameters(
     context: ContextOf,
     model: ModelOf,
     body: Annotated[ParametersRequest, body_of(ParametersRequest)],
@@ -211,22 +244,22 @@ async def change(
 
 
 @router.delete("/v1/models/{name}", status_code=204)
-async def delete(context: ContextOf, model: ModelOf, who: Annotated[str, actor("admin")]) -> Response:
+async def delete_model(context: ContextOf, model: ModelOf, who: Annotated[str, actor("admin")]) -> Response:
     """Delete a model with all its rows, labels and snapshots."""
     await context.hub.delete(model, who)
     context.metrics.forget(model.name)
     return Response(status_code=204)
 
 
-@router.get("/v1/models/{name}/state", response_model=Snapshot)
-async def state(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+@router.get("/v1/models/{name}/state", response_model=Snapshot, responses=problems(409))
+async def model_state(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
     """Return the digest of the model as it is: the same digest means the same model in every bit."""
     published: Published = context.hub.published(model)
     digest = await context.threads.run(lambda: published.digest)
     return answer({"model": model.name, "sequence": published.sequence, "digest": digest})
 
 
-@router.post("/v1/models/{name}/snapshot", response_model=Snapshot)
+@router.post("/v1/models/{name}/snapshot", response_model=Snapshot, responses=problems(409))
 async def snapshot(context: ContextOf, model: ModelOf, who: Annotated[str, actor("learn")]) -> Response:
     """Keep the model as it is now, so that a start goes on from here."""
     context.hub.published(model)
@@ -237,12 +270,16 @@ async def snapshot(context: ContextOf, model: ModelOf, who: Annotated[str, actor
     return answer({"model": model.name, "sequence": published.sequence, "digest": digest})
 
 
-@router.get("/v1/models/{name}/export", response_class=Response)
+@router.get(
+    "/v1/models/{name}/export",
+    response_class=Response,
+    responses={200: {"description": "The file.", "content": _EXPORTED}, **problems(409, 501)},
+)
 async def export(
     context: ContextOf,
     model: ModelOf,
     _: Annotated[str, actor("read")],
-    format: Annotated[Literal["sslart", "onnx", "report"], Query()] = "sslart",
+    format: Annotated[Literal["sslart", "onnx", "report"], Query(description="of the file")] = "sslart",
 ) -> Response:
     """Return the model as a file: for sslart.load, for ONNX runtimes, or as an HTML page to read."""
     published: Published = context.hub.published(model)
@@ -290,7 +327,7 @@ def brief(model: HostedModel) -> dict[str, Any]:
     }
 
 
-def described(model: HostedModel) -> dict[str, Any]:
+def _all_of(model: HostedModel) -> dict[str, Any]:
     """Return all that there is to tell of a model."""
     published = model.published
     found = {

@@ -1,4 +1,4 @@
-"""What requests and answers hold."""
+"""What requests hold."""
 
 from __future__ import annotations
 
@@ -120,64 +120,3 @@ class BackupRequest(_Request):
     """A copy of the store, in the folder backups beside it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-
-
-class Problem(BaseModel):
-    """Why a request was not carried out."""
-
-    error: str
-
-
-class Decision(BaseModel):
-    """What a model predicts for a row."""
-
-    row: int | None = Field(default=None, description="the number by which the row can be labelled later")
-    class_: Label = Field(default=None, alias="class", description="null where the model abstains")
-    probability: float
-    probabilities: dict[str, float]
-    abstained: bool
-    novelty: float
-    novel: bool
-    explanation: dict[str, Any] | None = None
-
-
-class Decisions(BaseModel):
-    """What a model predicts, after which record of its journal."""
-
-    model: str
-    sequence: int
-    predictions: list[Decision]
-
-
-class Accepted(BaseModel):
-    """What was accepted, and is on the disk."""
-
-    model: str
-    sequence: int = Field(description="the number of the record in the journal")
-    rows: list[int] = Field(description="the numbers of the rows")
-    learnt: int | None = Field(default=None, description="of labels: how many rows are learnt with them")
-    corrected: int | None = Field(
-        default=None, description="of labels: how many rows had another, which a fit corrects"
-    )
-    same: int | None = Field(default=None, description="of labels: how many rows had the same")
-
-
-class Job(BaseModel):
-    """Long work."""
-
-    id: str
-    model: str
-    sequence: int
-    state: str = Field(description="waiting, running, done, failed or cancelled")
-    created: float
-    ended: float | None
-    progress: dict[str, Any] | None
-    outcome: dict[str, Any] | None
-
-
-class Snapshot(BaseModel):
-    """The state of a model: the same digest means the same model in every bit."""
-
-    model: str
-    sequence: int
-    digest: str

@@ -11,9 +11,10 @@ from sslart.server.api._access import actor
 from sslart.server.api._context import Context, ContextOf, ModelOf
 from sslart.server.api._errors import ApiError
 from sslart.server.api._json import answer
-from sslart.server.api._schemas import Job
+from sslart.server.api._openapi import problems
+from sslart.server.api._schemas.answers import Job, Jobs
 from sslart.server.models._hosted import HostedModel
-from sslart.server.store._jobs import DONE, WAITING, JobRow, job, jobs
+from sslart.server.store._jobs import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
 
 router = APIRouter(tags=["jobs"])
 
@@ -37,20 +38,24 @@ def described(model: HostedModel, row: JobRow) -> dict[str, Any]:
 
 
 def job_answer(context: Context, model: HostedModel, sequence: int) -> Response:
-    """Return a job: 202 while it has not ended, 422 where it has failed."""
+    """Return a job: 202 while it has not ended, 422 where it has failed, 409 where it was cancelled."""
     row = job(context.hub.store.reader(), model.id, sequence)
     if row is None:
         raise ApiError(404, f"There is no job {model.name}/{sequence}.")
     found = described(model, row)
-    if row.state == "failed":
+    if row.state == FAILED:
         assert row.outcome is not None
         return answer({**found, "error": row.outcome["error"]}, 422)
+    if row.state == CANCELLED:
+        return answer({**found, "error": "The job was cancelled before it had ended: the model is as it was."}, 409)
     return answer(found, 200 if row.state == DONE else 202)
 
 
-@router.get("/v1/jobs")
-async def all_jobs(
-    context: ContextOf, _: Annotated[str, actor("read")], most: Annotated[int, Query(ge=1, le=1000)] = 100
+@router.get("/v1/jobs", response_model=Jobs)
+async def list_jobs(
+    context: ContextOf,
+    _: Annotated[str, actor("read")],
+    most: Annotated[int, Query(ge=1, le=1000, description="how many jobs at most")] = 100,
 ) -> Response:
     """Return the newest jobs, the newest first."""
     by_number = {model.id: model for model in context.hub.models()}
@@ -59,7 +64,9 @@ async def all_jobs(
 
 
 @router.get("/v1/models/{name}/jobs/{sequence}", response_model=Job)
-async def one_job(context: ContextOf, model: ModelOf, sequence: Sequence, _: Annotated[str, actor("read")]) -> Response:
+async def find_job(
+    context: ContextOf, model: ModelOf, sequence: Sequence, _: Annotated[str, actor("read")]
+) -> Response:
     """Return a job with its progress or outcome."""
     row = job(context.hub.store.reader(), model.id, sequence)
     if row is None:
@@ -67,8 +74,8 @@ async def one_job(context: ContextOf, model: ModelOf, sequence: Sequence, _: Ann
     return answer(described(model, row))
 
 
-@router.delete("/v1/models/{name}/jobs/{sequence}", response_model=Job)
-async def cancel(
+@router.delete("/v1/models/{name}/jobs/{sequence}", response_model=Job, responses=problems(409))
+async def cancel_job(
     context: ContextOf, model: ModelOf, sequence: Sequence, who: Annotated[str, actor("learn")]
 ) -> Response:
     """Cancel a job that has not ended: the model stays as it was."""

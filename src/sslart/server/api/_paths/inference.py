@@ -16,8 +16,19 @@ from sslart._data.samples import Table
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
 from sslart.server.api._errors import ApiError
-from sslart.server.api._json import answer
-from sslart.server.api._tensors import InferRequest, WantedOutput, as_bytes, datatype_of, read_inputs
+from sslart.server.api._json import JSON, answer
+from sslart.server.api._openapi import problems
+from sslart.server.api._schemas.service import Live
+from sslart.server.api._schemas.tensors import (
+    InferAnswer,
+    InferRequest,
+    ModelMetadata,
+    ModelReady,
+    ServerMetadata,
+    ServerReady,
+    WantedOutput,
+)
+from sslart.server.api._tensors import as_bytes, datatype_of, read_inputs
 from sslart.server.models._hub import FEW_ROWS
 from sslart.server.models._published import Predicted, Published
 
@@ -30,40 +41,47 @@ _BODY = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {"schema": {"type": "object"}},
+            JSON: {"schema": {"$ref": "#/components/schemas/InferRequest"}},
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
         },
     }
 }
 
+_INFERRED: dict[str, Any] = {
+    "description": "What is predicted; with binary tensors, the header Inference-Header-Content-Length is there.",
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+}
+_NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": ServerReady, "description": "Not yet."}}
+_MODEL_NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": ModelReady, "description": "Not yet."}}
 
-@router.get("/v2")
-async def server_metadata() -> Response:
+
+@router.get("/v2", response_model=ServerMetadata)
+async def server_metadata(_: Annotated[str, actor("read")]) -> Response:
     """Return what this server is."""
     return answer({"name": "sslart", "version": __version__, "extensions": ["binary_tensor_data"]})
 
 
-@router.get("/v2/health/live")
-async def live() -> Response:
+@router.get("/v2/health/live", response_model=Live)
+async def server_live() -> Response:
     """Return whether the server answers."""
     return answer({"live": True})
 
 
-@router.get("/v2/health/ready")
-async def ready(context: ContextOf) -> Response:
+@router.get("/v2/health/ready", response_model=ServerReady, responses=_NOT_READY)
+async def server_ready(context: ContextOf) -> Response:
     """Return whether all models have learnt what their journals held at the start."""
     is_ready = context.hub.is_ready
     return answer({"ready": is_ready}, 200 if is_ready else 503)
 
 
-@router.get("/v2/models/{name}/ready")
+@router.get("/v2/models/{name}/ready", response_model=ModelReady, responses=_MODEL_NOT_READY)
 async def model_ready(model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
     """Return whether a model can predict."""
     is_ready = model.published is not None and bool(model.published.classes)
     return answer({"name": model.name, "ready": is_ready}, 200 if is_ready else 503)
 
 
-@router.get("/v2/models/{name}")
+@router.get("/v2/models/{name}", response_model=ModelMetadata, responses=problems(409))
 async def model_metadata(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
     """Return the inputs and outputs of a model."""
     published: Published = context.hub.published(model)
@@ -80,13 +98,20 @@ async def model_metadata(context: ContextOf, model: ModelOf, _: Annotated[str, a
     return answer({"name": model.name, "versions": ["1"], "platform": "sslart", "inputs": inputs, "outputs": outputs})
 
 
-@router.post("/v2/models/{name}/infer", openapi_extra=_BODY)
+@router.post(
+    "/v2/models/{name}/infer",
+    response_model=InferAnswer,
+    responses={200: _INFERRED, **problems(409)},
+    openapi_extra=_BODY,
+)
 async def infer(
     context: ContextOf,
     model: ModelOf,
     request: Request,
     _: Annotated[str, actor("read")],
-    inference_header_content_length: Annotated[int | None, Header(ge=0)] = None,
+    inference_header_content_length: Annotated[
+        int | None, Header(ge=0, description="with binary tensors: how many bytes of the body are JSON")
+    ] = None,
 ) -> Response:
     """Predict samples: one tensor per feature, or one with all features in their order."""
     body = await request.body()

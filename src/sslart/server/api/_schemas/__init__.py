@@ -1,0 +1,1 @@
+"""What requests and answers hold, as /openapi.json describes them."""
