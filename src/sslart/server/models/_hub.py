@@ -16,6 +16,7 @@ from sslart._tables.columns import check_columns
 from sslart._tables.files import read_pieces
 from sslart.estimators._published import shallow_copy
 from sslart.persistence._models import model_from_bytes
+from sslart.server._warned import take_warnings
 from sslart.server.models import _requests as requests
 from sslart.server.models._events import Events
 from sslart.server.models._frames import parts_of
@@ -25,7 +26,6 @@ from sslart.server.models._lookup import FoundRow, RowFinder
 from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
 from sslart.server.models._rows import as_class, first_samples
 from sslart.server.models._settings import Learning, ModelSettings
-from sslart.server._warned import take_warnings
 from sslart.server.store import Store
 from sslart.server.store._errors import NotWritableError, StoreBusyError, StoreError
 from sslart.server.store._journal import audit, models
@@ -326,11 +326,11 @@ class Hub:
         self.check_learns(hosted)
         self.check_rows(given)
         labels = self._classes(hosted, [one for _, one in given])
-        rows = await asyncio.to_thread(lambda: [self.row(hosted, which) for which, _ in given])
+        rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
         return await self.write(hosted, requests.label(hosted.id, actor, list(zip(rows, labels, strict=True))), key)
 
-    def row(self, hosted: HostedModel, which: int | str) -> FoundRow:
-        """Return a row that a model was given."""
+    def rows(self, hosted: HostedModel, which: Sequence[int | str]) -> list[FoundRow]:
+        """Return rows that a model was given."""
         return self._rows.find(self.store.reader(), hosted.id, hosted.settings, which)
 
     async def refit(self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None) -> Written:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from sslart.server.store._retention import kept_row
 from sslart.server.store._uploads import Upload, part_with_row, upload_with_row
 
 MAX_FRAMES = 8
+MAX_DIGITS = 20
 
 
 class NoSuchRowError(LookupError):
@@ -43,6 +45,16 @@ class FoundRow:
     decision: dict[str, Any] | None = None
 
 
+def _number(connection: Any, model: int, which: int | str) -> int:
+    """Return the number of a row that is given by its number or name; -1 where no row has the name."""
+    if isinstance(which, int):
+        return which
+    named = row_with_id(connection, model, which)
+    if named is not None:
+        return named
+    return int(which) if which.isdecimal() and len(which) < MAX_DIGITS else -1
+
+
 class RowFinder:
     """Finds rows; the parts of tables that were read last are kept in memory."""
 
@@ -50,15 +62,21 @@ class RowFinder:
         self._frames: OrderedDict[tuple[int, int], Any] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, connection: Any, model: int, settings: ModelSettings, which: int | str) -> FoundRow:
-        """Return a row by its number, or by the name that it was given; raise a NoSuchRowError where there is none."""
-        row = row_with_id(connection, model, which) if isinstance(which, str) else which
-        if row is None and isinstance(which, str) and which.isdecimal():
-            row = int(which)
-        found = None if row is None or not 0 <= row < 2**63 else self._find(connection, model, settings, row)
-        if found is None:
-            raise NoSuchRowError(f"There is no row {which!r}, or it is no longer kept.")
-        return found
+    def find(
+        self, connection: Any, model: int, settings: ModelSettings, which: Sequence[int | str]
+    ) -> list[FoundRow]:
+        """Return rows by their numbers, or by the names they were given; raise a NoSuchRowError where one is missing."""
+        numbers = [_number(connection, model, one) for one in which]
+        found: dict[int, FoundRow | None] = {}
+        for row in sorted(set(numbers)):  # those in one part of a table one after another
+            found[row] = self._find(connection, model, settings, row) if 0 <= row < 2**63 else None
+        rows = []
+        for number, one in zip(numbers, which, strict=True):
+            row = found[number]
+            if row is None:
+                raise NoSuchRowError(f"There is no row {one!r}, or it is no longer kept.")
+            rows.append(row)
+        return rows
 
     def _find(self, connection: Any, model: int, settings: ModelSettings, row: int) -> FoundRow | None:
         is_given, label = given_label(connection, model, row)
