@@ -62,9 +62,7 @@ class RowFinder:
         self._frames: OrderedDict[tuple[int, int], Any] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(
-        self, connection: Any, model: int, settings: ModelSettings, which: Sequence[int | str]
-    ) -> list[FoundRow]:
+    def find(self, connection: Any, model: int, settings: ModelSettings, which: Sequence[int | str]) -> list[FoundRow]:
         """Return rows by their numbers, or by the names they were given; raise a NoSuchRowError where one is missing."""
         numbers = [_number(connection, model, one) for one in which]
         found: dict[int, FoundRow | None] = {}
@@ -72,10 +70,10 @@ class RowFinder:
             found[row] = self._find(connection, model, settings, row) if 0 <= row < 2**63 else None
         rows = []
         for number, one in zip(numbers, which, strict=True):
-            row = found[number]
-            if row is None:
+            there = found[number]
+            if there is None:
                 raise NoSuchRowError(f"There is no row {one!r}, or it is no longer kept.")
-            rows.append(row)
+            rows.append(there)
         return rows
 
     def _find(self, connection: Any, model: int, settings: ModelSettings, row: int) -> FoundRow | None:
