@@ -19,6 +19,7 @@ from sslart.server.store._errors import StoreBusyError, StoreError
 
 MAX_MESSAGE = 2000
 SHOWN_PROBLEMS = 5
+_KINDS = frozenset({"bool", "int", "constrained-int", "float", "str", "constrained-str"})
 _OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b")
 
 
@@ -48,7 +49,14 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (TimeoutError, 503),
     (ValueError, 422),
     (OverflowError, 422),
+    (MemoryError, 503),
 )
+
+
+_WITHOUT_WORDS: dict[type[Exception], str] = {
+    TimeoutError: "The request took too long: send fewer rows, or send it again later.",
+    MemoryError: "The request needs more memory than there is: send fewer rows, or send it again later.",
+}
 
 
 def answer_to(error: Exception) -> Response:
@@ -63,20 +71,29 @@ def answer_to(error: Exception) -> Response:
     for kind, status in _STATUS:
         if isinstance(error, kind):
             headers = {"retry-after": str(getattr(error, "seconds", 1))} if status in (429, 503) else None
-            message = str(error) or "The request took too long: send fewer rows, or send it again later."
+            message = str(error) or _WITHOUT_WORDS.get(kind, "The request is not as described.")
             return error_answer(status, message, headers)
     return error_answer(500, "An internal error: the log of the service has it.")
 
 
 def problems_in(error: ValidationError | RequestValidationError) -> str:
     """Return what is wrong with a request, in words."""
-    found = error.errors()
-    problems = []
-    for one in found[:SHOWN_PROBLEMS]:
-        place = ".".join(str(part) for part in one["loc"] if part not in ("body", "query", "path"))
-        problems.append(f"{place or 'the request'}: {one['msg']}")
-    more = f"; and {len(found) - SHOWN_PROBLEMS} more" if len(found) > SHOWN_PROBLEMS else ""
+    by_place: dict[str, list[Any]] = {}
+    for one in error.errors():
+        parts = [str(part) for part in one["loc"] if part not in ("body", "query", "path")]
+        if parts and parts[-1] in _KINDS:
+            parts.pop()
+        by_place.setdefault(".".join(parts) or "the request", []).append(one)
+    problems = [f"{place}: {_in_words(some)}" for place, some in list(by_place.items())[:SHOWN_PROBLEMS]]
+    more = f"; and {len(by_place) - SHOWN_PROBLEMS} more" if len(by_place) > SHOWN_PROBLEMS else ""
     return f"The request is not as described in /openapi.json: {'; '.join(problems)}{more}."
+
+
+def _in_words(errors: list[Any]) -> str:
+    """Return what is wrong at a place where a value may be of several kinds."""
+    nearest = [one for one in errors if not one["type"].endswith("_type")] or errors
+    first, *others = (one["msg"] for one in nearest)
+    return " or ".join([first, *(one.removeprefix("Input should be ") for one in others)])
 
 
 def add_handlers(app: FastAPI) -> None:

@@ -30,8 +30,11 @@ _BODIES: dict[Any, ReadBody] = {}
 
 def answer(values: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return plain values as JSON."""
-    content = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(content.encode(), status, headers, JSON)
+    try:
+        content = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError as error:  # which would be that of a wrong request
+        raise RuntimeError("an answer is no JSON") from error
+    return Response(content, status, headers, JSON)
 
 
 def body_of(model: type[Body], *, optional: bool = False) -> Any:

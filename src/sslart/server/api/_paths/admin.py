@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -10,6 +11,7 @@ from starlette.responses import Response
 
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf
+from sslart.server.api._errors import ApiError
 from sslart.server.api._json import answer, body_of
 from sslart.server.api._metrics import CONTENT_TYPE
 from sslart.server.api._openapi import problems
@@ -17,6 +19,7 @@ from sslart.server.api._schemas.requests import BackupRequest, TokenRequest
 from sslart.server.api._schemas.service import Audit, Backup, Live, NewToken, Ready, Tokens
 
 router = APIRouter(tags=["admin"])
+logger = logging.getLogger("sslart.server")
 
 
 @router.get("/livez", response_model=Live)
@@ -63,7 +66,15 @@ async def list_tokens(context: ContextOf, _: Annotated[str, actor("admin")]) -> 
 async def add_token(
     context: ContextOf, body: Annotated[TokenRequest, body_of(TokenRequest)], who: Annotated[str, actor("admin")]
 ) -> Response:
-    """Add a token. Its secret is shown here and nowhere else; once there is one, every request needs one."""
+    """Add a token. Its secret is shown here and nowhere else; once there is one, every request needs one.
+
+    The first one needs the scope admin: without such a token, nobody could add another.
+    """
+    known = context.access.known()
+    if not known and body.scope != "admin":
+        raise ApiError(409, "From the first token on, every request needs one: let the first have the scope admin.")
+    if body.name in {one.name for one in known}:
+        raise ApiError(409, f"There is a token named {body.name!r}: revoke it first, or give another name.")
     secret = await context.threads.run(context.access.add, body.name, body.scope)
     context.hub.note_in_audit(who, "add token", "", {"name": body.name, "scope": body.scope})
     return answer({"name": body.name, "scope": body.scope, "token": secret}, 201)
@@ -75,23 +86,36 @@ async def revoke_token(
     name: Annotated[str, Path(min_length=1, max_length=100, description="the name of the token")],
     who: Annotated[str, actor("admin")],
 ) -> Response:
-    """Revoke a token."""
+    """Revoke a token: it is refused from now on."""
+    if name not in {one.name for one in context.access.known()}:
+        raise ApiError(404, f"There is no token named {name!r}.")
     await context.threads.run(context.access.revoke, name)
     context.hub.note_in_audit(who, "revoke token", "", {"name": name})
     return Response(status_code=204)
 
 
-@router.post("/v1/backup", status_code=201, response_model=Backup, responses=problems(409))
+@router.post("/v1/backup", status_code=201, response_model=Backup, responses=problems(409, 507))
 async def backup(
     context: ContextOf, body: Annotated[BackupRequest, body_of(BackupRequest)], who: Annotated[str, actor("admin")]
 ) -> Response:
     """Write a copy of the store into the folder backups beside it, while requests go on."""
-    folder = context.hub.store.folder / "backups"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    target = folder / f"{body.name}.db"
-    await context.threads.run(context.hub.store.backup, target)
+    store = context.hub.store
+    target = store.folder / "backups" / f"{body.name}.db"
+    if target.exists():
+        raise ApiError(409, f"There is a backup {target.name}: give another name.")
+
+    def work() -> int:
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        store.backup(target)
+        return target.stat().st_size
+
+    try:
+        n_bytes = await context.long_threads.run(work)
+    except OSError as error:
+        logger.exception("no backup")
+        raise ApiError(507, "No backup could be written: the log of the service has the reason.") from error
     context.hub.note_in_audit(who, "backup", "", {"name": target.name})
-    return answer({"file": f"backups/{target.name}", "bytes": target.stat().st_size}, 201)
+    return answer({"file": f"backups/{target.name}", "bytes": n_bytes}, 201)
 
 
 @router.get("/v1/audit", response_model=Audit)

@@ -16,7 +16,7 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Text = Annotated[StrictStr, Field(max_length=MAX_TEXT)]
 Cell = StrictBool | Annotated[StrictInt, Field(ge=-(2**63), lt=2**64)] | Number | Text | None
 Row = Annotated[dict[Annotated[str, Field(max_length=1000)], Cell], Field(min_length=1, max_length=MAX_COLUMNS)]
-Rows = Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS)]
+Rows = Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS, fail_fast=True)]
 Label = (
     StrictBool
     | Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
@@ -55,10 +55,10 @@ class PredictRequest(RowsRequest):
 class LearnRequest(RowsRequest):
     """Rows to learn, with or without labels."""
 
-    labels: Annotated[list[Label], Field(max_length=MAX_ROWS)] | None = Field(
+    labels: Annotated[list[Label], Field(max_length=MAX_ROWS, fail_fast=True)] | None = Field(
         default=None, description="one for each row, null where not known; or give them in the label column"
     )
-    ids: Annotated[list[RowId], Field(max_length=MAX_ROWS)] | None = Field(
+    ids: Annotated[list[RowId], Field(max_length=MAX_ROWS, fail_fast=True)] | None = Field(
         default=None, description="a name for each row, by which it can be labelled later"
     )
 
@@ -66,7 +66,7 @@ class LearnRequest(RowsRequest):
 class DecideRequest(RowsRequest):
     """Rows to predict, to keep, and to learn where they are familiar."""
 
-    ids: Annotated[list[RowId], Field(max_length=MAX_ROWS)] | None = None
+    ids: Annotated[list[RowId], Field(max_length=MAX_ROWS, fail_fast=True)] | None = None
     learn: Learning | None = Field(default=None, description="which rows are learnt; that of the model if not given")
     explain: bool = False
 
@@ -81,7 +81,7 @@ class GivenLabel(_Request):
 class LabelRequest(_Request):
     """Labels of rows that were sent before."""
 
-    labels: Annotated[list[GivenLabel], Field(min_length=1, max_length=MAX_ROWS)]
+    labels: Annotated[list[GivenLabel], Field(min_length=1, max_length=MAX_ROWS, fail_fast=True)]
 
 
 class RefitRequest(_Request):

@@ -42,7 +42,7 @@ class InferRequest(BaseModel):
 
     id: Annotated[str, Field(max_length=200)] | None = None
     parameters: dict[str, Any] = {}
-    inputs: Annotated[list[InputTensor], Field(min_length=1, max_length=100_000)]
+    inputs: Annotated[list[InputTensor], Field(min_length=1, max_length=100_000, fail_fast=True)]
     outputs: Annotated[list[WantedOutput], Field(max_length=100)] | None = None
 
 
