@@ -52,13 +52,12 @@ def listening(
         assert not isinstance(outcome, str)
         pause, error = judged(outcome, attempt, url, request)
         if error is None:
-            parser = LineParser()
+            parser = LineParser(after)
             while isinstance(line := (yield NextLine()), str):
-                attempt = 0
-                event = parser.take(line)
+                attempt, event = 0, parser.take(line)
                 if event is not None:
-                    after = event.id
                     yield event
+            after = parser.last
             pause, error = judged(None, attempt, url, request)
         if error is not None and (pause is None or attempt >= retries):
             raise error
@@ -69,6 +68,11 @@ def listening(
 class LineParser:
     """Makes events of the lines of a stream of server-sent events.
 
+    Parameters
+    ----------
+    last : int or None, default=None
+        The number of the last event, which may also come without an event.
+
     Examples
     --------
     >>> from sslart.client._listening import LineParser
@@ -78,8 +82,8 @@ class LineParser:
     Event(id=7, kind='drift', model='flowers', data={'row': 90})
     """
 
-    def __init__(self) -> None:
-        self._fields: dict[str, str] = {}
+    def __init__(self, last: int | None = None) -> None:
+        self.last, self._fields = last, dict[str, str]()
 
     def take(self, line: str) -> Event | None:
         """Return the event that a line completes, if it does."""
@@ -88,7 +92,8 @@ class LineParser:
             self._fields[name] = value.removeprefix(" ")
             return None
         fields, self._fields = self._fields, {}
+        self.last = int(fields["id"]) if "id" in fields else self.last
         if "data" not in fields:
             return None
         data = json.loads(fields["data"])
-        return Event(int(fields.get("id", 0)), fields.get("event", "message"), data.pop("model", ""), data)
+        return Event(self.last or 0, fields.get("event", "message"), data.pop("model", ""), data)

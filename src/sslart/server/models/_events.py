@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import threading
 import time
 from collections import deque
@@ -26,10 +25,10 @@ class Event(NamedTuple):
 
 
 class Listener:
-    """Somebody who listens, on an event loop."""
+    """Somebody who listens, on an event loop, to the events after a number."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, kinds: frozenset[str], model: str | None) -> None:
-        self._loop, self._kinds, self._model = loop, kinds, model
+    def __init__(self, loop: asyncio.AbstractEventLoop, kinds: frozenset[str], model: str | None, after: int) -> None:
+        self._loop, self._kinds, self._model, self.after = loop, kinds, model, after
         self._waiting: asyncio.Queue[Event | None] = asyncio.Queue(MAX_WAITING)
         self._n_lost, self._is_over = 0, False
 
@@ -78,7 +77,7 @@ class Events:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._numbers = itertools.count(int(time.time() * 1000))  # they go on rising after a new start
+        self._last = int(time.time() * 1000)  # the numbers go on rising after a new start
         self._kept: deque[Event] = deque(maxlen=MAX_KEPT)
         self._listeners: set[Listener] = set()
 
@@ -92,7 +91,8 @@ class Events:
         if not keep and not self._listeners:
             return
         with self._lock:
-            event = Event(next(self._numbers), kind, model, data)
+            self._last += 1
+            event = Event(self._last, kind, model, data)
             if keep:
                 self._kept.append(event)
             listeners = list(self._listeners)
@@ -103,12 +103,12 @@ class Events:
         self, loop: asyncio.AbstractEventLoop, kinds: frozenset[str], model: str | None, after: int | None
     ) -> Listener | None:
         """Return a new listener, who gets the kept events after a number first; None where too many listen."""
-        listener = Listener(loop, kinds, model)
         with self._lock:
             if len(self._listeners) >= MAX_LISTENERS:
                 return None
-            for event in self._kept if after is not None else ():
-                if after is not None and event.number > after:
+            listener = Listener(loop, kinds, model, self._last if after is None else after)
+            for event in self._kept:
+                if event.number > listener.after:
                     listener.offer(event)
             self._listeners.add(listener)
         return listener

@@ -45,7 +45,7 @@ async def events(
 
 async def _stream(events: Events, listener: Listener) -> AsyncIterator[bytes]:
     try:
-        yield b": listening\n\n"
+        yield f"id: {listener.after}\n: listening\n\n".encode()  # who is cut off before an event comes back with it
         async for event in listener.events(SECONDS_BETWEEN_SIGNS):
             if event is None:
                 yield b": still there\n\n"

@@ -1,0 +1,157 @@
+"""Who may ask, what is asked of the service itself, and errors that name the cause."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+from pathlib import Path
+
+import pytest
+from service import flowers
+
+from sslart.client import AccessError, Client, ServiceError, UnreachableError
+from sslart.client._flows import Answer, Failure, Pause, get, post, steps_of
+from sslart.server import serve
+
+
+def test_tokens_are_needed_once_there_is_one(tmp_path: Path) -> None:
+    with serve(tmp_path) as service, Client(service.url) as local:
+        secret = local.add_token("lead", "admin")
+        with Client(service.url, token=f"{secret}\n") as client:
+            reader = client.add_token("reader")
+            assert [(one["name"], one["scopes"]) for one in client.tokens()] == [
+                ("lead", ["admin", "learn", "read"]),
+                ("reader", ["read"]),
+            ]
+            with pytest.raises(AccessError, match="A token is needed") as raised:
+                local.models()
+            assert raised.value.status == 401
+            with Client(service.url, reader) as other:
+                assert other.models() == []
+                with pytest.raises(AccessError, match="has not the scope 'learn'"):
+                    other.create("flowers")
+            client.revoke_token("reader")
+            with Client(service.url, reader) as other, pytest.raises(PermissionError):
+                other.models()
+            assert secret not in repr(client)
+            assert secret not in repr(vars(client))
+
+
+@pytest.mark.parametrize("token", ["", "two words", "grün", "a\nb"])
+def test_a_token_that_is_none_is_refused_and_not_shown(token: str) -> None:
+    with pytest.raises(ValueError, match="no token has") as raised:
+        Client(token=token)
+    assert not token or token not in str(raised.value)
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8707", "ftp://host", "http://", "http://me:secret@host"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="address"):
+        Client(url)
+
+
+def test_a_backup_the_audit_log_and_readiness(tmp_path: Path) -> None:
+    with serve(tmp_path) as service, Client(service.url) as client:
+        assert client.ready()
+        client.create("flowers")
+        assert client.backup("monday")["file"] == "backups/monday.db"
+        assert (tmp_path / "backups" / "monday.db").is_file()
+        assert [one["action"] for one in client.audit()] == ["create", "backup"]
+        assert [one["action"] for one in client.audit(after=1, most=1)] == ["backup"]
+
+
+def test_a_service_that_is_not_there_is_named_with_the_cure() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with Client(f"http://127.0.0.1:{port}", retries=0) as client:
+        assert not client.ready()
+        with pytest.raises(UnreachableError, match=f"No answer from http://127.0.0.1:{port} .*sslart serve"):
+            client.models()
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_a_service_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    with serve(tmp_path) as service, Client(service.url, retries=0) as client:
+        assert client.ready()
+
+
+def test_another_program_at_the_address_is_recognised(tmp_path: Path) -> None:
+    with serve(tmp_path) as service, Client(f"{service.url}/v1", retries=0) as client, pytest.raises(ServiceError):
+        client.models()
+
+
+def test_an_error_can_be_sent_to_another_process() -> None:
+    error = AccessError("A token is needed.", 401)
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.status) == (AccessError, "A token is needed.", 401)
+
+
+def read(path: str):
+    answer = yield get(path)
+    return answer.json()
+
+
+BUSY = Answer(429, {"retry-after": "2"}, b'{"error": "Too much waits."}')
+GOOD = Answer(200, {}, b'{"models": []}')
+
+
+def outcome_after(flow, outcomes: list[object], retries: int = 5) -> tuple[object, list[float]]:
+    """Return what comes of a flow whose requests have these outcomes, and the pauses between them."""
+    pauses, steps = [], steps_of(flow, retries, "http://host")
+    step = next(steps)
+    try:
+        while True:
+            if isinstance(step, Pause):
+                pauses.append(step.seconds)
+                step = steps.send(None)
+            else:
+                step = steps.send(outcomes.pop(0))
+    except StopIteration as end:
+        return end.value, pauses
+    except ServiceError as error:
+        return error, pauses
+
+
+def test_a_request_waits_as_long_as_the_service_asks_for() -> None:
+    found, pauses = outcome_after(read("/v1/models"), [BUSY, BUSY, GOOD])
+    assert found == {"models": []}
+    assert pauses == [2.0, 2.0]
+
+
+def test_pauses_double_and_differ_from_client_to_client() -> None:
+    found, pauses = outcome_after(read("/v1/models"), [Failure("refused")] * 6)
+    assert isinstance(found, UnreachableError)
+    bounds = [0.25 * 2**attempt for attempt in range(5)]
+    assert all(bound / 2 <= pause <= bound for pause, bound in zip(pauses, bounds, strict=True))
+    assert pauses != outcome_after(read("/v1/models"), [Failure("refused")] * 6)[1]
+
+
+def test_nobody_waits_for_minutes() -> None:
+    found, pauses = outcome_after(read("/v1/models"), [Answer(429, {"retry-after": "60"}, b"")])
+    assert isinstance(found, ServiceError)
+    assert (found.status, pauses) == (429, [])
+
+
+def test_a_wrong_request_is_not_repeated() -> None:
+    found, pauses = outcome_after(read("/v1/models"), [Answer(500, {}, b"oops")])
+    assert str(found) == "The service answered with status 500."
+    assert pauses == []
+
+
+@pytest.mark.parametrize(("key", "n_pauses"), [("a", 1), (None, 0)])
+def test_what_changes_something_is_repeated_with_a_key_only(key: str | None, n_pauses: int) -> None:
+    def change():
+        answer = yield post("/v1/models/flowers/learn", {"rows": []}, key=key)
+        return answer.json()
+
+    assert len(outcome_after(change(), [BUSY, GOOD])[1]) == n_pauses
+
+
+def test_a_fit_is_not_a_table_that_is_sent_twice(tmp_path: Path) -> None:
+    with serve(tmp_path) as service, Client(service.url) as client:
+        client.fit("flowers", flowers(), label="species")
+        with pytest.raises(ValueError, match="There is a model named 'flowers'"):
+            client.fit("flowers", flowers(), label="species")

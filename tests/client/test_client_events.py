@@ -1,0 +1,93 @@
+"""Events come as they happen, and those that were missed come later."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from service import flowers, rows_of
+from wire import Wire
+
+from sslart.client import AsyncClient, Client, Event, WrongRequestError
+from sslart.server import serve
+
+ROWS = rows_of(flowers())
+
+
+def test_decisions_are_heard_from_the_call_on(tmp_path: Path) -> None:
+    with serve(tmp_path) as service, Client(service.url) as client:
+        client.fit("flowers", flowers(), label="species")
+        with client.events("flowers", ["decision"]) as events:
+            decided = client.decide("flowers", ROWS[:2])
+            heard = [next(events), next(events)]
+        assert [(one.kind, one.model, one.data["row"], one.data["class"]) for one in heard] == [
+            ("decision", "flowers", row, class_) for row, class_ in zip(decided.rows, decided.classes, strict=True)
+        ]
+        assert heard[0].id < heard[1].id
+
+
+def test_what_was_missed_while_the_connection_was_lost_comes_first(tmp_path: Path) -> None:
+    with (
+        serve(tmp_path) as service,
+        Wire(service.url) as wire,
+        Client(service.url) as client,
+        Client(wire.url) as listener,
+    ):
+        client.fit("flowers", flowers(), label="species")
+        with listener.events(kinds=["job"], after=0) as events:
+            first = next(event for event in events if event.data["state"] == "done")
+            wire.is_cut = True
+            wire.cut()
+            job = client.refit("flowers")
+            wire.is_cut = False
+            second = next(event for event in events if event.data["state"] == "done")
+        assert (first.data["sequence"], second.data["sequence"]) == (job.sequence - 1, job.sequence)
+        assert wire.n_connections > 1
+
+
+def test_listening_goes_on_after_the_service_was_started_again(tmp_path: Path) -> None:
+    service = serve(tmp_path)
+    with Client(service.url) as client:
+        client.create("flowers")
+        with client.events(kinds=["state"]) as events:
+            service.stop()
+            with serve(tmp_path, port=int(service.url.rpartition(":")[2])):
+                assert client.ready(wait=30)
+                client.delete("flowers")
+                assert any(event.data["state"] == "deleted" for event in events)
+
+
+def test_events_of_a_kind_that_is_none_are_refused(tmp_path: Path) -> None:
+    refused = pytest.raises(WrongRequestError, match="There are no events 'noise'")
+    with serve(tmp_path) as service, Client(service.url) as client, refused:
+        client.events(kinds=["noise"])
+
+
+def test_events_can_be_awaited(tmp_path: Path) -> None:
+    async def heard(url: str) -> Event:
+        async with AsyncClient(url) as client:
+            await client.fit("flowers", flowers(), label="species")
+            async with client.events(kinds=["decision"]) as events:
+                await client.decide("flowers", ROWS[:1])
+                async for event in events:
+                    return event
+        raise AssertionError("no event")
+
+    with serve(tmp_path) as service:
+        event = asyncio.run(heard(service.url))
+    assert (event.kind, event.data["class"]) == ("decision", "setosa")
+
+
+def test_those_who_await_are_connected_again(tmp_path: Path) -> None:
+    async def scene(url: str, wire: Wire) -> None:
+        async with AsyncClient(url) as client, AsyncClient(wire.url) as listener, listener.events() as events:
+            for name in ("first", "second"):
+                await client.create(name)
+                while (await anext(events)).model != name:
+                    pass
+                wire.cut()
+
+    with serve(tmp_path) as service, Wire(service.url) as wire:
+        asyncio.run(asyncio.wait_for(scene(service.url, wire), 60))
+        assert wire.n_connections > 1
