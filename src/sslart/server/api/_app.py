@@ -60,6 +60,6 @@ def create_app(hub: Hub, *, hosts: Iterable[str] = LOOPBACK, needs_token: bool =
     context = app.state.context = Context(hub, metrics, access)
     for router in ROUTERS:
         app.include_router(router)
-    add_handlers(app)
+    add_handlers(app, ROUTERS)
     app.openapi = cache(lambda: described(app, ROUTERS))  # type: ignore[method-assign]
     return Gate(app, access, metrics, hub.limits, (one.lower() for one in hosts), log_all=log_all)

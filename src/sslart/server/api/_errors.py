@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -15,6 +17,7 @@ from sslart._utils.text import json_text, printable_lines
 from sslart.server.models._lookup import NoSuchRowError
 from sslart.server.models._published import NoLabelError
 from sslart.server.models._requests import ConflictError, NoSuchModelError
+from sslart.server.store._connection import sqlite
 from sslart.server.store._errors import StoreBusyError, StoreError
 
 MAX_MESSAGE = 2000
@@ -65,7 +68,7 @@ def answer_to(error: Exception) -> Response:
         return error_answer(error.status, str(error), error.headers)
     if isinstance(error, ValidationError | RequestValidationError):
         return error_answer(422, problems_in(error))
-    if isinstance(error, HTTPException):
+    if isinstance(error, HTTPException):  # of an unknown path or method
         words = _WORDS.get(error.status_code, str(error.detail))
         return error_answer(error.status_code, words, dict(error.headers or {}))
     for kind, status in _STATUS:
@@ -73,6 +76,9 @@ def answer_to(error: Exception) -> Response:
             headers = {"retry-after": str(getattr(error, "seconds", 1))} if status in (429, 503) else None
             message = str(error) or _WITHOUT_WORDS.get(kind, "The request is not as described.")
             return error_answer(status, message, headers)
+    if isinstance(error, sqlite().Error):
+        words = f"The store cannot be read ({error}): run sslart serve DIR --verify, or repair the disk."
+        return error_answer(503, words, {"retry-after": "1"})
     return error_answer(500, "An internal error: the log of the service has it.")
 
 
@@ -96,11 +102,20 @@ def _in_words(errors: list[Any]) -> str:
     return " or ".join([first, *(one.removeprefix("Input should be ") for one in others)])
 
 
-def add_handlers(app: FastAPI) -> None:
+def methods_at(path: str, routers: Sequence[APIRouter]) -> list[str]:
+    """Return all methods of a path, each of which is a route of its own."""
+    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+    return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
+
+
+def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     """Let the application answer all errors so."""
 
-    async def handle(_: Request, error: Exception) -> Response:
-        return answer_to(error)
+    async def handle(request: Request, error: Exception) -> Response:
+        answer = answer_to(error)
+        if answer.status_code == 405:
+            answer.headers["allow"] = ", ".join(methods_at(request.url.path, routers))
+        return answer
 
     kinds: list[Any] = [ApiError, RequestValidationError, ValidationError, HTTPException, Exception]
     for kind in [*kinds, *(kind for kind, _ in _STATUS)]:

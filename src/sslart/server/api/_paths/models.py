@@ -219,7 +219,8 @@ async def refit(
     wait: Wait = 0,
 ) -> Response:
     """Fit a model anew to all rows it was given, with the labels in force and with other settings where given."""
-    written = await context.hub.refit(model, body.settings, who, key)
+    changes = body.settings.model_dump(mode="json", exclude_unset=True)
+    written = await context.hub.refit(model, changes, who, key)
     await applied(model, written.answer["sequence"], wait)
     return job_answer(context, model, written.answer["sequence"])
 

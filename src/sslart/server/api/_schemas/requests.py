@@ -87,7 +87,7 @@ class LabelRequest(_Request):
 class RefitRequest(_Request):
     """Settings that shall change; all others stay."""
 
-    settings: dict[str, Any] = Field(default={}, max_length=20)
+    settings: ModelSettings = Field(default=ModelSettings(), description="only what shall change")
 
 
 class ParametersRequest(_Request):
