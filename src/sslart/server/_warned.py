@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import warnings
 from typing import Any
 
@@ -10,15 +11,33 @@ from sslart._utils.notes import is_collected, note
 
 logger = logging.getLogger("sslart.server")
 
+_lock = threading.Lock()
+_n_services = 0
+_before: list[Any] = []  # the filters, and what shows warnings, without a service
+
 
 def take_warnings() -> None:
-    """Let every warning of this process, each time that it comes up, become a note or a line of the log."""
+    """Let warnings of this process, each time they come up, be notes or lines of the log, until `leave_warnings`."""
+    global _n_services
+    with _lock:
+        _n_services += 1
+        if _n_services == 1:
+            _before[:] = [warnings.filters[:], warnings.showwarning]
+            warnings.simplefilter("always")
+            warnings.showwarning = _show
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        if is_collected():
-            note(str(message))
-        else:
-            logger.warning("%s", message)
 
-    warnings.simplefilter("always")
-    warnings.showwarning = show
+def leave_warnings() -> None:
+    """Let warnings be as before, once no service of this process takes them."""
+    global _n_services
+    with _lock:
+        _n_services -= 1
+        if _n_services == 0:
+            warnings.filters[:], warnings.showwarning = _before
+
+
+def _show(message: Warning | str, *_: Any, **__: Any) -> None:
+    if is_collected():
+        note(str(message))
+    else:
+        logger.warning("%s", message)

@@ -16,7 +16,7 @@ from sslart._tables.columns import check_columns
 from sslart._tables.files import read_pieces
 from sslart.estimators._published import shallow_copy
 from sslart.persistence._models import model_from_bytes
-from sslart.server._warned import take_warnings
+from sslart.server._warned import leave_warnings, take_warnings
 from sslart.server.models import _requests as requests
 from sslart.server.models._events import Events
 from sslart.server.models._frames import parts_of
@@ -83,6 +83,7 @@ class Hub:
             hosted.stop()
         self._cleaner.join()
         self.store.close()
+        leave_warnings()
 
     def _clean(self) -> None:
         """Remove what nobody needs, now and then."""
