@@ -33,7 +33,7 @@ def leave_warnings() -> None:
     with _lock:
         _n_services -= 1
         if _n_services == 0:
-            warnings.filters[:], warnings.showwarning = _before
+            warnings.filters[:], warnings.showwarning = _before  # type: ignore[index]
 
 
 def _show(message: Warning | str, *_: Any, **__: Any) -> None:

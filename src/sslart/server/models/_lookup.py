@@ -63,7 +63,7 @@ class RowFinder:
         self._lock = threading.Lock()
 
     def find(self, connection: Any, model: int, settings: ModelSettings, which: Sequence[int | str]) -> list[FoundRow]:
-        """Return rows by their numbers, or by the names they were given; raise a NoSuchRowError where one is missing."""
+        """Return rows by their numbers, or by the names they were given; a NoSuchRowError where one is missing."""
         numbers = [_number(connection, model, one) for one in which]
         found: dict[int, FoundRow | None] = {}
         for row in sorted(set(numbers)):  # those in one part of a table one after another
