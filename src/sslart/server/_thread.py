@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sslart._utils.optional import optional
+from sslart.server._protocol import BoundedProtocol
 from sslart.server.api._app import LOOPBACK, create_app
 from sslart.server.models._hub import Hub
 from sslart.server.models._limits import Limits
@@ -33,6 +34,7 @@ class Service:
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         config = uvicorn.Config(
             app,
+            http=BoundedProtocol,
             log_config=None,
             access_log=False,
             ws="none",

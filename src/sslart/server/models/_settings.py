@@ -36,7 +36,9 @@ class ModelSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    estimator: Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"] = "AutoSSLART"
+    estimator: Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"] = Field(
+        default="AutoSSLART", description="the kind of the model; AutoSSLART chooses its settings by itself"
+    )
     parameters: dict[str, JsonValue] = Field(
         default={}, description="parameters of the estimator by name, such as vigilance or half_life", max_length=50
     )

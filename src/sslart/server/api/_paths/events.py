@@ -31,7 +31,7 @@ async def events(
     _: Annotated[str, actor("read")],
     model: Annotated[str | None, Query(max_length=100, description="of one model only")] = None,
     kind: Annotated[list[str], Query(max_length=10, description=f"of {', '.join(KINDS)}; all if not given")] = [],  # noqa: B006
-    last_event_id: Annotated[int | None, Header(ge=0, lt=2**63)] = None,
+    last_event_id: Annotated[int | None, Header(ge=0, lt=2**63, description="the last event that is known")] = None,
 ) -> Response:
     """Send events as they happen. Who comes back with the header Last-Event-ID gets those missed, except decisions."""
     other = [one for one in kind if one not in KINDS]

@@ -1,0 +1,180 @@
+"""What /openapi.json says of the service is so: Schemathesis sends what it describes, and what it rules out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS
+from schemathesis.openapi import from_dict
+from service import application, fit_flowers, flowers, rows_of
+
+from sslart.server.api._app import ROUTERS
+from sslart.server.api._openapi import described
+
+BY_CHANCE = 1
+FEATURES = list(rows_of(flowers())[0])
+ENDLESS = "events"  # an answer that does not end
+CHECKED = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "unsupported_method",
+    "allow_header_conformance",
+)
+TAKES_ANYTHING = {  # what is described is taken: here a model adds no conditions of its own
+    "list_models",
+    "list_jobs",
+    "list_tokens",
+    "server_metadata",
+    "label_history",
+    "rules",
+    "audit",
+    "backup",
+    "metrics",
+    "live",
+    "ready",
+}
+
+
+def description() -> dict[str, Any]:
+    app = FastAPI(generate_unique_id_function=lambda route: route.name)
+    for router in ROUTERS:
+        app.include_router(router)
+    return described(app, ROUTERS)
+
+
+CONFIG = {"generation": {"database": "none"}, "phases": {"stateful": {"enabled": False}}}
+SCHEMA = from_dict(description(), config=schemathesis.Config.from_dict(CONFIG))
+OPERATIONS = {
+    one.ok().definition.raw["operationId"]: one.ok() for one in SCHEMA.get_all_operations() if one.ok() is not None
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """Return a client that shows an admin token, of a service with the model flowers."""
+    with application(tmp_path_factory.mktemp("store")) as client:
+        fit_flowers(client)
+        token = client.post("/v1/tokens", json={"name": "root", "scope": "admin"}).json()["token"]
+        client.headers["authorization"] = f"Bearer {token}"
+        yield client
+
+
+def aimed(case: Any) -> Any:
+    """Return a request that reaches the model, with rows of its features, where it would be refused at once."""
+    name = case.path_parameters.get("name") if case.path_parameters else None
+    if name is not None and case.operation.definition.raw["operationId"] not in ("delete_model", "revoke_token"):
+        case.path_parameters["name"] = "flowers"
+    if isinstance(case.query, dict) and isinstance(case.query.get("wait"), int | float):
+        case.query["wait"] = min(case.query["wait"], 1)
+    rows = case.body.get("rows") if isinstance(case.body, dict) else None
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict):
+            cells = list(row.values())
+            row.clear()
+            row.update(zip(FEATURES, cells, strict=False))
+    return case
+
+
+def sent(service: httpx.Client, name: str, mode: GenerationMode, n_examples: int) -> None:
+    """Send requests of one kind to one path, and check every answer."""
+    operation = OPERATIONS[name]
+    checks = [CHECKS.get_one(one) for one in CHECKED]
+    if name in TAKES_ANYTHING and mode == GenerationMode.POSITIVE:
+        checks.append(CHECKS.get_one("positive_data_acceptance"))
+
+    @seed(BY_CHANCE)
+    @settings(
+        max_examples=n_examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def check(case: Any) -> None:
+        if mode == GenerationMode.POSITIVE:
+            aimed(case)
+        headers = {"Authorization": service.headers["authorization"]}
+        case.call_and_validate(base_url=str(service.base_url), headers=headers, checks=checks, timeout=60)
+
+    check()
+
+
+TAKE_LONG = {"export", "rules", "refit", "add_table"}
+SENT = sorted(set(OPERATIONS) - {ENDLESS})
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_a_request_as_described_gets_an_answer_as_described(service: httpx.Client, name: str) -> None:
+    sent(service, name, GenerationMode.POSITIVE, 1 if name in TAKE_LONG else 6)
+
+
+CAN_BE_WRONG = [
+    name for name in SENT if any(OPERATIONS[name].definition.raw.get(part) for part in ("parameters", "requestBody"))
+]
+
+
+@pytest.mark.parametrize("name", CAN_BE_WRONG)
+def test_a_request_that_is_ruled_out_is_refused(service: httpx.Client, name: str) -> None:
+    sent(service, name, GenerationMode.NEGATIVE, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize("name", SENT)
+def test_many_requests_get_answers_as_described(service: httpx.Client, name: str, mode: GenerationMode) -> None:
+    if mode == GenerationMode.POSITIVE or name in CAN_BE_WRONG:
+        sent(service, name, mode, 300)
+
+
+EVERY = [
+    pytest.param(operation, id=f"{method} {path}")
+    for path, methods in description()["paths"].items()
+    for method, operation in methods.items()
+]
+
+
+@pytest.mark.parametrize("operation", EVERY)
+def test_every_path_is_described_in_words(operation: dict[str, Any]) -> None:
+    assert operation["summary"]
+    assert operation["description"].strip().endswith(".")
+    assert operation["tags"]
+    assert all(one.get("description") for one in operation.get("parameters", ()))
+    assert all(one["description"] for one in operation["responses"].values())
+
+
+@pytest.mark.parametrize("operation", EVERY)
+def test_every_success_says_what_it_holds(operation: dict[str, Any]) -> None:
+    good = {status: one for status, one in operation["responses"].items() if status.startswith("2")}
+    assert good
+    for status, one in good.items():
+        assert status == "204" or all(content["schema"] for content in one["content"].values())
+        assert status == "204" or one["content"]
+
+
+def test_names_of_operations_are_unique_and_short() -> None:
+    names = [one.values[0]["operationId"] for one in EVERY]
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() and len(name) < 30 for name in names)
+
+
+def test_a_token_is_described_wherever_one_may_be_needed() -> None:
+    found = description()
+    assert found["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    without = [path for path, methods in found["paths"].items() for one in methods.values() if "security" not in one]
+    assert sorted(without) == ["/livez", "/readyz", "/v2/health/live", "/v2/health/ready"]
+
+
+def test_the_description_is_served(client: httpx.Client) -> None:
+    assert client.get("/openapi.json").json() == description()
