@@ -64,7 +64,7 @@ async def list_tokens(context: ContextOf, _: Annotated[str, actor("admin")]) -> 
 
 @router.post("/v1/tokens", status_code=201, response_model=NewToken, responses=problems(409))
 async def add_token(
-    context: ContextOf, body: Annotated[TokenRequest, body_of(TokenRequest)], who: Annotated[str, actor("admin")]
+    context: ContextOf, who: Annotated[str, actor("admin")], body: Annotated[TokenRequest, body_of(TokenRequest)]
 ) -> Response:
     """Add a token. Its secret is shown here and nowhere else; once there is one, every request needs one.
 
@@ -83,8 +83,8 @@ async def add_token(
 @router.delete("/v1/tokens/{name}", status_code=204)
 async def revoke_token(
     context: ContextOf,
-    name: Annotated[str, Path(min_length=1, max_length=100, description="the name of the token")],
     who: Annotated[str, actor("admin")],
+    name: Annotated[str, Path(min_length=1, max_length=100, description="the name of the token")],
 ) -> Response:
     """Revoke a token: it is refused from now on."""
     if name not in {one.name for one in context.access.known()}:
@@ -96,7 +96,7 @@ async def revoke_token(
 
 @router.post("/v1/backup", status_code=201, response_model=Backup, responses=problems(409, 507))
 async def backup(
-    context: ContextOf, body: Annotated[BackupRequest, body_of(BackupRequest)], who: Annotated[str, actor("admin")]
+    context: ContextOf, who: Annotated[str, actor("admin")], body: Annotated[BackupRequest, body_of(BackupRequest)]
 ) -> Response:
     """Write a copy of the store into the folder backups beside it, while requests go on."""
     store = context.hub.store

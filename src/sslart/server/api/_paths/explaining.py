@@ -24,9 +24,9 @@ router = APIRouter(tags=["explain"])
 @router.post("/v1/models/{name}/explain", response_model=Explanations, responses=problems(409))
 async def explain(
     context: ContextOf,
+    _: Annotated[str, actor("read")],
     model: ModelOf,
     body: Annotated[RowsRequest, body_of(RowsRequest)],
-    _: Annotated[str, actor("read")],
 ) -> Response:
     """Explain predictions: what each feature adds, similar boxes, and a change that would alter each."""
     check_explained(body.rows)
@@ -38,9 +38,9 @@ async def explain(
 @router.post("/v1/models/{name}/contributions", response_model=Contributions, responses=problems(409))
 async def contributions(
     context: ContextOf,
+    _: Annotated[str, actor("read")],
     model: ModelOf,
     body: Annotated[RowsRequest, body_of(RowsRequest)],
-    _: Annotated[str, actor("read")],
 ) -> Response:
     """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping."""
     check_explained(body.rows)
@@ -64,9 +64,9 @@ async def contributions(
 @router.post("/v1/models/{name}/counterfactual", response_model=Counterfactuals, responses=problems(409))
 async def counterfactual(
     context: ContextOf,
+    _: Annotated[str, actor("read")],
     model: ModelOf,
     body: Annotated[CounterfactualRequest, body_of(CounterfactualRequest)],
-    _: Annotated[str, actor("read")],
 ) -> Response:
     """Return several unlike changes of a row, each of which leads to another prediction."""
     published: Published = context.hub.published(model)
@@ -92,8 +92,8 @@ async def counterfactual(
 @router.get("/v1/models/{name}/rules", response_model=Rules, responses=problems(409))
 async def rules(
     context: ContextOf,
-    model: ModelOf,
     _: Annotated[str, actor("read")],
+    model: ModelOf,
     max_rules: Annotated[int, Query(ge=1, le=200, description="how many rules at most")] = 12,
     max_conditions: Annotated[int, Query(ge=1, le=20, description="conditions in a rule, at most")] = 4,
 ) -> Response:
@@ -109,7 +109,7 @@ async def rules(
 
 
 @router.get("/v1/models/{name}/importance", response_model=Importances, responses=problems(409))
-async def importance(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+async def importance(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
     """Return how much each feature matters, and in which direction."""
     published: Published = context.hub.published(model)
 
@@ -122,7 +122,7 @@ async def importance(context: ContextOf, model: ModelOf, _: Annotated[str, actor
 
 
 @router.get("/v1/models/{name}/drift", response_model=Drifts, responses=problems(409))
-async def drift(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+async def drift(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
     """Return the drifts that were found in the stream since the last fit."""
     published: Published = context.hub.published(model)
     found = [one.to_dict("row") for one in published.model.drift_]

@@ -75,14 +75,14 @@ async def server_ready(context: ContextOf) -> Response:
 
 
 @router.get("/v2/models/{name}/ready", response_model=ModelReady, responses=_MODEL_NOT_READY)
-async def model_ready(model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+async def model_ready(_: Annotated[str, actor("read")], model: ModelOf) -> Response:
     """Return whether a model can predict."""
     is_ready = model.published is not None and bool(model.published.classes)
     return answer({"name": model.name, "ready": is_ready}, 200 if is_ready else 503)
 
 
 @router.get("/v2/models/{name}", response_model=ModelMetadata, responses=problems(409))
-async def model_metadata(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+async def model_metadata(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
     """Return the inputs and outputs of a model."""
     published: Published = context.hub.published(model)
     encoder = published.view.members[0].encoder
@@ -106,9 +106,9 @@ async def model_metadata(context: ContextOf, model: ModelOf, _: Annotated[str, a
 )
 async def infer(
     context: ContextOf,
+    _: Annotated[str, actor("read")],
     model: ModelOf,
     request: Request,
-    _: Annotated[str, actor("read")],
     inference_header_content_length: Annotated[
         int | None, Header(ge=0, description="with binary tensors: how many bytes of the body are JSON")
     ] = None,

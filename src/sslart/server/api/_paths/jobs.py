@@ -65,7 +65,7 @@ async def list_jobs(
 
 @router.get("/v1/models/{name}/jobs/{sequence}", response_model=Job)
 async def find_job(
-    context: ContextOf, model: ModelOf, sequence: Sequence, _: Annotated[str, actor("read")]
+    context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf, sequence: Sequence
 ) -> Response:
     """Return a job with its progress or outcome."""
     row = job(context.hub.store.reader(), model.id, sequence)
@@ -76,7 +76,7 @@ async def find_job(
 
 @router.delete("/v1/models/{name}/jobs/{sequence}", response_model=Job, responses=problems(409))
 async def cancel_job(
-    context: ContextOf, model: ModelOf, sequence: Sequence, who: Annotated[str, actor("learn")]
+    context: ContextOf, who: Annotated[str, actor("learn")], model: ModelOf, sequence: Sequence
 ) -> Response:
     """Cancel a job that has not ended: the model stays as it was."""
     row = job(context.hub.store.reader(), model.id, sequence)

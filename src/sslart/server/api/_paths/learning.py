@@ -33,10 +33,10 @@ async def applied(model: HostedModel, sequence: int, seconds: float) -> None:
 @router.post("/v1/models/{name}/learn", response_model=Accepted, responses=problems(409))
 async def learn(
     context: ContextOf,
+    who: Annotated[str, actor("learn")],
     model: ModelOf,
     body: Annotated[LearnRequest, body_of(LearnRequest)],
     key: KeyOf,
-    who: Annotated[str, actor("learn")],
     wait: Wait = 0,
 ) -> Response:
     """Learn rows, with or without labels. When the answer comes, they are on the disk; they are learnt soon after."""
@@ -48,10 +48,10 @@ async def learn(
 @router.post("/v1/models/{name}/labels", response_model=Accepted, responses=problems(409))
 async def label_rows(
     context: ContextOf,
+    who: Annotated[str, actor("learn")],
     model: ModelOf,
     body: Annotated[LabelRequest, body_of(LabelRequest)],
     key: KeyOf,
-    who: Annotated[str, actor("learn")],
     wait: Wait = 0,
 ) -> Response:
     """Label rows that were sent before. A row that has another label gets the new one with the next fit."""
@@ -64,8 +64,8 @@ async def label_rows(
 @router.get("/v1/models/{name}/labels", response_model=LabelHistory)
 async def label_history(
     context: ContextOf,
-    model: ModelOf,
     _: Annotated[str, actor("read")],
+    model: ModelOf,
     row: Annotated[int | None, Query(ge=0, lt=2**63, description="of one row only, by its number")] = None,
     after: Annotated[int, Query(ge=0, lt=2**63, description="the last entry that is known")] = 0,
     most: Annotated[int, Query(ge=1, le=10_000, description="how many entries at most")] = 100,
@@ -78,11 +78,11 @@ async def label_history(
 @router.get("/v1/models/{name}/rows/{row:path}", response_model=Row)
 async def find_row(
     context: ContextOf,
+    _: Annotated[str, actor("read")],
     model: ModelOf,
     row: Annotated[
         str, Path(min_length=1, max_length=200, description="its id, or its number where no row has such an id")
     ],
-    _: Annotated[str, actor("read")],
 ) -> Response:
     """Return a row that was sent before, by its number or id: its cells, its label, and what was predicted."""
     (found,) = await context.threads.run(context.hub.rows, model, [row])

@@ -83,7 +83,7 @@ async def list_models(context: ContextOf, _: Annotated[str, actor("read")]) -> R
 
 @router.post("/v1/models", status_code=201, response_model=Accepted, responses=problems(409))
 async def create_model(
-    context: ContextOf, body: Annotated[CreateRequest, body_of(CreateRequest)], who: Annotated[str, actor("learn")]
+    context: ContextOf, who: Annotated[str, actor("learn")], body: Annotated[CreateRequest, body_of(CreateRequest)]
 ) -> Response:
     """Create a model that has learnt nothing; its columns are those of the first rows that it learns."""
     hosted = await context.hub.create(body.name, body.settings, who)
@@ -99,9 +99,9 @@ async def create_model(
 )
 async def create_model_from_file(
     context: ContextOf,
+    who: Annotated[str, actor("learn")],
     request: Request,
     name: ModelName,
-    who: Annotated[str, actor("learn")],
     label: Annotated[OptionalName, _described("label")] = None,
     id_column: Annotated[OptionalName, Query(alias="id", description=_words("id"))] = None,
     group: Annotated[OptionalName, _described("group")] = None,
@@ -152,9 +152,9 @@ async def create_model_from_file(
 )
 async def add_table(
     context: ContextOf,
+    who: Annotated[str, actor("learn")],
     request: Request,
     model: ModelOf,
-    who: Annotated[str, actor("learn")],
     encoding: Encoding = None,
     wait: Wait = 0,
 ) -> Response:
@@ -212,10 +212,10 @@ async def _received(context: Context, request: Request) -> AsyncIterator[Path]:
 @router.post("/v1/models/{name}/refit", status_code=202, response_model=Job, responses={**_ENDED, **problems(409)})
 async def refit(
     context: ContextOf,
+    who: Annotated[str, actor("learn")],
     model: ModelOf,
     body: Annotated[RefitRequest, body_of(RefitRequest, optional=True)],
     key: KeyOf,
-    who: Annotated[str, actor("learn")],
     wait: Wait = 0,
 ) -> Response:
     """Fit a model anew to all rows it was given, with the labels in force and with other settings where given."""
@@ -226,7 +226,7 @@ async def refit(
 
 
 @router.get("/v1/models/{name}", response_model=ModelDescription, response_model_exclude_unset=True)
-async def describe_model(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+async def describe_model(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
     """Return what a model is, what it has learnt, and how good it is on labels that are left out."""
     return answer(await context.threads.run(_all_of, model))
 
@@ -234,9 +234,9 @@ async def describe_model(context: ContextOf, model: ModelOf, _: Annotated[str, a
 @router.patch("/v1/models/{name}", response_model=Accepted)
 async def change_parameters(
     context: ContextOf,
+    who: Annotated[str, actor("learn")],
     model: ModelOf,
     body: Annotated[ParametersRequest, body_of(ParametersRequest)],
-    who: Annotated[str, actor("learn")],
 ) -> Response:
     """Change parameters that need no fit, such as abstain_below."""
     written = await context.hub.set_parameters(model, body.parameters, who)
@@ -245,7 +245,7 @@ async def change_parameters(
 
 
 @router.delete("/v1/models/{name}", status_code=204)
-async def delete_model(context: ContextOf, model: ModelOf, who: Annotated[str, actor("admin")]) -> Response:
+async def delete_model(context: ContextOf, who: Annotated[str, actor("admin")], model: ModelOf) -> Response:
     """Delete a model with all its rows, labels and snapshots."""
     await context.hub.delete(model, who)
     context.metrics.forget(model.name)
@@ -253,7 +253,7 @@ async def delete_model(context: ContextOf, model: ModelOf, who: Annotated[str, a
 
 
 @router.get("/v1/models/{name}/state", response_model=Snapshot, responses=problems(409))
-async def model_state(context: ContextOf, model: ModelOf, _: Annotated[str, actor("read")]) -> Response:
+async def model_state(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
     """Return the digest of the model as it is: the same digest means the same model in every bit."""
     published: Published = context.hub.published(model)
     digest = await context.threads.run(lambda: published.digest)
@@ -261,7 +261,7 @@ async def model_state(context: ContextOf, model: ModelOf, _: Annotated[str, acto
 
 
 @router.post("/v1/models/{name}/snapshot", response_model=Snapshot, responses=problems(409))
-async def snapshot(context: ContextOf, model: ModelOf, who: Annotated[str, actor("learn")]) -> Response:
+async def snapshot(context: ContextOf, who: Annotated[str, actor("learn")], model: ModelOf) -> Response:
     """Keep the model as it is now, so that a start goes on from here."""
     context.hub.published(model)
     published = await asyncio.wrap_future(model.want_snapshot())
@@ -278,8 +278,8 @@ async def snapshot(context: ContextOf, model: ModelOf, who: Annotated[str, actor
 )
 async def export(
     context: ContextOf,
-    model: ModelOf,
     _: Annotated[str, actor("read")],
+    model: ModelOf,
     format: Annotated[Literal["sslart", "onnx", "report"], Query(description="of the file")] = "sslart",
 ) -> Response:
     """Return the model as a file: for sslart.load, for ONNX runtimes, or as an HTML page to read."""

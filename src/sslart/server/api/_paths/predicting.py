@@ -24,9 +24,9 @@ router = APIRouter(tags=["predict"])
 @router.post("/v1/models/{name}/predict", response_model=Decisions, responses=problems(409))
 async def predict(
     context: ContextOf,
+    _: Annotated[str, actor("read")],
     model: ModelOf,
     body: Annotated[PredictRequest, body_of(PredictRequest)],
-    _: Annotated[str, actor("read")],
 ) -> Response:
     """Predict rows; nothing is kept of them."""
     published = context.hub.published(model)
@@ -46,10 +46,10 @@ async def predict(
 @router.post("/v1/models/{name}/decide", response_model=Decisions, responses=problems(409))
 async def decide(
     context: ContextOf,
+    who: Annotated[str, actor("learn")],
     model: ModelOf,
     body: Annotated[DecideRequest, body_of(DecideRequest)],
     key: KeyOf,
-    who: Annotated[str, actor("learn")],
 ) -> Response:
     """Predict rows and keep them: they can be labelled later, and familiar ones are learnt without a label.
 
