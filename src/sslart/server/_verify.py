@@ -57,8 +57,8 @@ def _opened(path: Path) -> Any:
     try:
         connection = open_to_read(path)
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
-    except (sqlite().CantOpenError, sqlite().ReadOnlyError):
-        return open_to_read(path, immutable=True)
+    except (sqlite().CantOpenError, sqlite().ReadOnlyError, sqlite().IOError):  # the disk is read-only or full
+        return open_to_read(path, is_frozen=True)
     return connection
 
 
@@ -133,5 +133,7 @@ def _follow(connection: Any, row: ModelRow, replica: Replica, through: int) -> N
 
     while replica.sequence < through:
         some = [one for one in records(connection, row.id, replica.sequence, ROWS_AT_ONCE) if one.sequence <= through]
+        if not some:
+            raise DamagedError(f"a snapshot is of record {through}, and the journal ends at record {replica.sequence}")
         for _ in replica.apply(some, fitted, lambda record: imported_model(connection, record)):
             pass

@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
@@ -24,7 +26,7 @@ from sslart.server.store._jobs import CANCELLED, DONE, FAILED, WAITING, end_job,
 from sslart.server.store._journal import ModelRow, n_rows_before, records
 from sslart.server.store._records import Record
 from sslart.server.store._retention import compact_some
-from sslart.server.store._snapshots import read_snapshot, snapshots, write_snapshot
+from sslart.server.store._snapshots import read_snapshot, remove_snapshot, snapshots, write_snapshot
 
 STARTING, READY, DAMAGED, FAILED_STATE, STOPPED = "starting", "ready", "damaged", "failed", "stopped"
 SECONDS_TO_WAIT = 1.0
@@ -66,7 +68,7 @@ class HostedModel:
         self.problem: str | None = None
         self.accepted, self.applied = row.last_sequence, 0
         self.n_rows, self.n_rows_applied = row.n_rows, 0
-        self._is_new = row.last_sequence <= 1
+        self._is_new, self._is_compacted = row.last_sequence <= 1, row.compacted_through > 0
         self.n_learnt = self.n_rejected = self.n_drifts = 0
         self.busy_with: dict[str, Any] | None = None
         self._changed = threading.Condition()
@@ -141,6 +143,8 @@ class HostedModel:
                 self._snapshot(replica)
         except DamagedError as error:
             self._fail(DAMAGED, str(error))
+        except NotWritableError as error:
+            self._fail(FAILED_STATE, str(error))
         except Exception as error:
             logger.exception("learning has stopped", extra={"model": self.name})
             self._fail(FAILED_STATE, f"Learning has stopped after an error ({type(error).__name__}): see the log.")
@@ -154,15 +158,27 @@ class HostedModel:
 
     def _restored(self) -> Replica:
         """Return the model of the newest snapshot that is whole, or one that has learnt nothing."""
-        connection = self._store.reader()
+        connection, damaged = self._store.reader(), list[int]()
         for snapshot in snapshots(connection, self.id):
             try:
                 content = read_snapshot(connection, snapshot)
                 model = model_from_bytes(content, f"the snapshot after record {snapshot.sequence}")
+                self._remove_snapshots(damaged)
                 return Replica(ModelSettings.model_validate(snapshot.settings), model, snapshot.sequence)
-            except (DamagedError, ValueError) as error:
+            except DamagedError as error:
                 logger.error(str(error), extra={"model": self.name})
+                damaged.append(snapshot.id)
+            except ValueError as error:
+                logger.error(str(error), extra={"model": self.name})
+        if not self._is_compacted:
+            self._remove_snapshots(damaged)
         return Replica(self.settings)  # the first record has those that the model was created with
+
+    def _remove_snapshots(self, damaged: list[int]) -> None:
+        """Remove damaged snapshots where the model can be made without them: they would count as kept ones."""
+        for number in damaged:
+            with suppress(StoreError):
+                self._store.submit_own(partial(remove_snapshot, snapshot=number)).result()
 
     def _follow(self, replica: Replica) -> None:
         connection = self._store.reader()
@@ -295,11 +311,13 @@ class HostedModel:
         return imported_model(self._store.reader(), record)
 
     def _written(self, write: Callable[[], bool]) -> bool:
-        """Return what a write returns; where nothing can be written now, try again until it can be, or the end."""
+        """Return what a write returns; where the disk is full, try again until it is not, or the end."""
         while True:
             try:
                 return write()
             except NotWritableError as error:
+                if self._store.why_not_writable is not None:
+                    raise  # nothing can be written until the next start
                 logger.warning("%s", error, extra={"model": self.name})
                 with self._changed:
                     if not self._stopping:

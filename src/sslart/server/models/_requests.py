@@ -21,6 +21,7 @@ from sslart.server.store._journal import (
 )
 from sslart.server.store._labels import add_label, given_label
 from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, TABLE, Record, packed
+from sslart.server.store._retention import keep_row
 from sslart.server.store._uploads import complete_upload, n_rows_of
 
 SHOWN_IN_AUDIT = 20  # classes
@@ -159,6 +160,8 @@ def label(model: int, actor: str, given: Sequence[tuple[FoundRow, Any]]) -> Work
         for one in entries:
             if one["action"] != "same":
                 add_label(connection, model, one["row"], one["label"], one["previous"], actor, record.sequence)
+        for found, _ in given:
+            keep_row(connection, model, found.row, found.cells)
         rows = [one["row"] for one in entries]
         counts = {action: actions[action] for action in ("learn", "corrected", "same")}
         answer = {"sequence": record.sequence, "rows": rows, "learnt": counts.pop("learn"), **counts}

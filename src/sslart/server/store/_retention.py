@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from sslart.server.store._errors import DamagedError
 from sslart.server.store._jobs import WAITING
+from sslart.server.store._journal import records
 from sslart.server.store._labels import given_label
-from sslart.server.store._records import LEARN, Record
-from sslart.server.store._snapshots import snapshots
+from sslart.server.store._records import FIT, LEARN, Record, unpacked
+from sslart.server.store._snapshots import N_KEPT, snapshots
+from sslart.server.store._uploads import upload_with_row
 
 RECORDS_AT_ONCE = 200
 SECONDS_TO_KEEP_KEYS = 7 * 24 * 3600.0
@@ -20,25 +24,21 @@ def compact_some(model: int, keep_rows: int) -> Callable[[Any], int]:
     """Return work for the writer that removes some old records of a model and returns how many it has removed.
 
     A record goes where both snapshots are newer, and all its rows are older than the newest `keep_rows`. Of its rows,
-    the labelled ones are kept by themselves, so that a fit can learn them. Nothing goes while a fit waits, which may
-    need it.
+    the labelled ones are kept by themselves, so that a fit can learn them. Nothing goes that a fit needs which waits,
+    or which is done again where the newer snapshot is damaged.
     """
 
     def work(connection: Any) -> int:
         found = connection.execute("SELECT compacted_through, n_rows FROM models WHERE id = ?", (model,)).fetchone()
         waiting = connection.execute("SELECT 1 FROM jobs WHERE model = ? AND state = ?", (model, WAITING)).get
         kept = snapshots(connection, model)
-        if found is None or waiting is not None or not kept:
+        if found is None or waiting is not None or len(kept) < N_KEPT:
             return 0
         through, n_rows = found
-        rows = connection.execute(
-            "SELECT model, sequence, kind, time, actor, first_row, n_rows, payload FROM journal "
-            "WHERE model = ? AND sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?",
-            (model, through, kept[-1].sequence, RECORDS_AT_ONCE),
-        ).fetchall()
+        oldest = min([n_rows - keep_rows, *_oldest_of_fits(connection, model, kept[-1].sequence)])
         n_removed = 0
-        for record in (Record(*row) for row in rows):
-            if record.first_row + record.n_rows > n_rows - keep_rows:
+        for record in _good_records(connection, model, through, kept[-1].sequence):
+            if record.first_row + record.n_rows > oldest:
                 break
             if record.kind == LEARN:
                 _keep_labelled(connection, record)
@@ -48,6 +48,21 @@ def compact_some(model: int, keep_rows: int) -> Callable[[Any], int]:
         return n_removed
 
     return work
+
+
+def _good_records(connection: Any, model: int, after: int, through: int) -> list[Record]:
+    """Return the next records, up to one that is damaged, which stays for those who look for the cause."""
+    with suppress(DamagedError):
+        return [one for one in records(connection, model, after, RECORDS_AT_ONCE) if one.sequence <= through]
+    return []
+
+
+def _oldest_of_fits(connection: Any, model: int, after: int) -> list[int]:
+    """Return the oldest row that each fit after a record learns without a label."""
+    fits = connection.execute(
+        "SELECT first_row, payload FROM journal WHERE model = ? AND sequence > ? AND kind = ?", (model, after, FIT)
+    )
+    return [first_row - int(unpacked(payload)["keep_rows"]) for first_row, payload in fits]
 
 
 def _keep_labelled(connection: Any, record: Record) -> None:
@@ -60,6 +75,20 @@ def _keep_labelled(connection: Any, record: Record) -> None:
             )
         else:
             connection.execute("DELETE FROM ids WHERE model = ? AND row = ?", (record.model, row))
+
+
+def keep_row(connection: Any, model: int, row: int, cells: dict[str, Any]) -> None:
+    """Keep a row that is being labelled by itself, where its record has gone since it was looked up."""
+    end = connection.execute(
+        "SELECT first_row + n_rows FROM journal WHERE model = ? AND n_rows > 0 AND first_row <= ? "
+        "ORDER BY first_row DESC LIMIT 1",
+        (model, row),
+    ).get
+    if (end is None or end <= row) and upload_with_row(connection, model, row) is None:
+        connection.execute(
+            "INSERT OR IGNORE INTO kept_rows (model, row, cells) VALUES (?, ?, ?)",
+            (model, row, json.dumps(cells, ensure_ascii=False)),
+        )
 
 
 def kept_row(connection: Any, model: int, row: int) -> dict[str, Any] | None:

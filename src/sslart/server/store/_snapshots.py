@@ -7,9 +7,10 @@ import json
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sslart.server.store._errors import DamagedError
+from sslart.server.store._errors import DamagedError, StoreError
 
 BYTES_PER_PART = 2**20
 N_KEPT = 2
@@ -69,13 +70,18 @@ def write_snapshot(
 
         return work
 
-    for number, start in enumerate(range(0, len(content), BYTES_PER_PART)):
-        submit(add(number, content[start : start + BYTES_PER_PART])).result()
+    try:
+        for number, start in enumerate(range(0, len(content), BYTES_PER_PART)):
+            submit(add(number, content[start : start + BYTES_PER_PART])).result()
+    except StoreError:  # such as a full disk: what was written would take the rest of it
+        with suppress(StoreError):
+            submit(lambda connection: remove_snapshot(connection, snapshot))
+        raise
 
     def end(connection: Any) -> bool:
         is_there = connection.execute("SELECT 1 FROM models WHERE id = ?", (model,)).get is not None
         if not is_there or not at_the_end(connection):
-            _remove(connection, snapshot)
+            remove_snapshot(connection, snapshot)
             return False
         connection.execute("UPDATE snapshots SET complete = 1 WHERE id = ?", (snapshot,))
         old = connection.execute(
@@ -83,13 +89,14 @@ def write_snapshot(
             (model, N_KEPT),
         )
         for (number,) in old.fetchall():
-            _remove(connection, number)
+            remove_snapshot(connection, number)
         return True
 
     return bool(submit(end).result())
 
 
-def _remove(connection: Any, snapshot: int) -> None:
+def remove_snapshot(connection: Any, snapshot: int) -> None:
+    """Remove a snapshot."""
     connection.execute("DELETE FROM snapshot_parts WHERE snapshot = ?", (snapshot,))
     connection.execute("DELETE FROM snapshots WHERE id = ?", (snapshot,))
 
@@ -97,7 +104,7 @@ def _remove(connection: Any, snapshot: int) -> None:
 def remove_incomplete(connection: Any) -> None:
     """Remove what a killed process has left of snapshots."""
     for (number,) in connection.execute("SELECT id FROM snapshots WHERE NOT complete").fetchall():
-        _remove(connection, number)
+        remove_snapshot(connection, number)
 
 
 def snapshots(connection: Any, model: int) -> list[Snapshot]:

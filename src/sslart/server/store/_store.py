@@ -45,7 +45,7 @@ class Store:
         self._why_not: str | None = None
         self._purging = threading.Lock()
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make(folder)
             self._lock = self._locked()
             self._writer = Writer(open_to_write(self.path, vfs))
         except StoreError:
@@ -54,15 +54,22 @@ class Store:
         except (sqlite().CorruptError, sqlite().NotADBError) as error:
             self._unlock()
             raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
-        except (OSError, sqlite().ReadOnlyError, sqlite().CantOpenError, sqlite().FullError) as error:
+        except _cannot_be_written() as error:
             self._open_without_writing(error)
-        self._readers = Readers(self.path, vfs, immutable=self._writer is None)
+        self._readers = Readers(self.path, vfs, is_frozen=self._writer is None)
 
     def _open_without_writing(self, error: Exception) -> None:
         if not self.path.exists():
             self._unlock()
             raise StoreError(f"No store can be made in {self.folder}: {error}. Give a folder that you may write to.")
-        check_protocol(open_to_read(self.path, self._vfs, immutable=True), self.path)
+        try:
+            check_protocol(open_to_read(self.path, is_frozen=True), self.path)
+        except StoreError:
+            self._unlock()
+            raise
+        except sqlite().Error as second:
+            self._unlock()
+            raise StoreError(f"{self.path} can be neither written nor read: {error}; {second}.") from second
         self._why_not = (
             f"The folder of the store cannot be written ({error}): the service reads only. Correct the cause, and "
             "start it again."
@@ -143,6 +150,30 @@ class Store:
         self.close()
 
 
+def _cannot_be_written() -> tuple[type[Exception], ...]:
+    apsw = sqlite()
+    return OSError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError
+
+
+def _make(folder: Path) -> None:
+    """Make a folder and those above it, and let all of them be on the disk."""
+    if folder.is_dir():
+        return
+    _make(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder be on the disk, where the system can do that."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def write_copy(connection: Any, target: Path) -> None:
     """Write a copy of the store that a connection reads, whole or not at all."""
     if target.exists():
@@ -156,6 +187,7 @@ def write_copy(connection: Any, target: Path) -> None:
             os.fsync(file.fileno())
         part.chmod(0o600)
         part.replace(target)
+        sync_folder(target.parent)
     except (sqlite().Error, OSError) as error:
         with suppress(OSError):
             part.unlink()

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from sslart.server.store._connection import sqlite
+from sslart.server.store._connection import close, sqlite
 from sslart.server.store._errors import DamagedError, NotWritableError, StoreBusyError
 
 MAX_WAITING = 4096  # requests
@@ -68,8 +68,7 @@ class Writer:
         """Write what waits, and close the connection."""
         self._waiting.put(None)
         self._thread.join()
-        with suppress(sqlite().Error):
-            self._connection.close()
+        close(self._connection)
 
     def _run(self) -> None:
         while (batch := self._next_batch()) is not None:
@@ -135,14 +134,15 @@ class Writer:
         if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.IOError | apsw.AuthError):
             # after a failed sync the system may have dropped what it could not write: only a new start reads the truth
             self.why_not = (
-                f"The disk of the store cannot be written ({error}): nothing of this request was kept. Correct the "
-                "cause, and start the service again."
+                f"The disk of the store cannot be written ({error}): correct the cause, and start the service again."
             )
-            return NotWritableError(self.why_not)
+            return NotWritableError(
+                f"{self.why_not} It is not known whether this request was kept: repeat it with its Idempotency-Key."
+            )
         return error
 
 
 def _fail(batch: list[_Request], error: Exception) -> None:
-    for request in batch:
-        if not request.future.done():
-            request.future.set_exception(error)
+    for future in (request.future for request in batch):
+        if not future.done() and (future.running() or future.set_running_or_notify_cancel()):
+            future.set_exception(error)
