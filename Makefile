@@ -230,4 +230,4 @@ $(VENV)/rivals: $(VENV)/accuracy
 	touch $@
 
 clean:
-	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist reproduction .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist reproduction .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
