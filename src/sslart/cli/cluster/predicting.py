@@ -14,7 +14,7 @@ from sslart._utils.files import STANDARD
 from sslart._utils.optional import heavy
 from sslart.cli._output import write_pieces
 from sslart.cli.cluster.connection import connected, matching_files
-from sslart.cli.output.predicted import all_columns, alone, with_predictions
+from sslart.cli.output.predicted import all_columns, alone, frame_predictor, with_predictions
 from sslart.cli.output.tables import Style
 
 KIND = ".parquet"
@@ -45,8 +45,8 @@ class FilePredictor:
     def __call__(self, source: str, target: str) -> Counter[str]:
         """Write the predictions for a file, whole or not at all; return how many there are, by kind."""
         total, style = Counter[str](), Style(keep_formulas=False, visible=False)
-        predict = RowPredictor(self.model, **self.options)
-        pieces = with_predictions(self.model, predict, read_originals(source, self.encoding), source, total)
+        predict = frame_predictor(self.model, RowPredictor(self.model, **self.options), source)
+        pieces = with_predictions(predict, read_originals(source, self.encoding), total)
         if self.append:
             write_pieces(target, all_columns(pieces, KIND, style, self.model.classes_))
         else:

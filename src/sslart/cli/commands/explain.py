@@ -12,15 +12,16 @@ from sslart._tables.columns import blank_rows, check_learnt_columns, learnt_colu
 from sslart._tables.files import read_table
 from sslart._tables.rows import sample_of_row
 from sslart._utils.notes import note
-from sslart.cli._model_file import read_model
-from sslart.cli._output import DATA_HELP, JSON_HELP, MODEL_HELP, print_json, show
+from sslart.cli._output import DATA_HELP, JSON_HELP, print_json, show
 from sslart.cli.input.encoding_option import EncodingOption
+from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, model_of
+from sslart.cli.service.served import ServedModel
 
 MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
 
 
 def run(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
     data: Annotated[str | None, typer.Argument(help=f"{DATA_HELP}; with --global it may be left out")] = None,
     row: Annotated[
         int | None, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")
@@ -29,18 +30,25 @@ def run(
         bool, typer.Option("--global", help="print how much each feature matters, over all rows or all boxes")
     ] = False,
     encoding: EncodingOption = None,
+    server: ServerOption = None,
+    token: TokenOption = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
 ) -> None:
     """Explain the prediction for a row: what counts for it, what counts against it, and what would change it.
 
     With --global, print the importance of each feature instead: its mean absolute contribution to the scores of the
     classes, over the rows of DATA or, without DATA, over samples drawn from the boxes of the model.
+
+    With --server a service explains the row, and MODEL is the name of a model there.
     """
     if of_model and row is not None:
         raise ValueError("--global is about all rows and --row about one: give one of the two.")
     if not of_model and (data is None or row is None):
         raise ValueError("Give a table and --row N to explain one row, or --global for the importance of each feature.")
-    model = read_model(model_file)
+    if server is not None and row is not None:
+        _explain_on_server(server, token, model_file, str(data), row, encoding, as_json=as_json)
+        return
+    model = model_of(model_file, server, token)
     if row is None:
         _check_evidence(model, model_file)
         found = model.feature_importances(None if data is None else _samples(model, data, encoding))
@@ -50,6 +58,18 @@ def run(
         print_json(found.to_dict())
     else:
         show(str(found))
+
+
+def _explain_on_server(
+    server: str, token: str | None, name: str, data: str, row: int, encoding: str | None, *, as_json: bool
+) -> None:
+    with connected(server, token) as client:
+        (found,) = client.explain(name, [ServedModel(client, name, data).row(row, encoding)])
+    text = found.pop("text")
+    if as_json:
+        print_json(found)
+    else:
+        show(text)
 
 
 def _check_evidence(model: Any, model_file: str) -> None:

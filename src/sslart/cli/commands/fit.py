@@ -50,8 +50,13 @@ from sslart.cli._output import (
 from sslart.cli.cluster.connection import DASK_HELP, SCHEDULER_HELP, check_scheduler
 from sslart.cli.cluster.fitting import fit_on_cluster
 from sslart.cli.input.encoding_option import EncodingOption
+from sslart.cli.service.connection import ServerOption, TokenOption, connected, refuse
+from sslart.cli.service.fitting import fit_on_server
 from sslart.explain._text.importances import rows
 
+OUT = "model.sslart"
+VIGILANCE = 0.9
+MOST_ROWS = 1_000_000
 N_IMPORTANT = 5
 SHOWN_ERROR = 0.05  # of the guarantees, that in the table
 
@@ -59,7 +64,9 @@ SHOWN_ERROR = 0.05  # of the guarantees, that in the table
 def run(
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     label: Annotated[str, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")],
-    out: Annotated[str, typer.Option(help="file for the model", metavar="FILE")] = "model.sslart",
+    out: Annotated[
+        str, typer.Option(help="file for the model; with --server the name of the model there", metavar="FILE")
+    ] = OUT,
     id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="columns to leave out: A,B or given often", metavar="COLUMNS")
@@ -72,7 +79,9 @@ def run(
         list[str] | None,
         typer.Option(help="columns to learn from though they name rows or are free text", metavar="COLUMNS"),
     ] = None,
-    vigilance: Annotated[float, typer.Option(min=0, max=1, help="ρ: how alike the samples of a box must be")] = 0.9,
+    vigilance: Annotated[
+        float, typer.Option(min=0, max=1, help="ρ: how alike the samples of a box must be")
+    ] = VIGILANCE,
     max_nodes: Annotated[Any, typer.Option(parser=max_nodes_of, metavar="N|none", help=MAX_NODES_HELP)] = None,
     scaling: Annotated[
         Scaling | None, typer.Option(help="scale numbers by range or by rank; AutoSSLART chooses where not given")
@@ -104,10 +113,12 @@ def run(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
     most_rows: Annotated[
         int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
-    ] = 1_000_000,
+    ] = MOST_ROWS,
     encoding: EncodingOption = None,
     use_dask: Annotated[bool, typer.Option("--dask", help=DASK_HELP)] = False,
     scheduler: Annotated[str | None, typer.Option(help=SCHEDULER_HELP, metavar="ADDRESS")] = None,
+    server: ServerOption = None,
+    token: TokenOption = None,
     wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
@@ -121,6 +132,8 @@ def run(
     With --dask the table is many Parquet files, such as 'part-*.parquet', of which no machine needs to hold all: the
     workers of a dask cluster learn all rows. They must have the files at the same place. --most-rows, --encoding and
     --accuracy do not go with it.
+
+    With --server a service fits AutoSSLART to the table, and --out is the name of the new model there.
     """
     check_scheduler(scheduler, use_dask)
     options = ModelOptions(
@@ -142,8 +155,21 @@ def run(
     check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
-    check_target(out, data)
     named = Columns(label, id_column, group, ignore, category, use)
+    if server is not None:
+        refuse(dask=use_dask, cost=cost, accuracy=accuracy)
+        _check_plain(options, most_rows, wait)
+        if out == OUT:
+            raise ValueError("With --server, --out is the name of the new model: give one, such as --out flowers.")
+        with connected(server, token) as client:
+            job = fit_on_server(client, data, named, out, encoding)
+            model = None if quiet else client.load(out)
+        if model is not None:
+            found, seconds = job.outcome, job.ended - job.created
+            summary = _summary(model, summarise(view_of(model)), found["rows"], found["labels"], seconds, out)
+            _show({**summary, "more_labels": None}, [Column(**one) for one in found["columns"]], as_json=as_json)
+        return
+    check_target(out, data)
     file = ModelFile("fit", out, wait=wait)
     if use_dask:
         if encoding is not None or accuracy is not None:
@@ -174,6 +200,15 @@ def run(
     quality = measured(model, table.samples, table.labels, table.groups, seed)
     summary = _summary(model, quality, len(table.labels), table.label_counts, seconds, out)
     _show({**summary, "more_labels": more_labels(model, accuracy)}, table.columns, as_json=as_json)
+
+
+def _check_plain(options: ModelOptions, most_rows: int, wait: float) -> None:
+    """Raise a ValueError where an option is given that a service does not take."""
+    if options != ModelOptions(VIGILANCE, 0) or most_rows != MOST_ROWS or wait != SECONDS_TO_WAIT:
+        raise ValueError(
+            "With --server the model is AutoSSLART with nothing to tune: leave out the options of the model, "
+            "--most-rows and --wait. sslart.client in Python creates models with all settings."
+        )
 
 
 def _show(summary: dict[str, Any], columns: list[Column], *, as_json: bool) -> None:

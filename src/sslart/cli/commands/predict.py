@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -21,7 +22,6 @@ from sslart.cli._output import (
     DATA_HELP,
     FORMULAS_HELP,
     JSON_HELP,
-    MODEL_HELP,
     QUIET_HELP,
     check_target,
     write_pieces,
@@ -29,12 +29,14 @@ from sslart.cli._output import (
 from sslart.cli.cluster.connection import DASK_HELP, SCHEDULER_HELP, check_scheduler
 from sslart.cli.cluster.predicting import FilePredictor, predict_on_cluster
 from sslart.cli.input.encoding_option import EncodingOption
-from sslart.cli.output.predicted import all_columns, alone, with_predictions
+from sslart.cli.output.predicted import all_columns, alone, frame_predictor, with_predictions
 from sslart.cli.output.tables import Style, check_kind
+from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, refuse
+from sslart.cli.service.served import ServedModel
 
 
 def run(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     out: Annotated[
         str,
@@ -69,6 +71,8 @@ def run(
     encoding: EncodingOption = None,
     use_dask: Annotated[bool, typer.Option("--dask", help=DASK_HELP)] = False,
     scheduler: Annotated[str | None, typer.Option(help=SCHEDULER_HELP, metavar="ADDRESS")] = None,
+    server: ServerOption = None,
+    token: TokenOption = None,
     keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
@@ -88,13 +92,26 @@ def run(
 
     With --dask the table is many files, such as 'part-*.parquet'. Each is predicted by a worker, which writes a Parquet
     file of the same name into the folder --out: workers must have the files and the folder at the same place.
+
+    With --server the rows are sent to a service, 1,000 at a time, and MODEL is the name of a model there. It predicts
+    by its own settings, but for --abstain-below, and gives no box.
     """
     check_scheduler(scheduler, use_dask)
     if append and id_column is not None:
         raise ValueError("--append writes all columns of the table, also that of --id: leave --id out.")
     if not use_dask:
-        check_target(out, model_file, data)
+        check_target(out, data, *([] if server is not None else [model_file]))
         check_kind(out)
+    total = Counter[str]()
+    writing = Writing(data, out, append, id_column, as_json, keep_formulas, encoding, quiet)
+    if server is not None:
+        refuse(dask=use_dask, max_error=max_error, search_depth=search_depth, quorum=quorum, cost=cost)
+        refuse(false_alarms=None if false_alarms == FALSE_ALARMS else false_alarms)
+        with connected(server, token) as client:
+            served = ServedModel(client, model_file, data)
+            writing.write(lambda frame: served.predict(frame, abstain_below), served.classes, total)
+        _note_on(total, out, quiet=quiet)
+        return
     model = read_model(model_file)
     if quorum is not None:
         _check_quorum(model, model_file, quorum)
@@ -116,25 +133,42 @@ def run(
             scheduler,
             quiet=quiet,
         )
-        _note_on(total, out, predict, quiet=quiet)
+        _note_on(total, out, predict.promise, quiet=quiet)
         return
-    total = Counter[str]()
-    kind = ".json" if as_json else Path(out).suffix.lower()
-    rows = read_originals(data, encoding, progress=out != STANDARD and not quiet)
-    pieces = with_predictions(model, predict, rows, data, total)
-    style = Style(keep_formulas=keep_formulas, visible=out == STANDARD)
-    if append:
-        write_pieces(out, all_columns(pieces, kind, style, model.classes_))
-    else:
-        write_pieces(out, alone(pieces, kind, style, model.classes_, id_column, data))
-    _note_on(total, out, predict, quiet=quiet)
+    writing.write(frame_predictor(model, predict, data), model.classes_, total)
+    _note_on(total, out, predict.promise, quiet=quiet)
 
 
-def _note_on(total: Counter[str], out: str, predict: RowPredictor, *, quiet: bool) -> None:
+class Writing(NamedTuple):
+    """How the predictions for a table are written: the options of the command of these names."""
+
+    data: str
+    out: str
+    append: bool
+    id_column: str | None
+    as_json: bool
+    keep_formulas: bool
+    encoding: str | None
+    quiet: bool
+
+    def write(self, predict: Callable[[Any], Any], classes: Any, total: Counter[str]) -> None:
+        """Write what is predicted for each frame of the table, and count it."""
+        kind = ".json" if self.as_json else Path(self.out).suffix.lower()
+        rows = read_originals(self.data, self.encoding, progress=self.out != STANDARD and not self.quiet)
+        pieces = with_predictions(predict, rows, total)
+        style = Style(keep_formulas=self.keep_formulas, visible=self.out == STANDARD)
+        if self.append:
+            write_pieces(self.out, all_columns(pieces, kind, style, classes))
+        else:
+            write_pieces(self.out, alone(pieces, kind, style, classes, self.id_column, self.data))
+
+
+def _note_on(total: Counter[str], out: str, promise: str | None = None, *, quiet: bool) -> None:
     if out != STANDARD and not quiet:
+        what = "" if promise is None else f" ({promise})"
         note(
             f"{total['rows']} rows written to {out}: {total['abstained']} without a class (the model abstained), "
-            f"{total['novel']} novel ({predict.promise})."
+            f"{total['novel']} novel{what}."
         )
 
 

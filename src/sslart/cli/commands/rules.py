@@ -22,9 +22,9 @@ from sslart._tables.files import read_table
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import plural, printable, printable_lines
-from sslart.cli._model_file import read_model
-from sslart.cli._output import A_BOX, DATA_HELP, ESCAPED, FORMULAS_HELP, MODEL_HELP, check_target, write
+from sslart.cli._output import A_BOX, DATA_HELP, ESCAPED, FORMULAS_HELP, check_target, write
 from sslart.cli.input.encoding_option import EncodingOption
+from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, model_of
 
 
 class Format(StrEnum):
@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 
 def run(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
     data: Annotated[
         str | None,
         typer.Argument(help=f"{DATA_HELP}; the rules shall agree with the model there. None: what the boxes hold"),
@@ -73,15 +73,21 @@ def run(
     ] = None,
     out: Annotated[str, typer.Option(help="- for standard output", metavar="FILE")] = STANDARD,
     encoding: EncodingOption = None,
+    server: ServerOption = None,
+    token: TokenOption = None,
     keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
 ) -> None:
-    """Print the rules of a model."""
-    check_target(out, model_file, *([] if data is None else [data]))
+    """Print the rules of a model.
+
+    With --server they are those of a model of a service, of which a copy is fetched, and MODEL is its name.
+    """
+    files = (model_file if server is None else None, data)
+    check_target(out, *(one for one in files if one is not None))
     by_name = Path(out).suffix.lower().removeprefix(".")
     chosen = Format.json if as_json else form or Format.__members__.get(by_name, Format.text)
     _check_options(kind, chosen, data, label, max_rules or max_conditions, min_confidence, min_support)
-    model = read_model(model_file)
+    model = model_of(model_file, server, token)
     if kind is Kind.boxes:
         rules = model.rules(kind="boxes", min_confidence=min_confidence, min_support=min_support)
         if not rules:

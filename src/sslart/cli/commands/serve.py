@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -97,7 +98,8 @@ def run(
 
 
 def _told(text: str) -> None:
-    print(text, flush=True)
+    show(text)
+    sys.stdout.flush()
 
 
 def _verify(folder: Path) -> None:

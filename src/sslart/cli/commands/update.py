@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart._mapping.model_view import view_of
-from sslart._mapping.summary import summarise
+from sslart._mapping.summary import ModelSummary, summarise
 from sslart._tables import cells
 from sslart._tables.columns import (
     blank_rows,
@@ -29,13 +29,15 @@ from sslart.cli._output import (
     DATA_HELP,
     GROUP_HELP,
     JSON_HELP,
-    MODEL_HELP,
     QUIET_HELP,
     check_target,
     print_json,
     print_table,
 )
 from sslart.cli.input.encoding_option import EncodingOption
+from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, refuse
+from sslart.cli.service.sending import Sending
+from sslart.cli.service.served import ServedModel
 
 IN_WORDS = {
     "samples": "rows learnt",
@@ -49,7 +51,7 @@ IN_WORDS = {
 
 
 def run(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
     data: Annotated[str, typer.Argument(help=DATA_HELP)],
     label: Annotated[
         str | None, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")
@@ -70,6 +72,8 @@ def run(
     out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
     encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
+    server: ServerOption = None,
+    token: TokenOption = None,
     as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
 ) -> None:
@@ -82,7 +86,27 @@ def run(
 
     The accuracy before and after is that on the labels which the model had at that time, each left out and predicted by
     the others. There is no clear change where the 95 % interval of their difference includes 0.
+
+    With --server the rows are sent to a service, 1,000 at a time, and MODEL is the name of a model there. Its columns
+    of names and groups are those of its settings, unless --id is given. Where the same file is sent again within a
+    week, the service leaves out what it has accepted before.
     """
+    if server is not None:
+        refuse(group=group, out=out, wait=None if wait == SECONDS_TO_WAIT else wait)
+        with connected(server, token) as client:
+            _update_on_server(
+                client,
+                model_file,
+                data,
+                label,
+                id_column,
+                half_life,
+                encoding,
+                again=again,
+                as_json=as_json,
+                quiet=quiet,
+            )
+        return
     target = out or model_file
     check_target(target, data)
     file = ModelFile("update", target, model_file, wait)
@@ -96,17 +120,22 @@ def run(
         for frame in read_pieces(data, encoding, progress=not quiet):
             learning.learn(frame)
         save_model(model, file, learning.learnt_rows())
+    if not quiet:
+        learning.print_notes()
+    if before is not None:
+        _show({"model": target, **learning.counts}, classes, n_boxes, before, model, as_json=as_json)
+
+
+def _show(
+    counts: dict[str, Any], classes: set[Any], n_boxes: int, before: ModelSummary, model: Any, *, as_json: bool
+) -> None:
+    """Print what was learnt by a model that had some classes and boxes before."""
     summary: dict[str, Any] = {
-        "model": target,
-        **learning.counts,
+        **counts,
         "new_classes": [one for one in model.classes_.tolist() if one not in classes],
         "boxes_before": n_boxes,
         "boxes": int(model.n_nodes_),
     }
-    if not quiet:
-        learning.print_notes()
-    if before is None:
-        return
     change = QualityChange(before, summarise(view_of(model)))
     if as_json:
         print_json({**summary, **change.to_dict()})
@@ -197,3 +226,33 @@ class _Learning:
                 "this comes by chance in such a table, so they are learnt. To recognise rows, name the column that "
                 "identifies them with --id, in sslart fit too."
             )
+
+
+def _update_on_server(
+    client: Any,
+    name: str,
+    data: str,
+    label: str | None,
+    id_column: str | None,
+    half_life: Any,
+    encoding: str | None,
+    *,
+    again: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Send the rows of a table to a model of a service, and print what it has become."""
+    served = ServedModel(client, name, data)
+    before = client.load(name) if len(served.classes) and (as_json or not quiet) else None
+    if half_life is not None:
+        client.set_parameters(name, half_life=half_life)
+    sending = Sending(served, data, label, id_column, again=again)
+    for frame in read_pieces(data, encoding, progress=not quiet):
+        sending.send(frame)
+    if not quiet:
+        sending.print_notes()
+    if before is not None:
+        sending.wait_until_learnt()
+        counts = {"model": name, **sending.counts}
+        classes, n_boxes = set(before.classes_.tolist()), int(before.n_nodes_)
+        _show(counts, classes, n_boxes, summarise(view_of(before)), client.load(name), as_json=as_json)

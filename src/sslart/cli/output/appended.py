@@ -49,7 +49,7 @@ def appended(piece: Piece, predictions: Any, names: dict[str, str], *, named_as_
 
 def appended_types(piece: Piece, types: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """Return the types of the columns of a table with predictions for Parquet: its own columns keep theirs."""
-    return own_types(piece) | {names[name]: kind for name, kind in types.items()}
+    return own_types(piece) | {names[name]: kind for name, kind in types.items() if name in names}
 
 
 def own_types(piece: Piece) -> dict[str, Any]:

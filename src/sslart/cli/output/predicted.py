@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -15,16 +15,24 @@ from sslart.cli.output.appended import appended, appended_types, free_names, has
 from sslart.cli.output.tables import TEXTS, Style, prediction_types, written
 
 
+def frame_predictor(model: Any, predict: RowPredictor, data: str) -> Callable[[Any], Any]:
+    """Return what gives the predictions for a frame of a file; for blank rows the model abstains."""
+
+    def predicted(frame: Any) -> Any:
+        check_learnt_columns(model, frame.columns, data)
+        blank = blank_rows(frame, learnt_columns(model) or frame.columns, data)
+        predictions = predict(samples_for(model, frame[~blank], data))
+        return with_blank_rows(predictions, ~blank) if blank.any() else predictions
+
+    return predicted
+
+
 def with_predictions(
-    model: Any, predict: RowPredictor, pieces: Iterator[Piece], data: str, total: Counter[str]
+    predict: Callable[[Any], Any], pieces: Iterator[Piece], total: Counter[str]
 ) -> Iterator[tuple[Piece, Any]]:
     """Yield the pieces of a file with the predictions for them, and count these."""
     for piece in pieces:
-        check_learnt_columns(model, piece.frame.columns, data)
-        blank = blank_rows(piece.frame, learnt_columns(model) or piece.frame.columns, data)
-        predictions = predict(samples_for(model, piece.frame[~blank], data))
-        if blank.any():
-            predictions = with_blank_rows(predictions, ~blank)
+        predictions = predict(piece.frame)
         total.update(
             rows=len(predictions), abstained=int(predictions["abstained"].sum()), novel=int(predictions["novel"].sum())
         )
