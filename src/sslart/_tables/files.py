@@ -20,7 +20,8 @@ import numpy as np
 
 from sslart._tables.cells import check_unique, header, header_cells
 from sslart._tables.encodings import Utf8Text
-from sslart._tables.limits import MAX_LINE_BYTES, MAX_SHEET_BYTES, check_width
+from sslart._tables.limits import MAX_LINE_BYTES, check_width
+from sslart._tables.sheet_limits import check_sheets
 from sslart._tables.text_rows import first_row, whole_rows
 from sslart._utils.files import STANDARD
 from sslart._utils.optional import install_command, optional
@@ -309,7 +310,7 @@ def _read_excel(file: BinaryIO, name: str) -> Iterator[Piece]:
         raise ValueError(f"{name} is an old or encrypted spreadsheet: save it as .xlsx without a password, or as CSV.")
     try:
         if zipfile.is_zipfile(file):
-            _check_unpacked(file, name)
+            check_sheets(file)
         file.seek(0)
         frame = pandas().read_excel(file, keep_default_na=False, na_values=[""])
         yield Piece(frame, frame.apply(_with_whole_numbers))
@@ -318,7 +319,7 @@ def _read_excel(file: BinaryIO, name: str) -> Iterator[Piece]:
             f"{name} is a spreadsheet, which is read with openpyxl. Save it as CSV (UTF-8) and give that, or "
             f"{install_command('excel', 'openpyxl')}"
         ) from error
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, OSError, SyntaxError, zipfile.BadZipFile) as error:  # SyntaxError: of XML
         raise ValueError(f"{name} cannot be read as a spreadsheet: {error}. Save it as CSV (UTF-8).") from error
 
 
@@ -326,14 +327,6 @@ def _with_whole_numbers(column: Any) -> Any:
     """Return a column of a sheet, where all numbers are alike, with 1 for 1.0 if all of them are whole."""
     is_whole = column.dtype.kind == "f" and (column.dropna().mod(1) == 0).all() and (column.abs().max() < 2**53)
     return column.astype("Int64") if is_whole else column
-
-
-def _check_unpacked(file: BinaryIO, name: str) -> None:
-    """Raise a ValueError where a packed spreadsheet is too large; a wrong size in it ends reading with an error."""
-    with zipfile.ZipFile(file) as packed:
-        n_bytes = sum(one.file_size for one in packed.infolist())
-    if n_bytes > MAX_SHEET_BYTES:
-        raise ValueError(f"it unpacks to {n_bytes} bytes, and {MAX_SHEET_BYTES} is the limit")
 
 
 _READERS = {"Parquet": _read_parquet, "Arrow": _read_arrow, "Arrow stream": _read_arrow, "Excel": _read_excel}

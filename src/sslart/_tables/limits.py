@@ -5,6 +5,7 @@ from __future__ import annotations
 MAX_LINE_BYTES = 2**21  # of a header, and of a row
 MAX_COLUMNS = 100_000
 MAX_SHEET_BYTES = 2**28  # of a spreadsheet, unpacked
+MAX_SHEET_CELLS = 2**25  # of a sheet, empty ones among them
 
 
 def check_width(n_columns: int, source: str) -> None:

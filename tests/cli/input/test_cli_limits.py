@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from pyarrow import csv, parquet
 from sklearn.datasets import load_iris
 
-from sslart._tables import files
+from sslart._tables import sheet_limits
 from sslart._tables.files import BYTES_OF_TEXT, read_pieces
 from sslart._tables.limits import MAX_COLUMNS, MAX_LINE_BYTES, MAX_SHEET_BYTES
 from sslart._tables.text_rows import whole_rows
@@ -90,7 +91,7 @@ def test_a_long_text_that_a_few_bytes_of_parquet_repeat_is_read_part_by_part(tmp
 
 def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = MAX_SHEET_BYTES // 16  # less to pack
-    monkeypatch.setattr(files, "MAX_SHEET_BYTES", limit)
+    monkeypatch.setattr(sheet_limits, "MAX_SHEET_BYTES", limit)
     path = tmp_path / "table.xlsx"
     pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}).to_excel(path, index=False)
     with (
@@ -102,6 +103,27 @@ def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path: Path, monke
     assert path.stat().st_size < MEGABYTE
     with pytest.raises(ValueError, match=f"and {limit} is the limit"):
         next(read_pieces(str(path)))
+
+
+def test_a_spreadsheet_with_a_cell_far_away_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active["XFD1048576"] = 1
+    book.save(path)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(ValueError, match="its cells reach to row 1048576 and column 16384: delete what is far"):
+        next(read_pieces(str(path)))
+
+
+@pytest.mark.parametrize(("cell", "shape"), [("B3", (2, 2)), ("AA2", (1, 27)), ("A1000", (999, 2))])
+def test_a_spreadsheet_with_cells_near_by_is_read(tmp_path: Path, cell: str, shape: tuple[int, int]) -> None:
+    path = tmp_path / "table.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active[cell] = 1
+    book.save(path)
+    assert next(read_pieces(str(path))).shape == shape
 
 
 @settings(max_examples=100, deadline=None)
