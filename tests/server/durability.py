@@ -211,7 +211,8 @@ class Client(threading.Thread):
 
     def _again(self) -> None:
         """Repeat a request that was acknowledged: the answer must be the same."""
-        mine = [key for key in self._ledger.by_key if key.startswith(f"{self.name}-")]
+        with self._ledger.lock:
+            mine = [key for key in self._ledger.by_key if key.startswith(f"{self.name}-")]
         if mine:
             key = self._chance.choice(mine)
             path, body, _ = self._ledger.by_key[key]

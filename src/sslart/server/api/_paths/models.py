@@ -198,12 +198,14 @@ async def _received(context: Context, request: Request) -> AsyncIterator[Path]:
     except OSError as error:
         raise ApiError(503, f"The upload cannot be written: {error.strerror}.") from error
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            async for part in request.stream():
-                try:
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                async for part in request.stream():
                     file.write(part)
-                except OSError as error:
-                    raise ApiError(507, f"The upload cannot be written: {error.strerror}.") from error
+        except TimeoutError:
+            raise
+        except OSError as error:  # also of the last bytes, which are written when the file is closed
+            raise ApiError(507, f"The upload cannot be written: {error.strerror}.") from error
         yield path
     finally:
         path.unlink(missing_ok=True)
