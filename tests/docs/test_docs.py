@@ -30,6 +30,7 @@ WITH_EXAMPLES = [
 LINK = re.compile(r"(?<!`)\]\(([^()\s]+)\)")
 PUBLIC = (
     "sslart",
+    "sslart.client",
     "sslart.dask",
     "sslart.datasets",
     "sslart.experiments",
@@ -41,6 +42,7 @@ PUBLIC = (
     "sslart.plotting",
     "sslart.river",
     "sslart.rules",
+    "sslart.server",
 )
 
 
