@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,21 @@ def test_an_error_can_be_sent_to_another_process() -> None:
     error = AccessError("A token is needed.", 401)
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), str(copy), copy.status) == (AccessError, "A token is needed.", 401)
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_the_client_imports_neither_the_service_nor_the_estimators() -> None:
+    heavy = "[one for one in ('sslart.client', 'sslart.server', 'sklearn', 'pandas') if one in sys.modules]"
+    found = run(f"import sslart, sys; print({heavy}); import sslart.client; print({heavy})")
+    assert found.stdout == "[]\n['sslart.client']\n"
+
+
+def test_without_httpx_the_error_has_the_command_that_installs_it() -> None:
+    found = run("import sys; sys.modules['httpx'] = None; import sslart; sslart.client")
+    assert 'This needs httpx, which is not installed: pip install "httpx' in found.stderr
 
 
 def read(path: str):
