@@ -124,13 +124,18 @@ def _create_from_rows(http: httpx.Client, ledger: Ledger, chance: random.Random)
 
 
 class Client(threading.Thread):
-    """A client that learns, decides and labels, and repeats what was not answered where it has a key."""
+    """A client that learns, decides and labels, and repeats what was not answered where it has a key.
 
-    def __init__(self, name: str, seed: str, ledger: Ledger, target: Target) -> None:
+    `share_of_fits`: how many of its requests, of each hundred, send a table, and how many ask for a fit.
+    """
+
+    def __init__(self, name: str, seed: str, ledger: Ledger, target: Target, share_of_fits: float = 1.0) -> None:
         super().__init__(name=name, daemon=True)
         self._chance, self._ledger, self._target = random.Random(seed), ledger, target
         self._http, self._numbers = httpx.Client(timeout=20), count()
         self._own: list[tuple[str, int, dict[str, float]]] = []
+        self._kinds: dict[str, float] = {"learn": 40, "decide": 30, "label": 20, "again": 5, "snapshot": 3}
+        self._kinds |= {"table": share_of_fits, "refit": share_of_fits}
 
     def run(self) -> None:
         """Send requests until the end."""
@@ -147,8 +152,7 @@ class Client(threading.Thread):
 
     def _one(self) -> None:
         model = self._chance.choice([TABLE_MODEL, STREAM_MODEL])
-        kinds = {"learn": 40, "decide": 30, "label": 20, "again": 5, "snapshot": 3, "table": 1, "refit": 1}
-        kind = self._chance.choices(list(kinds), list(kinds.values()))[0]
+        kind = self._chance.choices(list(self._kinds), list(self._kinds.values()))[0]
         if kind in ("learn", "decide"):
             self._rows(model, kind)
         elif kind == "label" and self._own:
@@ -253,7 +257,7 @@ def numbers_in(answer: dict[str, Any]) -> list[int]:
     return [one["row"] for one in answer["predictions"]] if "predictions" in answer else answer.get("rows", [])
 
 
-def wait_until_learnt(http: Any, seconds: float = 120) -> dict[str, tuple[int, str]]:
+def wait_until_learnt(http: Any, seconds: float = 600) -> dict[str, tuple[int, str]]:
     """Wait until the models have learnt their journals; return the sequence and the digest of each."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

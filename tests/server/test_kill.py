@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from durability import Client, Ledger, Target, check_kept, create_models, replayed, wait_until_learnt
 from forked import Forks
-from service import running
+from service import application
 
 N_CLIENTS = 3
 SECONDS_FOR_PROGRESS = 60
@@ -23,7 +23,8 @@ def test_all_that_was_acknowledged_is_there_once_however_often_the_service_is_ki
 ) -> None:
     folder, chance = tmp_path / "store", random.Random(n_kills)
     ledger, target = Ledger(), Target()
-    clients = [Client(f"client{number}", f"{n_kills} {number}", ledger, target) for number in range(N_CLIENTS)]
+    share = 5 / n_kills  # of fits, which take longer with more rows
+    clients = [Client(f"client{number}", f"{n_kills} {number}", ledger, target, share) for number in range(N_CLIENTS)]
     with Forks() as forks:
         service = forks.start(folder, snapshot_rows=40)
         try:
@@ -42,12 +43,13 @@ def test_all_that_was_acknowledged_is_there_once_however_often_the_service_is_ki
             wait_for_progress(ledger, 20)
         finally:
             target.is_over.set()
-            service.kill()
             for client in clients:
-                client.join()
-    with running(folder) as process:
-        states = wait_until_learnt(process.http)
-        check_kept(process.http, folder, ledger)
+                if client.ident is not None:
+                    client.join()
+            service.kill()
+    with application(folder) as http:
+        states = wait_until_learnt(http)
+        check_kept(http, folder, ledger)
     assert replayed(folder, tmp_path / "replayed") == states
     command = [sys.executable, "-m", "sslart", "serve", str(folder), "--verify"]
     checked = subprocess.run(command, capture_output=True, text=True)

@@ -269,9 +269,11 @@ class HostedModel:
         except StoppedError:
             if self._stopping:
                 raise
-        except (StoreError, sqlite().Error):
+        except (NotWritableError, sqlite().Error):
             raise
         except Exception as error:
+            if row.state == DONE:
+                raise  # it is done again after damage: without it, the model would be another one
             message = self._why_failed(error)
             self._written(lambda: self._end_fit(record, FAILED, {"error": message}))
         finally:
@@ -283,7 +285,7 @@ class HostedModel:
         """Return why a fit has failed, for the user; an error of another kind than expected is logged."""
         if isinstance(error, MemoryError):
             return "It needs more memory than there is."
-        if isinstance(error, ValueError | TypeError):
+        if isinstance(error, ValueError | TypeError | DamagedError):
             return str(error)
         logger.error("a fit has failed", extra={"model": self.name}, exc_info=error)
         return f"An internal error ({type(error).__name__}): the log of the service has it."
