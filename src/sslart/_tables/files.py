@@ -23,6 +23,7 @@ from sslart._tables.encodings import Utf8Text
 from sslart._tables.limits import MAX_LINE_BYTES, check_width
 from sslart._tables.sheet_limits import check_sheets
 from sslart._tables.text_rows import first_row, whole_rows
+from sslart._tables.typed_limits import ARROW_FILE, check_cells, check_packed
 from sslart._utils.files import STANDARD
 from sslart._utils.optional import install_command, optional
 
@@ -68,7 +69,9 @@ class Piece(NamedTuple):
     separator: str = ""
 
 
-def read_pieces(source: str, encoding: str | None = None, *, progress: bool = False) -> Iterator[Any]:
+def read_pieces(
+    source: str, encoding: str | None = None, *, progress: bool = False, cells_only: bool = False
+) -> Iterator[Any]:
     """Yield a file as frames with some rows each, at least one; the index goes on from frame to frame.
 
     Parameters
@@ -80,12 +83,16 @@ def read_pieces(source: str, encoding: str | None = None, *, progress: bool = Fa
         Of text; if it is None, it is found out: UTF-8, UTF-16 with its mark, or Windows-1252.
     progress : bool, default=False
         Whether to show a progress bar on a terminal.
+    cells_only : bool, default=False
+        Whether to refuse columns of lists, records and bytes: of a file from somebody else they may take all memory.
     """
-    for piece in read_originals(source, encoding, progress=progress):
+    for piece in read_originals(source, encoding, progress=progress, cells_only=cells_only):
         yield piece.frame
 
 
-def read_originals(source: str, encoding: str | None = None, *, progress: bool = False) -> Iterator[Piece]:
+def read_originals(
+    source: str, encoding: str | None = None, *, progress: bool = False, cells_only: bool = False
+) -> Iterator[Piece]:
     """Yield what `read_pieces` yields, each with the rows as they stand in the file."""
     with opened(source, progress) as file:
         name = "standard input" if source == STANDARD else source
@@ -94,7 +101,8 @@ def read_originals(source: str, encoding: str | None = None, *, progress: bool =
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ValueError(f"{name} is packed with gzip, and damaged: copy or pack it again.") from error
         n_rows = 0
-        for piece in _READERS[kind](file, name) if kind else _read_text(file, name, encoding):
+        pieces = _READERS[kind](file, name, cells_only) if kind else _read_text(file, name, encoding)
+        for piece in pieces:
             frame = piece.frame
             frame.columns = [str(one) for one in frame.columns]
             check_unique(frame.columns, name)
@@ -247,12 +255,14 @@ def _long_header(name: str) -> ValueError:
     )
 
 
-def _read_parquet(file: BinaryIO, name: str) -> Iterator[Piece]:
+def _read_parquet(file: BinaryIO, name: str, cells_only: bool) -> Iterator[Piece]:
     pyarrow, parquet = arrow(""), arrow(".parquet")
     try:
         schema = parquet.ParquetFile(file).schema_arrow
         check_width(len(schema), name)
         check_unique(schema.names, name)
+        if cells_only:
+            check_cells(schema, name)
         texts = {field.name for field in schema if field.type in (pyarrow.string(), pyarrow.large_string())}
         file.seek(0)
         whole = parquet.ParquetFile(file, read_dictionary=texts)
@@ -279,15 +289,17 @@ def _written_out(batch: Any, texts: set[str], source: str) -> Iterator[Any]:
         yield arrow("").record_batch(columns, names=batch.schema.names)
 
 
-def _read_arrow(file: BinaryIO, name: str) -> Iterator[Piece]:
+def _read_arrow(file: BinaryIO, name: str, cells_only: bool) -> Iterator[Piece]:
     pyarrow, ipc = arrow(""), arrow(".ipc")
     try:
-        if kind_of(file) == "Arrow":
-            whole = ipc.open_file(file)
-            batches = (whole.get_batch(number) for number in range(whole.num_record_batches))
-        else:
-            batches = whole = ipc.open_stream(file)
-        check_width(len(whole.schema), name)
+        start = len(ARROW_FILE) if kind_of(file) == "Arrow" else 0
+        file.seek(start)
+        check_packed(file, name)
+        file.seek(start)
+        batches = ipc.open_stream(file)
+        check_width(len(batches.schema), name)
+        if cells_only:
+            check_cells(batches.schema, name)
         for batch in batches:
             step = rows_per_piece(batch.num_columns)
             yield from (_as_piece(batch.slice(start, step)) for start in range(0, batch.num_rows, step))
@@ -303,7 +315,7 @@ def _as_piece(batch: Any) -> Piece:
     return Piece(frame, frame.copy(deep=False), batch.schema)
 
 
-def _read_excel(file: BinaryIO, name: str) -> Iterator[Piece]:
+def _read_excel(file: BinaryIO, name: str, _: bool) -> Iterator[Piece]:
     start = file.read(len(OLD_EXCEL))
     file.seek(0)
     if start == OLD_EXCEL:

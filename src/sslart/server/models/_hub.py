@@ -183,7 +183,7 @@ class Hub:
                 for start in range(0, len(content), BYTES_PER_PART):
                     self._add_part(upload, Part(start, 0, content[start : start + BYTES_PER_PART]))
             else:
-                for part in parts_of(self._within_limits(read_pieces(str(path), encoding), named)):
+                for part in parts_of(self._within_limits(read_pieces(str(path), encoding, cells_only=True), named)):
                     self._add_part(upload, part)
         except BaseException:
             self.store.submit_own(lambda connection: remove_unused(connection, upload))

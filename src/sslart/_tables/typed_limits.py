@@ -1,0 +1,99 @@
+"""What a file with types may hold: cells, and no buffers that unpack to far more than the file."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from sslart._utils.optional import optional
+
+MAX_UNPACKED_BYTES = 2**28  # of what is packed more than so many times:
+MAX_PACKED_TIMES = 64
+ARROW_FILE = b"ARROW1\0\0"  # what follows is a stream
+
+DICTIONARIES, ROWS = 2, 3  # kinds of messages
+HEADER_KIND, HEADER, DATA, BUFFERS, COMPRESSION = 1, 2, 1, 2, 3  # numbers of fields
+
+
+def check_cells(schema: Any, name: str) -> None:
+    """Raise a ValueError where a column holds lists, records or bytes: one row of it can take all memory."""
+    for field in schema:
+        if not _is_cell(field.type):
+            raise ValueError(
+                f"{name} has the column {field.name!r} of type {field.type}, which has no single cells: write the file "
+                "without it."
+            )
+
+
+def _is_cell(kind: Any) -> bool:
+    types = optional("pyarrow.types", "cli")
+    if types.is_dictionary(kind):
+        return _is_cell(kind.value_type)
+    tests = (types.is_primitive, types.is_decimal, types.is_null, types.is_string, types.is_large_string)
+    return any(test(kind) for test in tests)
+
+
+def check_packed(file: BinaryIO, name: str) -> None:
+    """Raise a ValueError where a stream of Arrow, which begins here, unpacks to far more than it has."""
+    ipc = optional("pyarrow.ipc", "cli")
+    for message in ipc.MessageReader.open_stream(file):
+        n_packed = 0 if message.body is None else len(message.body)
+        try:
+            n_unpacked = _n_unpacked(message) if n_packed else 0
+        except (struct.error, IndexError) as error:
+            raise ValueError(f"{name} cannot be read as Arrow: a message in it is damaged. Write it again.") from error
+        if n_unpacked > max(MAX_UNPACKED_BYTES, MAX_PACKED_TIMES * n_packed):
+            raise ValueError(
+                f"{name} unpacks to more than {MAX_PACKED_TIMES} times its size, which is the limit: write it in "
+                "smaller batches, or as CSV."
+            )
+
+
+def _n_unpacked(message: Any) -> int:
+    """Return how many bytes the buffers of a message have, unpacked: each begins with that number."""
+    content, body = bytes(message.metadata), memoryview(message.body)
+    table = _Table(content, struct.unpack_from("<I", content, 0)[0])
+    kind = table.number(HEADER_KIND)
+    batch = table.inner(HEADER) if kind in (DICTIONARIES, ROWS) else None
+    if kind == DICTIONARIES and batch is not None:
+        batch = batch.inner(DATA)
+    if batch is None or batch.inner(COMPRESSION) is None:
+        return 0
+    starts = (start for start, length in batch.pairs(BUFFERS) if length >= 8)
+    return sum(max(struct.unpack_from("<q", body, start)[0], 0) for start in starts)
+
+
+class _Table:
+    """A table of a FlatBuffer, as the messages of Arrow are written."""
+
+    def __init__(self, content: bytes, place: int) -> None:
+        self._content, self._place = content, place
+
+    def _field(self, number: int) -> int | None:
+        fields = self._place - struct.unpack_from("<i", self._content, self._place)[0]
+        (n_bytes,) = struct.unpack_from("<H", self._content, fields)
+        at = 4 + 2 * number
+        offset = struct.unpack_from("<H", self._content, fields + at)[0] if at < n_bytes else 0
+        return self._place + offset if offset else None
+
+    def number(self, number: int) -> int:
+        """Return a field of one byte."""
+        place = self._field(number)
+        return 0 if place is None else self._content[place]
+
+    def inner(self, number: int) -> _Table | None:
+        """Return a field that is a table."""
+        place = self._target(number)
+        return None if place is None else _Table(self._content, place)
+
+    def _target(self, number: int) -> int | None:
+        place = self._field(number)
+        return None if place is None else place + int(struct.unpack_from("<I", self._content, place)[0])
+
+    def pairs(self, number: int) -> Iterator[tuple[int, int]]:
+        """Yield the elements of a field that is a vector of pairs of numbers."""
+        place = self._target(number)
+        if place is not None:
+            (length,) = struct.unpack_from("<I", self._content, place)
+            yield from (struct.unpack_from("<qq", self._content, place + 4 + 16 * n) for n in range(length))
