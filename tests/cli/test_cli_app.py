@@ -27,6 +27,7 @@ COMMANDS = (
     "merge",
     "label",
     "watch",
+    "serve",
     "data",
     "reproduce",
 )
