@@ -191,8 +191,8 @@ def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Piec
                 as_written = piece.as_written.set_axis(written_names, axis=1)
                 frame = _as_piece(_with_points(table)).frame if separator == ";" else piece.frame
                 yield piece._replace(frame=frame, as_written=as_written, separator=separator)
-    except (EOFError, zlib.error) as error:
-        raise ValueError(f"{name} breaks off before its end: copy or pack it again.") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{name} breaks off before its end, or is damaged: copy or pack it again.") from error
     except pyarrow.ArrowInvalid as error:
         raise ValueError(
             f"{name} is not an even table: {str(error).strip().rstrip('.')}. Give every row as many cells as the "
@@ -331,7 +331,9 @@ def _read_excel(file: BinaryIO, name: str, _: bool) -> Iterator[Piece]:
             f"{name} is a spreadsheet, which is read with openpyxl. Save it as CSV (UTF-8) and give that, or "
             f"{install_command('excel', 'openpyxl')}"
         ) from error
-    except (ValueError, KeyError, OSError, SyntaxError, zipfile.BadZipFile) as error:  # SyntaxError: of XML
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged file raises all sorts of errors deep in the packages that read it
         raise ValueError(f"{name} cannot be read as a spreadsheet: {error}. Save it as CSV (UTF-8).") from error
 
 

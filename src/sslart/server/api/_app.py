@@ -54,6 +54,7 @@ def create_app(hub: Hub, *, hosts: Iterable[str] = LOOPBACK, needs_token: bool =
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
     metrics, access = Metrics(hub), Access(hub.store, needs_token=needs_token)

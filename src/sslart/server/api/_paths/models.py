@@ -305,7 +305,7 @@ def _as_onnx(_: Context, __: HostedModel, published: Published) -> bytes:
 def _as_report(context: Context, model: HostedModel, published: Published) -> bytes:
     """Return a report on rows that the model was given."""
     published.check_has_label()
-    before = Before(model.id, published.sequence, model.n_rows)
+    before = Before(model.id, published.sequence + 1, model.n_rows)
     samples, labels = sample_of(context.hub.store.reader(), before, published, ROWS_IN_REPORT)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
