@@ -10,9 +10,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from service import running
 
 from pages import FENCE, agrees, examples_of, printed_by
-from service import running
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "service.md"
 ADDRESS = "http://127.0.0.1:8707"
@@ -26,7 +26,7 @@ def requests() -> list[tuple[str, str]]:
     for place, block in enumerate(blocks):
         if block[1] == "sh" and block[2].startswith("curl"):
             after = blocks[place + 1] if place + 1 < len(blocks) else None
-            is_shown = after is not None and after[1] == "json" and not text[block.end() : after.start()].strip()
+            is_shown = after is not None and after[1] == "none" and not text[block.end() : after.start()].strip()
             found.append((block[2], after[2] if after is not None and is_shown else ""))
     return found
 

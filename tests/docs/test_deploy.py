@@ -12,7 +12,7 @@ import pytest
 
 from sslart.cli._app import loaded
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
 UNIT = ROOT / "deploy" / "sslart.service"
 
