@@ -33,7 +33,9 @@ def run(
     snapshot_rows: Annotated[
         int, typer.Option(min=1, help="write a snapshot after so many learnt rows", metavar="N")
     ] = 20_000,
-    max_rows: Annotated[int, typer.Option(min=1, help=LIMIT_HELP.format("rows in a request"), metavar="N")] = 10_000,
+    max_rows: Annotated[
+        int, typer.Option(min=1, max=100_000, help=LIMIT_HELP.format("rows in a request"), metavar="N")
+    ] = 10_000,
     max_body: Annotated[int, typer.Option(min=1, help=LIMIT_HELP.format("bytes in a request"), metavar="N")] = 2**24,
     max_table: Annotated[int, typer.Option(min=1, help=LIMIT_HELP.format("bytes of a table"), metavar="N")] = 2**30,
     max_table_cells: Annotated[

@@ -16,7 +16,7 @@ from sslart._data.samples import Table
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
 from sslart.server.api._errors import ApiError
-from sslart.server.api._json import JSON, answer
+from sslart.server.api._json import JSON, LARGE, answer
 from sslart.server.api._openapi import problems
 from sslart.server.api._schemas.service import Live
 from sslart.server.api._schemas.tensors import (
@@ -118,13 +118,15 @@ async def infer(
     length = len(body) if inference_header_content_length is None else inference_header_content_length
     if length > len(body):
         raise ApiError(400, f"The header {HEADER_LENGTH} is {length}, and the body has {len(body)} bytes.")
-    asked = InferRequest.model_validate_json(body[:length])
-    inputs = read_inputs(asked, body[length:])
     published: Published = context.hub.published(model)
     published.check_has_label()
-    table = samples_of(published, inputs)
-    if len(table) > context.hub.limits.max_rows:
-        raise ValueError(f"There are {len(table)} samples, and {context.hub.limits.max_rows} is the limit.")
+
+    def read() -> tuple[InferRequest, Table]:
+        asked = InferRequest.model_validate_json(body[:length])
+        inputs = read_inputs(asked, body[length:])
+        return asked, samples_of(published, inputs, context.hub.limits.max_rows)
+
+    asked, table = read() if len(body) <= LARGE else await context.threads.run(read)
     if len(table) <= FEW_ROWS:
         predicted = published.predict_table(table)
     else:
@@ -134,8 +136,8 @@ async def infer(
     return _answer(model.name, asked, outputs_of(published, predicted))
 
 
-def samples_of(published: Published, inputs: dict[str, NDArray[Any]]) -> Table:
-    """Return tensors as samples that the model reads."""
+def samples_of(published: Published, inputs: dict[str, NDArray[Any]], most: int) -> Table:
+    """Return tensors as samples that the model reads, at most so many."""
     names = published.reader.names
     if not set(inputs) & set(names):
         if len(inputs) > 1:
@@ -144,6 +146,7 @@ def samples_of(published: Published, inputs: dict[str, NDArray[Any]]) -> Table:
         values = values.reshape(1, -1) if values.ndim == 1 and values.size == len(names) else values
         if values.ndim != 2 or values.shape[1] != len(names):
             raise ValueError(f"The model has {len(names)} features, and the input has the shape {list(values.shape)}.")
+        _check_length(len(values), most)
         found = published.reader.table_of_numbers(values) if values.dtype.kind != "O" else None
         if found is not None:
             return found
@@ -153,11 +156,17 @@ def samples_of(published: Published, inputs: dict[str, NDArray[Any]]) -> Table:
         raise ValueError("The tensor of a feature has the shape [n] or [n, 1].")
     if len({shape[0] for shape in lengths.values()}) != 1:
         raise ValueError("The tensors have different lengths: give as many values for each feature.")
+    n_rows = next(iter(lengths.values()))[0]
+    _check_length(n_rows, most)
     columns = {name: _cells(values.reshape(-1)) for name, values in inputs.items()}
-    n_rows = len(next(iter(columns.values())))
-    if not n_rows:
-        raise ValueError("The tensors are empty: give at least one sample.")
     return published.reader.table([{name: cells[row] for name, cells in columns.items()} for row in range(n_rows)])
+
+
+def _check_length(n_samples: int, most: int) -> None:
+    if not n_samples:
+        raise ValueError("The tensors are empty: give at least one sample.")
+    if n_samples > most:
+        raise ValueError(f"There are {n_samples} samples, and {most} is the limit: send fewer at once.")
 
 
 def _cells(values: NDArray[Any]) -> list[Any]:

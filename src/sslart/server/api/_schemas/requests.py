@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from sslart.server.models._rows import MAX_TEXT
 from sslart.server.models._settings import Learning, ModelSettings, Name
 
-MAX_ROWS = 1_000_000  # beyond the limit of any service
+MAX_ROWS = 100_000  # beyond the limit of any service
 MAX_COLUMNS = 100_000
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
