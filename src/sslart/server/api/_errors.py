@@ -84,8 +84,13 @@ def answer_to(error: Exception) -> Response:
 
 def problems_in(error: ValidationError | RequestValidationError) -> str:
     """Return what is wrong with a request, in words."""
+    found: Sequence[Any]
+    if isinstance(error, ValidationError):
+        found = error.errors(include_url=False, include_context=False, include_input=False)  # which may be large
+    else:
+        found = error.errors()
     by_place: dict[str, list[Any]] = {}
-    for one in error.errors():
+    for one in found:
         parts = [str(part) for part in one["loc"] if part not in ("body", "query", "path")]
         if parts and parts[-1] in _KINDS:
             parts.pop()
