@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any, NamedTuple, TypeVar
 
@@ -50,7 +49,9 @@ def body_of(model: type[Body], *, optional: bool = False) -> Any:
                 415, f"The body must be JSON: send the header Content-Type: {JSON}; curl does so with --json."
             )
         if len(content) > LARGE:
-            return await asyncio.to_thread(model.model_validate_json, content)
+            threads = request.app.state.context.threads  # few, since 16 MB of JSON may take a gigabyte
+            found: Body = await threads.run(model.model_validate_json, content)
+            return found
         return model.model_validate_json(content)
 
     _BODIES[read] = ReadBody(model, optional)
