@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import re
 import ssl
 import subprocess
 import sys
@@ -43,6 +44,7 @@ EXPECTED = {
         "POST /v1/models/{name}/contributions",
         "POST /v1/models/{name}/counterfactual",
         "POST /v2/models/{name}/infer",
+        "POST /v2/models/{name}/versions/{version}/infer",
     },
     "admin": {
         "DELETE /v1/models/{name}",
@@ -183,7 +185,9 @@ def test_what_changes_something_is_not_for_those_who_read() -> None:
 @pytest.mark.parametrize(("method", "path"), [pytest.param(m, p, id=f"{m} {p}") for m, p, s, _ in ROUTES if s])
 def test_a_token_without_the_scope_is_refused(guarded: Guarded, method: str, path: str) -> None:
     scope = next(one for m, p, one, _ in ROUTES if (m, p) == (method, path))
-    filled = path.replace("{name}", "nothing").replace("{row}", "1").replace("{sequence}", "1")
+    filled = (
+        path.replace("{name}", "nothing").replace("{row}", "1").replace("{sequence}", "1").replace("{version}", "1")
+    )
     assert guarded.ask(method, filled, None).status_code == 401
     for one in SCOPES:
         if one == scope:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import struct
 from collections.abc import Iterator
@@ -306,6 +307,22 @@ def test_the_server_and_its_models_describe_themselves(service: httpx.Client) ->
     assert inputs == {"sex": ("BYTES", [-1]), "age": ("FP64", [-1]), "passengerClass": ("BYTES", [-1])}
     outputs = {one["name"]: one["shape"] for one in found["outputs"]}
     assert outputs["probabilities"] == [-1, 2]
+
+
+def test_the_one_version_of_a_model_can_be_named(service: httpx.Client) -> None:
+    path = "/v2/models/flowers/versions/1"
+    assert service.get(path).json() == service.get("/v2/models/flowers").json()
+    assert service.get(f"{path}/ready").json() == {"name": "flowers", "ready": True}
+    body = {"inputs": [tensor("x", NUMBERS[:2])]}
+    assert service.post(f"{path}/infer", json=body).json() == service.post("/v2/models/flowers/infer", json=body).json()
+    assert service.get("/v2/models/flowers/versions/2/ready").status_code == 422
+
+
+def test_a_packed_body_is_refused_in_words(service: httpx.Client) -> None:
+    packed = gzip.compress(json.dumps({"inputs": [tensor("x", NUMBERS[:2])]}).encode())
+    answer = service.post("/v2/models/flowers/infer", content=packed, headers={"content-encoding": "gzip"})
+    assert answer.status_code == 415
+    assert "without Content-Encoding" in answer.json()["error"]
 
 
 def test_what_is_described_is_what_comes_back(service: httpx.Client) -> None:

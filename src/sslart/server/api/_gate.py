@@ -87,6 +87,8 @@ class Gate:
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").lower() not in (f"http://{host}", f"https://{host}"):
             raise ApiError(403, "Requests from pages of other sites are refused.")
+        if headers.get(b"content-encoding", b"identity") != b"identity":
+            raise ApiError(415, "The body is packed: send it as it is, without Content-Encoding.")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             raise ApiError(403, "Requests from pages of other sites are refused.")
         if scope["path"] not in OPEN_PATHS:

@@ -30,7 +30,7 @@ STATUSES = {
     408: "The body came too slowly.",
     409: "It does not go with what is there.",
     413: "The body is too large.",
-    415: "The body is not JSON.",
+    415: "The body is not JSON, or is packed.",
     421: "The service is not called so.",
     422: "The request is not as described, or does not fit the model, or a fit has failed.",
     429: "Too much waits: try again after the seconds in Retry-After.",
@@ -99,9 +99,7 @@ def _add_problems(operation: dict[str, Any], path: str) -> None:
     if "{" in path:
         statuses.append(404)
     if "requestBody" in operation:
-        statuses += [408, 413, 422]
-        if set(operation["requestBody"]["content"]) == {JSON}:
-            statuses.append(415)
+        statuses += [408, 413, 415, 422]
     answers = operation["responses"]
     for status in statuses:
         content = {JSON: {"schema": {"$ref": REF.format(model="Problem")}}}

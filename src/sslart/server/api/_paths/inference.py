@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header, Path, Request
 from numpy.typing import NDArray
 from starlette.responses import Response
 
@@ -34,6 +34,11 @@ from sslart.server.models._published import Predicted, Published
 
 ALL = "input"  # the name of the tensor that has all features
 HEADER_LENGTH = "inference-header-content-length"
+
+Version = Annotated[Literal["1"], Path(description="there is one version of each model, which learns on")]
+HeaderLength = Annotated[
+    int | None, Header(ge=0, description="with binary tensors: how many bytes of the body are JSON")
+]
 
 router = APIRouter(tags=["Open Inference Protocol"])
 
@@ -109,9 +114,7 @@ async def infer(
     _: Annotated[str, actor("read")],
     model: ModelOf,
     request: Request,
-    inference_header_content_length: Annotated[
-        int | None, Header(ge=0, description="with binary tensors: how many bytes of the body are JSON")
-    ] = None,
+    inference_header_content_length: HeaderLength = None,
 ) -> Response:
     """Predict samples: one tensor per feature, or one with all features in their order."""
     body = await request.body()
@@ -134,6 +137,38 @@ async def infer(
     n_abstained, n_novel = int((predicted.indices == UNLABELLED).sum()), int(predicted.is_novel.sum())
     context.metrics.count(model.name, len(table), n_abstained, n_novel)
     return _answer(model.name, asked, outputs_of(published, predicted))
+
+
+@router.get("/v2/models/{name}/versions/{version}/ready", response_model=ModelReady, responses=_MODEL_NOT_READY)
+async def version_ready(_: Annotated[str, actor("read")], model: ModelOf, version: Version) -> Response:
+    """Return whether a model can predict."""
+    return await model_ready(_, model)
+
+
+@router.get("/v2/models/{name}/versions/{version}", response_model=ModelMetadata, responses=problems(409))
+async def version_metadata(
+    context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf, version: Version
+) -> Response:
+    """Return the inputs and outputs of a model."""
+    return await model_metadata(context, _, model)
+
+
+@router.post(
+    "/v2/models/{name}/versions/{version}/infer",
+    response_model=InferAnswer,
+    responses={200: _INFERRED, **problems(409)},
+    openapi_extra=_BODY,
+)
+async def version_infer(
+    context: ContextOf,
+    _: Annotated[str, actor("read")],
+    model: ModelOf,
+    request: Request,
+    version: Version,
+    inference_header_content_length: HeaderLength = None,
+) -> Response:
+    """Predict samples: one tensor per feature, or one with all features in their order."""
+    return await infer(context, _, model, request, inference_header_content_length)
 
 
 def samples_of(published: Published, inputs: dict[str, NDArray[Any]], most: int) -> Table:
