@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,13 +16,13 @@ from sslart._utils.text import json_text, printable_lines
 from sslart.server.models._lookup import NoSuchRowError
 from sslart.server.models._published import NoLabelError
 from sslart.server.models._requests import ConflictError, NoSuchModelError
+from sslart.server.models._settings import with_settings
 from sslart.server.store._connection import sqlite
 from sslart.server.store._errors import StoreBusyError, StoreError
 
 MAX_MESSAGE = 2000
 SHOWN_PROBLEMS = 5
 _KINDS = frozenset({"bool", "int", "constrained-int", "float", "str", "constrained-str"})
-_OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b")
 
 
 class ApiError(Exception):
@@ -36,7 +35,7 @@ class ApiError(Exception):
 
 def error_answer(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
     """Return an error as JSON; every character of the message is visible."""
-    message = _OPTION.sub(r"the setting \1", printable_lines(message))[:MAX_MESSAGE]
+    message = with_settings(printable_lines(message))[:MAX_MESSAGE]
     return Response(json_text({"error": message}), status, headers, "application/json")
 
 

@@ -103,7 +103,8 @@ class Gate:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(method, path, status).inc()
         self._metrics.seconds.labels(path).observe(seconds)
-        if self._log_all or status >= 500 or (method not in ("GET", "HEAD") and status in (401, 403, 421)):
+        is_failure = status >= 500 and scope["path"] not in OPEN_PATHS
+        if self._log_all or is_failure or (method not in ("GET", "HEAD") and status in (401, 403, 421)):
             token = scope.get("sslart.token")
             details = {
                 "request": request.id,

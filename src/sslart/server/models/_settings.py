@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -17,6 +18,14 @@ NOT_OFFERED = ("n_jobs",)  # threads belong to the service
 MAX_NAMES = 10_000
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+_OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b")
+
+
+def with_settings(text: str) -> str:
+    """Return a message in which options of the command line are the settings of the service."""
+    return _OPTION.sub(r"the setting \1", text)
 
 
 class Learning(StrEnum):

@@ -11,7 +11,7 @@ from sslart._tables.sampling import sample_rows
 from sslart._tables.training_table import training_table_of
 from sslart._utils.notes import collected_notes
 from sslart.persistence._models import model_from_bytes
-from sslart.server.models._settings import ModelSettings
+from sslart.server.models._settings import ModelSettings, with_settings
 from sslart.server.models._stored_rows import Before, Progress, label_column, rows_with_labels
 from sslart.server.store._records import Record
 from sslart.server.store._uploads import parts
@@ -64,7 +64,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         "boxes": int(model.n_nodes_),
         "accuracy": _accuracy(model) if table.label_counts else None,
         "columns": [one._asdict() for one in table.columns],
-        "notes": notes,
+        "notes": [with_settings(one) for one in notes],
     }
     return Fitted(model, outcome)
 
