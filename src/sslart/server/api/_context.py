@@ -106,22 +106,27 @@ async def model_of(request: Request, name: ModelName) -> HostedModel:
     return found.hub.model(name)
 
 
-async def key_of(
-    request: Request,
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            min_length=1,
-            max_length=200,
-            pattern=r"^[\x21-\x7e]+$",
-            description="the same key and request again get the same answer, and count once",
-        ),
-    ] = None,
-) -> Key | None:
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="the same key and request again get the same answer, and count once",
+    ),
+]
+
+
+def digest_begun(request: Request) -> blake2b:
+    """Return the checksum of a request as far as its path: its body is to follow."""
+    return blake2b(request.url.path.encode(), digest_size=16)
+
+
+async def key_of(request: Request, idempotency_key: IdempotencyKey = None) -> Key | None:
     """Return the key by which a request may be repeated."""
     if idempotency_key is None:
         return None
-    digest = blake2b(request.url.path.encode(), digest_size=16)
+    digest = digest_begun(request)
     digest.update(await request.body())
     return Key(idempotency_key, digest.digest())
 

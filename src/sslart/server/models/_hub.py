@@ -206,14 +206,19 @@ class Hub:
     def _add_part(self, upload: int, part: Part) -> None:
         self.store.submit_own(lambda connection: add_part(connection, upload, part)).result()
 
-    async def add_upload(self, hosted: HostedModel, upload: int, is_model: bool, actor: str) -> Written:
+    async def add_upload(
+        self, hosted: HostedModel, upload: int, is_model: bool, actor: str, key: Key | None = None
+    ) -> Written:
         """Let a model learn an uploaded table with all other rows, or go on as the model of a file."""
         if is_model:
             work = requests.add_model_file(hosted.id, hosted.name, upload, actor)
         else:
             keep = self.limits.keep_rows
             work = requests.add_table(hosted.id, hosted.name, upload, hosted.settings, keep, actor)
-        return await self.write(hosted, work)
+        written = await self.write(hosted, work, key)
+        if written.is_again:
+            self.store.submit_own(lambda connection: remove_unused(connection, upload))
+        return written
 
     async def learn(
         self,

@@ -20,12 +20,12 @@ MAX_NAMES = 10_000
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-_OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b")
+_OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b( (?=['\"\w]))?")
 
 
 def with_settings(text: str) -> str:
     """Return a message in which options of the command line are the settings of the service."""
-    return _OPTION.sub(r"the setting \1", text)
+    return _OPTION.sub(lambda found: f"the setting {found[1]}{'=' if found[2] else ''}", text)
 
 
 class Learning(StrEnum):

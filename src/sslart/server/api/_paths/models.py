@@ -7,12 +7,13 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from pydantic import Field
+from pydantic import Field, JsonValue, TypeAdapter
 from starlette.responses import Response
 
 from sslart._mapping.model_view import view_of
@@ -20,7 +21,7 @@ from sslart._mapping.summary import summarise
 from sslart.export.onnx import to_onnx
 from sslart.reporting import report
 from sslart.server.api._access import actor
-from sslart.server.api._context import Context, ContextOf, KeyOf, ModelName, ModelOf
+from sslart.server.api._context import Context, ContextOf, IdempotencyKey, KeyOf, ModelName, ModelOf, digest_begun
 from sslart.server.api._errors import ApiError
 from sslart.server.api._json import answer, body_of
 from sslart.server.api._openapi import problems
@@ -31,6 +32,7 @@ from sslart.server.api._schemas.answers import Accepted, Job, ModelDescription, 
 from sslart.server.api._schemas.requests import CreateRequest, ParametersRequest, RefitRequest
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
+from sslart.server.models._requests import Key
 from sslart.server.models._settings import Learning, ModelSettings, Name
 from sslart.server.models._stored_rows import Before, sample_of
 from sslart.server.store._uploads import remove_unused
@@ -43,6 +45,7 @@ Encoding = Annotated[
 ]
 
 ROWS_IN_REPORT = 2000
+_PARAMETERS = TypeAdapter(dict[str, JsonValue])
 
 
 def _words(setting: str) -> str | None:
@@ -110,6 +113,9 @@ async def create_model_from_file(
     use: Annotated[Names, _described("use")] = [],  # noqa: B006
     estimator: Annotated[Estimator, _described("estimator")] = "AutoSSLART",
     learn: Annotated[Learning, _described("learn")] = Learning.familiar,
+    parameters: Annotated[
+        str, Query(max_length=10_000, description='of the estimator, as JSON, such as {"vigilance": 0.8}')
+    ] = "{}",
     encoding: Encoding = None,
     wait: Wait = 0,
 ) -> Response:
@@ -119,6 +125,7 @@ async def create_model_from_file(
     """
     settings = ModelSettings(
         estimator=estimator,
+        parameters=_PARAMETERS.validate_json(parameters),
         label=label,
         id=id_column,
         group=group,
@@ -131,7 +138,7 @@ async def create_model_from_file(
     before = next((one for one in context.hub.models() if one.name == name), None)
     if before is not None:
         context.hub.check_empty(before)
-    async with _uploaded(context, request, encoding, settings.named_columns) as (upload, is_model):
+    async with _uploaded(context, request, encoding, settings.named_columns) as (upload, is_model, _):
         if before is not None:  # it has learnt nothing, such as after a table that could not be learnt
             await context.hub.delete(before, who, only_empty=True)
         hosted = await context.hub.create(name, settings, who)
@@ -155,15 +162,17 @@ async def add_table(
     who: Annotated[str, actor("learn")],
     request: Request,
     model: ModelOf,
+    idempotency_key: IdempotencyKey = None,
     encoding: Encoding = None,
     wait: Wait = 0,
 ) -> Response:
     """Add the rows of a table to those of a model, and fit it anew to all of them."""
     context.hub.check_learns(model)
-    async with _uploaded(context, request, encoding, ()) as (upload, is_model):
+    async with _uploaded(context, request, encoding, ()) as (upload, is_model, digest):
         if is_model:
             raise ApiError(409, "A model file makes a new model: send it to a new name with PUT.")
-        written = await context.hub.add_upload(model, upload, False, who)
+        key = None if idempotency_key is None else Key(idempotency_key, digest)
+        written = await context.hub.add_upload(model, upload, False, who, key)
     await applied(model, written.answer["sequence"], wait)
     return job_answer(context, model, written.answer["sequence"])
 
@@ -171,25 +180,25 @@ async def add_table(
 @asynccontextmanager
 async def _uploaded(
     context: Context, request: Request, encoding: str | None, named: Sequence[str]
-) -> AsyncIterator[tuple[int, bool]]:
-    """Read the body of a request into the store: the number of the upload, and whether it is the file of a model."""
-    store = context.hub.store
-    async with _received(context, request) as path:
+) -> AsyncIterator[tuple[int, bool, bytes]]:
+    """Read the body of a request into the store: its number, whether it is the file of a model, and its checksum."""
+    store, digest = context.hub.store, digest_begun(request)
+    async with _received(context, request, digest) as path:
         try:
             upload, is_model = await context.long_threads.run(context.hub.upload, path, encoding, named)
         except ValueError as error:
             words = str(error).replace(str(path), "the file")
             raise ValueError(words[:1].upper() + words[1:]) from error
     try:
-        yield upload, is_model
+        yield upload, is_model, digest.digest()
     except BaseException:
         store.submit_own(lambda connection: remove_unused(connection, upload))
         raise
 
 
 @asynccontextmanager
-async def _received(context: Context, request: Request) -> AsyncIterator[Path]:
-    """Write the body of a request to a file, and remove it at the end."""
+async def _received(context: Context, request: Request, digest: blake2b) -> AsyncIterator[Path]:
+    """Write the body of a request to a file, which is removed at the end, and add it to a checksum."""
     folder = context.upload_folder
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -202,6 +211,7 @@ async def _received(context: Context, request: Request) -> AsyncIterator[Path]:
             with os.fdopen(descriptor, "wb") as file:
                 async for part in request.stream():
                     file.write(part)
+                    digest.update(part)
         except TimeoutError:
             raise
         except OSError as error:  # also of the last bytes, which are written when the file is closed
