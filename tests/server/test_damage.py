@@ -137,6 +137,13 @@ def test_a_damaged_table_is_found_and_fails_only_what_needs_it(made: Made, folde
         assert http.post(f"{MODEL}/predict", json={"rows": ROWS[:2]}).status_code == 200
 
 
+def test_a_snapshot_of_a_record_that_is_not_there_is_found_and_not_used(made: Made, folder: Path) -> None:
+    change(folder, "UPDATE snapshots SET sequence = 1000 WHERE id = (SELECT max(id) FROM snapshots)")
+    assert "the journal ends at record" in problems_of(folder)[0]
+    with application(folder, limits=NO_SNAPSHOTS) as http:
+        assert wait_until_learnt(http)["flowers"] == made.states[2]
+
+
 def last_records(folder: Path) -> list[int]:
     """Return the numbers of the records of a store."""
     connection = apsw.Connection(str(folder / FILE_NAME))

@@ -163,6 +163,8 @@ class HostedModel:
         connection, damaged = self._store.reader(), list[int]()
         for snapshot in snapshots(connection, self.id):
             try:
+                if snapshot.sequence > self._accepted_before:
+                    raise DamagedError(f"A snapshot is of record {snapshot.sequence}, which there is not.")
                 content = read_snapshot(connection, snapshot)
                 model = model_from_bytes(content, f"the snapshot after record {snapshot.sequence}")
                 self._remove_snapshots(damaged)

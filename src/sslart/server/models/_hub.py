@@ -87,12 +87,17 @@ class Hub:
 
     def _clean(self) -> None:
         """Remove what nobody needs, now and then."""
+        self._purge()
+        while not self._end.wait(SECONDS_BETWEEN_CLEANING):
+            self._purge()
+
+    def _purge(self) -> None:
         try:
             self.store.purge()
-            while not self._end.wait(SECONDS_BETWEEN_CLEANING):
-                self.store.purge()
+        except StoreError as error:  # such as a full disk: the next time it may have space
+            logger.warning("nothing is cleaned: %s", error)
         except Exception:
-            logger.exception("cleaning has stopped")
+            logger.exception("nothing is cleaned")
 
     def _host(self, hosted: HostedModel) -> None:
         with self._lock:
@@ -165,7 +170,7 @@ class Hub:
         with self._lock:
             self._models.pop(hosted.name, None)
         await asyncio.to_thread(hosted.stop)
-        threading.Thread(target=self.store.purge, name="purge", daemon=True).start()
+        threading.Thread(target=self._purge, name="purge", daemon=True).start()
         self.events.publish("state", hosted.name, {"state": "deleted"})
 
     def upload(self, path: Path, encoding: str | None = None, named: Sequence[str] = ()) -> tuple[int, bool]:
