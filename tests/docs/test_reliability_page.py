@@ -1,4 +1,4 @@
-"""The page on reliability names tests that exist, and each promise has one."""
+"""The pages on reliability name tests that exist, and each promise has one."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
-NAMED = sorted(set(re.findall(r"`(tests/[^`]+)`", PAGE)))
+PAGES = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("reliability.md", "service_faults.md")}
+NAMED = sorted({test for page in PAGES.values() for test in re.findall(r"`(tests/[^`]+)`", page)})
 HEADER = "promise | it holds against | not promised | test"
 
 
-def rows() -> list[list[str]]:
+def rows(page: str) -> list[list[str]]:
     """Return the cells of each row that has a promise."""
-    lines = [line.strip("| \n") for line in PAGE.splitlines() if line.startswith("|")]
+    lines = [line.strip("| \n") for line in page.splitlines() if line.startswith("|")]
     cells = [re.split(r" ?\| ", line) for line in lines if line != HEADER and not line.startswith("---")]
-    assert lines.count(HEADER) == PAGE.count("|---|---|---|---|")
+    assert lines.count(HEADER) == page.count("|---|---|---|---|")
     return cells
 
 
@@ -37,6 +37,8 @@ def test_a_test_that_the_page_names_exists(test: str) -> None:
     assert not name or name in names_in(ROOT / file)
 
 
-def test_every_promise_has_a_test() -> None:
-    assert len(rows()) > 10
-    assert [row[0] for row in rows() if len(row) != 4 or "`tests/" not in row[3]] == []
+@pytest.mark.parametrize("name", PAGES)
+def test_every_promise_has_a_test(name: str) -> None:
+    found = rows(PAGES[name])
+    assert len(found) > 10
+    assert [row[0] for row in found if len(row) != 4 or "`tests/" not in row[3]] == []
