@@ -73,6 +73,23 @@ def test_a_fit_waits_for_space_and_is_then_kept(tmp_path: Path, disk: FailingDis
     assert problems_of(tmp_path) == []
 
 
+def test_a_service_starts_on_a_full_disk_with_what_a_killed_one_has_left_half_written(
+    tmp_path: Path, disk: FailingDisk
+) -> None:
+    with application(tmp_path) as http:
+        fit_flowers(http)
+    with apsw.Connection(str(tmp_path / "store.db")) as connection:
+        connection.execute("UPDATE snapshots SET complete = 0; INSERT INTO uploads (time) VALUES (0)")
+    disk.error = apsw.FullError
+    with service_on(tmp_path, disk.name) as service, httpx.Client(base_url=service.url, timeout=60) as http:
+        wait_until_learnt(http)
+        check_predicts(http)
+        assert learn(http, 0).status_code == 503
+        disk.error = None
+        assert learn(http, 0).status_code == 200
+    assert problems_of(tmp_path) == []
+
+
 @pytest.mark.parametrize("error", [apsw.IOError, apsw.ReadOnlyError])
 def test_after_a_disk_has_failed_nothing_is_written_until_a_start_and_predictions_go_on(
     tmp_path: Path, disk: FailingDisk, error: type[apsw.Error]

@@ -97,6 +97,12 @@ class HostedModel:
             self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
             self._changed.notify_all()
 
+    def adopt(self, settings: ModelSettings, sequence: int) -> None:
+        """Let the settings that a record brings be in force for new requests, until the record is learnt or fails."""
+        with self._changed:
+            if sequence > self.applied:
+                self.settings = settings
+
     @property
     def is_restoring(self) -> bool:
         """Whether nothing is known yet of what the model has learnt: it was started a moment ago."""
@@ -238,6 +244,8 @@ class HostedModel:
             self.published = published
         with self._changed:
             self.applied = replica.sequence
+            if self.accepted <= self.applied:
+                self.settings = replica.settings  # those of a fit that has failed are not in force
             done = [future for sequence, future in self._waiting if sequence <= self.applied]
             self._waiting = [one for one in self._waiting if one[0] > self.applied]
         for future in done:
@@ -265,7 +273,9 @@ class HostedModel:
             with stopped_by(self._stop_fit):
                 found = fit(self._store.reader(), record, self._progress)
             content = model_bytes(found.model)
-            if self._written(lambda: self._keep_fit(record, found, content)):
+            if row.state == DONE:  # it is done again, since its snapshot is gone
+                fitted = found
+            elif self._written(lambda: self._keep_fit(record, found, content)):
                 fitted = found
                 self._saved, self._n_unsaved, self._saved_at = record.sequence, 0, time.monotonic()
         except StoppedError:
@@ -302,9 +312,7 @@ class HostedModel:
 
     def _keep_fit(self, record: Record, fitted: Fitted, content: bytes) -> bool:
         def at_the_end(connection: Any) -> bool:
-            row = job(connection, self.id, record.sequence)
-            is_again = row is not None and row.state == DONE
-            return is_again or end_job(connection, self.id, record.sequence, DONE, fitted.outcome)
+            return end_job(connection, self.id, record.sequence, DONE, fitted.outcome)
 
         settings = record.content()["settings"]
         return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, at_the_end)

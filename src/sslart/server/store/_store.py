@@ -118,8 +118,11 @@ class Store:
         return self.submit(work, may_wait=True)
 
     def remove_unfinished(self) -> None:
-        """Remove what a killed process has left half written: to be called before others write."""
-        if self._writer is not None:
+        """Remove what a killed process has left half written: to be called before others write.
+
+        Where nothing can be written, as on a full disk, it stays until the next start.
+        """
+        with suppress(StoreError):
             self.submit_own(remove_incomplete).result()
             self.submit_own(remove_unused).result()
 
