@@ -338,6 +338,7 @@ class Hub:
         self.check_rows(given)
         labels = self._classes(hosted, [one for _, one in given])
         rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
+        self._check_groups(hosted, [one.cells for one in rows], labels)
         return await self.write(hosted, requests.label(hosted.id, actor, list(zip(rows, labels, strict=True))), key)
 
     def rows(self, hosted: HostedModel, which: Sequence[int | str]) -> list[FoundRow]:
@@ -353,7 +354,7 @@ class Hub:
         settings.new_estimator()
         work = requests.refit(hosted.id, hosted.name, settings, self.limits.keep_rows, actor)
         written = await self.write(hosted, work, key)
-        hosted.settings = settings
+        hosted.adopt(settings, written.answer["sequence"])
         return written
 
     async def set_parameters(self, hosted: HostedModel, parameters: dict[str, Any], actor: str) -> Written:
@@ -368,7 +369,7 @@ class Hub:
         _check_parameters(settings, hosted, parameters)
         work = requests.set_parameters(hosted.id, hosted.name, settings, parameters, actor)
         written = await self.write(hosted, work)
-        hosted.settings = settings
+        hosted.adopt(settings, written.answer["sequence"])
         return written
 
     async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sslart._tables.cells import labels as labels_in
-from sslart._tables.columns import blank_rows, learnt_columns, samples_for
+from sslart._tables.columns import blank_rows, samples_for
 from sslart._tables.files import pandas
 from sslart._tables.sampling import sample_rows
 from sslart._utils.notes import collected_notes
@@ -96,7 +96,7 @@ def sample_of(connection: Any, before: Before, published: Published, most: int) 
     label = label_column(published.settings)
     with collected_notes():
         frame = sample_rows(rows_with_labels(connection, before, before.n_rows, label), label, most, 0).frame
-        names = learnt_columns(published.model)
+        names = published.reader.names
         frame = frame.reindex(columns=[*names, label])
         frame = frame[~blank_rows(frame, names, "the rows")].reset_index(drop=True)
         samples = samples_for(published.model, frame[names], "the rows")
