@@ -10,7 +10,7 @@ from sslart.persistence._models import model_bytes, model_from_bytes
 from sslart.server.models._replica import Replica
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._training import fit, imported_model
-from sslart.server.store._connection import check_protocol, open_to_read, sqlite
+from sslart.server.store._connection import check_protocol, close, open_to_read, sqlite
 from sslart.server.store._errors import DamagedError, StoreError
 from sslart.server.store._jobs import DONE, WAITING, job
 from sslart.server.store._journal import ModelRow, models, records
@@ -42,15 +42,24 @@ def verify(folder: Path) -> Iterator[Finding]:
     path = folder / FILE_NAME
     if not path.is_file():
         raise StoreError(f"There is no store in {folder}: check the name of the folder.")
+    connection = None
     try:
         connection = _opened(path)
         check_protocol(connection, path)
-        with connection:  # all of it at one moment
-            yield from _checked_file(connection)
-            for row in models(connection):
-                yield from _checked_model(connection, row)
-    except (sqlite().CorruptError, sqlite().NotADBError) as error:
+        connection.execute("BEGIN")  # all of it at one moment
+        yield from _checked_file(connection)
+        for row in models(connection):
+            yield from _checked_model(connection, row)
+    except _damaged() as error:
         yield Finding("", False, f"the file is damaged: {error}")
+    finally:
+        if connection is not None:
+            close(connection)
+
+
+def _damaged() -> tuple[type[Exception], ...]:
+    """Return what is raised where bytes are not what was written: texts that are none, values of other types."""
+    return DamagedError, sqlite().Error, ValueError, TypeError, LookupError
 
 
 def _opened(path: Path) -> Any:
@@ -83,7 +92,7 @@ def _checked_model(connection: Any, row: ModelRow) -> Iterator[Finding]:
             for _ in parts(connection, upload.id):
                 pass
         yield Finding(row.name, True, f"{n_records} records with {n_rows} rows are whole, up to record {after}")
-    except DamagedError as error:
+    except _damaged() as error:
         yield Finding(row.name, False, str(error))
         return
     yield from _replayed(connection, row)
@@ -111,7 +120,7 @@ def _replayed(connection: Any, row: ModelRow) -> Iterator[Finding]:
         if replica.model is not None:
             digest = digest_of(model_bytes(replica.model))
             yield Finding(row.name, True, f"after record {replica.sequence} the model has the digest {digest}")
-    except (DamagedError, ValueError) as error:
+    except _damaged() as error:
         yield Finding(row.name, False, str(error))
 
 

@@ -56,10 +56,11 @@ def _prepare_to_write(connection: Any, path: Path) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA trusted_schema = OFF")
     if is_new:
-        with connection:
-            connection.execute(TABLES)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {PROTOCOL}")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(TABLES)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {PROTOCOL}")
+        connection.execute("COMMIT")
     else:
         with suppress(sqlite().FullError):
             # after a failed sync, the system may have pages of the log that the disk does not have, and that no later
