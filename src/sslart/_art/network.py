@@ -12,6 +12,7 @@ from sslart._art.backend import backend, encode
 from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, as_flags
 from sslart._art.learning.empty import learn_empty
 from sslart._art.learning.journal import Journal
+from sslart._art.learning.kept import Kept
 from sslart._art.nodes import NO_LIMIT, Nodes, runs
 from sslart._art.reduction.fading import Fading, pieces
 from sslart._art.reduction.limit import NoRoomError
@@ -44,15 +45,11 @@ class Network:
         self.encoder = encoder
         self.nodes = Nodes(len(encoder.features), n_constant=len(encoder.constant))
         self.readers = Readers()
-        self._made: dict[Any, Any] = {}
+        self._made = Kept()
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
         """Return what follows from the encoder and the nodes as they are: made once, kept until they change."""
-        made = self._made
-        if key not in made:
-            made[key] = make()
-        found: Made = made[key]
-        return found
+        return self._made.once(key, make)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"encoder": self.encoder, "nodes": self.nodes}
@@ -119,7 +116,7 @@ class Network:
 
             def undo() -> None:
                 journal.restore()
-                self._made = {}
+                self._made = Kept()
 
             changes.on_failure(undo)
             how_in_place = {"winners": winners, "journal": journal, **how}
@@ -185,7 +182,7 @@ class Network:
         predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
         fits = NO_FITS if measured is None else Fits.none(len(table))
         gaps = np.full(len(table), np.nan)
-        self._made = {}
+        self._made = Kept()
         self.nodes.add_classes(n_classes)
         fading = None if params.half_life is None else Fading(params.half_life)
         if fading is not None:
@@ -234,7 +231,7 @@ class Network:
                     learnt = learnt if into is None else replace(learnt, into=into)
                     faded = self.nodes.fade(fading.factor) if fades and fading is not None else None
                     parts.append(learnt.renamed(faded))
-        self._made = {}
+        self._made = Kept()
         return LearnResult.joined(parts)
 
     def _fit(self, sample: Table, choice: float) -> tuple[int, float, float]:
