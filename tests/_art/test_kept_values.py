@@ -30,11 +30,11 @@ def test_a_value_is_made_once_and_the_newest_of_each_kind_are_kept() -> None:
 
 def test_explaining_a_stream_keeps_no_old_readouts() -> None:
     random = np.random.default_rng(0)
-    X = random.random((400, 3))
-    y = np.where(X[:, 0] > 0.5, "high", "low").astype(object)
-    model = AutoSSLART(random_state=0).fit(X[:200], y[:200])
+    X = random.random((2080, 3))
+    y = np.where(X[:, 0] + random.normal(scale=0.1, size=2080) > 0.5, "high", "low").astype(object)
+    model = AutoSSLART(random_state=0).fit(X[:2000], np.where(np.arange(2000) % 10 == 0, y[:2000], None))
     readouts = []
-    for row in range(200, 260):
+    for row in range(2000, 2080):
         model.partial_fit(X[row : row + 1], y[row : row + 1])
         model.explain(X[row : row + 1])
         readouts.append(weakref.ref(view_of(model).members[0].readout))
