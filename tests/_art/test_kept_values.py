@@ -36,7 +36,7 @@ def test_explaining_a_stream_keeps_no_old_readouts() -> None:
     readouts = []
     for row in range(2000, 2080):
         model.partial_fit(X[row : row + 1], y[row : row + 1])
-        model.explain(X[row : row + 1])
+        model.contributions(X[row : row + 1])
         readouts.append(weakref.ref(view_of(model).members[0].readout))
     gc.collect()
     assert sum(one() is not None for one in readouts) <= 10
