@@ -117,7 +117,7 @@ SENT = sorted(set(OPERATIONS) - {ENDLESS})
 
 @pytest.mark.parametrize("name", SENT)
 def test_a_request_as_described_gets_an_answer_as_described(service: httpx.Client, name: str) -> None:
-    sent(service, name, GenerationMode.POSITIVE, 1 if name in TAKE_LONG else 6)
+    sent(service, name, GenerationMode.POSITIVE, 1 if name in TAKE_LONG else 4)
 
 
 CAN_BE_WRONG = [
@@ -127,7 +127,7 @@ CAN_BE_WRONG = [
 
 @pytest.mark.parametrize("name", CAN_BE_WRONG)
 def test_a_request_that_is_ruled_out_is_refused(service: httpx.Client, name: str) -> None:
-    sent(service, name, GenerationMode.NEGATIVE, 6)
+    sent(service, name, GenerationMode.NEGATIVE, 4)
 
 
 @pytest.mark.slow

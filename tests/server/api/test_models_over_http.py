@@ -213,13 +213,12 @@ CODES = np.repeat([0, 1, 2], 50)
 @pytest.mark.parametrize(
     ("labels", "label", "wrong", "names"),
     [
-        (CODES, 2, "two", False),
-        (CODES - 7, -5, "x", True),
-        (CODES > 0, True, "maybe", False),
-        (CODES > 0, "false", 7, True),
-        (np.array(["a", "b", "c"])[CODES], "c", 1.5, False),
+        pytest.param(CODES, 2, "two", False, id="int"),
+        pytest.param(CODES > 0, True, "maybe", True, id="bool"),
+        pytest.param(CODES - 7, -5, "x", True, id="negative", marks=pytest.mark.slow),
+        pytest.param(CODES > 0, "false", 7, False, id="bool as text", marks=pytest.mark.slow),
+        pytest.param(np.array(["a", "b", "c"])[CODES], "c", 1.5, False, id="text", marks=pytest.mark.slow),
     ],
-    ids=["int", "negative", "bool", "bool as text", "text"],
 )
 def test_a_model_from_a_file_learns_on(
     client: httpx.Client, used: str, tmp_path: Path, labels: Any, label: Any, wrong: Any, names: bool
@@ -244,13 +243,26 @@ def test_a_model_from_a_file_learns_on(
     assert after["classes"] == described["classes"]
     assert after["learnt_through"] == after["sequence"]
     assert client.post(f"{path}/learn", json={"rows": rows[:1], "labels": [wrong]}).status_code == 422
-    decided = client.post(f"{path}/decide", json={"rows": rows[:2], "explain": True})
-    assert decided.status_code == 200, decided.text
-    for part in ("rules", "importance", "drift", "export?format=report") if label == 2 else ():
-        assert client.get(f"{path}/{part}").status_code == 200, part
     exported = tmp_path / "again.sslart"
     exported.write_bytes(client.get(f"{path}/export").content)
     assert sslart.load(exported).classes_.tolist() == described["classes"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", [True, False], ids=["names", "no names"])
+def test_a_model_from_a_file_explains_itself(client: httpx.Client, used: str, tmp_path: Path, named: bool) -> None:
+    frame = flowers().drop(columns="species")
+    model = AutoSSLART(random_state=0).fit(frame if named else frame.to_numpy(), CODES)
+    put(client, used, saved(model, tmp_path))
+    path = f"/v1/models/{used}"
+    features = client.get(path).json()["features"]
+    row = dict(zip(features, frame.iloc[70].tolist(), strict=True))
+    client.post(f"{path}/learn?wait=30", json={"rows": [row], "labels": [1]})
+    for part, body in [("decide", {"rows": [row], "explain": True}), ("contributions", {"rows": [row]})]:
+        assert client.post(f"{path}/{part}", json=body).status_code == 200, part
+    assert client.post(f"{path}/counterfactual", json={"row": row, "target": 2}).status_code == 200
+    for part in ("rules", "importance", "drift", "export?format=report", "export?format=onnx"):
+        assert client.get(f"{path}/{part}").status_code == 200, part
 
 
 def test_exports_are_the_model(client: httpx.Client, tmp_path: Path) -> None:
@@ -467,8 +479,8 @@ def test_drift_is_told(client: httpx.Client, used: str) -> None:
     client.post("/v1/models", json={"name": used, "settings": settings})
     heard = Heard(client, params={"kind": "drift"})
     generator = np.random.default_rng(0)
-    for number in range(16):
-        values = generator.normal(size=100) + (0 if number < 8 else 5)
+    for number in range(12):
+        values = generator.normal(size=100) + (0 if number < 6 else 5)
         rows = [{"a": value, "b": value**2, "y": str(value % 1 > 0.5)} for value in values.tolist()]
         assert client.post(f"/v1/models/{used}/learn?wait=30", json={"rows": rows}).status_code == 200
     drifts = client.get(f"/v1/models/{used}/drift").json()["drifts"]
