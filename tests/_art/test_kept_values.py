@@ -33,8 +33,9 @@ def test_explaining_a_stream_keeps_no_old_readouts() -> None:
     X = random.random((2080, 3))
     y = np.where(X[:, 0] + random.normal(scale=0.1, size=2080) > 0.5, "high", "low").astype(object)
     model = AutoSSLART(random_state=0).fit(X[:2000], np.where(np.arange(2000) % 10 == 0, y[:2000], None))
+    model.partial_fit(X[2000:2055], y[2000:2055])
     readouts = []
-    for row in range(2000, 2080):
+    for row in range(2055, 2080):
         model.partial_fit(X[row : row + 1], y[row : row + 1])
         model.contributions(X[row : row + 1])
         readouts.append(weakref.ref(view_of(model).members[0].readout))
