@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 from durability import Client, Ledger, Target, create_models, marks_in, problems_of, replayed, wait_until_learnt
 from service import application
 
+from sslart.cli import main
 from sslart.server import serve
 from sslart.server.store import Store
 from sslart.server.store._errors import StoreError
@@ -27,10 +26,9 @@ def by_request(url: str, folder: Path) -> Path:
 
 
 def by_command(_: str, folder: Path) -> Path:
-    """Write a backup with the command, beside the running service."""
+    """Write a backup with the command, while the service runs."""
     target = folder.parent / "copy.db"
-    command = [sys.executable, "-m", "sslart", "serve", str(folder), "--backup", str(target)]
-    subprocess.run(command, check=True, capture_output=True)
+    assert main(["serve", str(folder), "--backup", str(target)]) == 0
     return target
 
 
@@ -81,9 +79,7 @@ def test_a_backup_replaces_no_file_and_leaves_none_where_it_cannot_be_written(tm
         assert sorted(path.name for path in tmp_path.iterdir()) == ["store", "taken.db"]
 
 
-def test_a_backup_of_no_store_is_refused(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sslart", "serve", str(tmp_path), "--backup", str(tmp_path / "copy.db")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode != 0
-    assert "There is no store" in done.stderr
+def test_a_backup_of_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", str(tmp_path), "--backup", str(tmp_path / "copy.db")]) == 1
+    assert "There is no store" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

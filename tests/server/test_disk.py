@@ -154,6 +154,7 @@ def killed_at_the_end(folder: Path) -> Iterator[httpx.Client]:
 needs_mount = pytest.mark.skipif(not can_mount(), reason="folders cannot be mounted here")
 
 
+@pytest.mark.slow
 @needs_mount
 def test_a_real_disk_that_is_full_loses_nothing_and_takes_rows_again_when_it_is_not(tmp_path: Path) -> None:
     in_a_namespace("fill_a_disk", tmp_path)

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 from sslart._utils.locks import try_lock
 from sslart.server.store._connection import Readers, check_protocol, open_to_read, open_to_write, sqlite
 from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
+from sslart.server.store._journal import models
 from sslart.server.store._retention import forget_old_keys
 from sslart.server.store._schema import OF_A_MODEL
 from sslart.server.store._snapshots import remove_incomplete
@@ -51,12 +52,21 @@ class Store:
         except StoreError:
             self._unlock()
             raise
-        except (sqlite().CorruptError, sqlite().NotADBError) as error:
-            self._unlock()
-            raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
         except _cannot_be_written() as error:
             self._open_without_writing(error)
+        except sqlite().Error as error:
+            self._unlock()
+            raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
         self._readers = Readers(self.path, vfs, is_frozen=self._writer is None)
+        self._check_models()
+
+    def _check_models(self) -> None:
+        """Raise a DamagedError where it cannot be read which models there are."""
+        try:
+            models(self.reader())
+        except (sqlite().Error, ValueError, TypeError) as error:
+            self.close()
+            raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
 
     def _open_without_writing(self, error: Exception) -> None:
         if not self.path.exists():
