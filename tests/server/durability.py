@@ -66,7 +66,7 @@ class Ledger:
     in_tables: set[tuple[str, float]] = field(default_factory=set)
     labels: dict[tuple[str, int], str] = field(default_factory=dict)
     unsure_labels: set[tuple[str, int]] = field(default_factory=set)
-    by_key: dict[str, tuple[str, dict[str, Any], list[int]]] = field(default_factory=dict)
+    by_key: dict[str, tuple[str, Any, list[int]]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     n_acknowledged: int = 0
 
@@ -209,7 +209,8 @@ class Client(threading.Thread):
 
     def _table(self, model: str) -> None:
         rows = self._ledger.new_rows(model, self._chance, 10)
-        if self._send("POST", f"/v1/models/{model}/table", table_of(rows)) is not None:
+        key = self._key() if self._chance.random() < 0.6 else None
+        if self._send("POST", f"/v1/models/{model}/table", table_of(rows), key) is not None:
             with self._ledger.lock:
                 self._ledger.in_tables |= {(model, row["mark"]) for row in rows}
 
@@ -224,7 +225,7 @@ class Client(threading.Thread):
 
     def _send(self, method: str, path: str, body: Any, key: str | None = None) -> dict[str, Any] | None:
         """Return the answer to a request; None where there is none and it cannot be repeated."""
-        content: Any = {"content": body} if isinstance(body, bytes) else {} if body is None else {"json": body}
+        content = content_of(body)
         headers = {} if key is None else {"idempotency-key": key}
         while not self._target.is_over.is_set():
             try:
@@ -250,6 +251,11 @@ class Client(threading.Thread):
             if key is not None and ledger.by_key.setdefault(key, (path, body, numbers))[2] != numbers:
                 ledger.problems.append(f"{key} gave {numbers}, and before {ledger.by_key[key][2]}")
         return answer
+
+
+def content_of(body: Any) -> dict[str, Any]:
+    """Return the body of a request as httpx takes it: a table, JSON or nothing."""
+    return {"content": body} if isinstance(body, bytes) else {} if body is None else {"json": body}
 
 
 def numbers_in(answer: dict[str, Any]) -> list[int]:
@@ -322,6 +328,6 @@ def check_kept(http: Any, folder: Path, ledger: Ledger) -> None:
         for entries in by_row.values():
             assert all(before["label"] == after["previous"] != after["label"] for before, after in pairwise(entries))
     for key, (path, body, numbers) in ledger.by_key.items():
-        again = http.post(path, headers={"idempotency-key": key}, **({} if body is None else {"json": body})).json()
+        again = http.post(path, headers={"idempotency-key": key}, **content_of(body)).json()
         assert [again["sequence"], *numbers_in(again)] == numbers
     assert marks_in(folder) == marks
