@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -241,13 +242,21 @@ def test_a_stream_makes_the_model_that_python_makes(client: httpx.Client) -> Non
 KEY = {"idempotency-key": "once"}
 
 
+def settled(client: httpx.Client, path: str) -> dict[str, Any]:
+    """Return the description of a model once it has learnt all that it was sent."""
+    end = time.monotonic() + 30
+    while (found := client.get(path).json())["backlog"] and time.monotonic() < end:
+        time.sleep(0.01)
+    return found
+
+
 @pytest.mark.parametrize("path", ["learn", "decide", "labels", "refit"])
 def test_the_same_key_and_request_count_once(client: httpx.Client, fresh: str, path: str) -> None:
     bodies = {"labels": {"labels": [{"row": 1, "label": "setosa"}]}, "refit": {}}
     body = bodies.get(path, {"rows": ROWS[:3]})
     first = client.post(f"{fresh}/{path}?wait=30", json=body, headers=KEY)
     assert first.status_code == 200
-    after = client.get(fresh).json()
+    after = settled(client, fresh)
     second = client.post(f"{fresh}/{path}?wait=30", json=body, headers=KEY)
     assert second.json() == first.json()
     assert client.get(fresh).json() == after

@@ -38,7 +38,7 @@ def as_a_table(cells: list[dict[str, Any]]) -> Any:
     return view_of(MODEL).read(samples_for(MODEL, text_frame(cells), "a file"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(rows, min_size=1, max_size=5))
 def test_rows_are_read_as_the_cells_of_a_table_are(cells: list[dict[str, Any]]) -> None:
     read, table = READER.table(cells), as_a_table(cells)
