@@ -32,7 +32,7 @@ def journal(n_records: int, seed: int = 0) -> list[Record]:
         ]
         if number == 13:
             rows[0]["a"] = "not a number"
-        labels = [str(row["a"] != "not a number" and row["a"] > 0) if random.random() < 0.3 else None for row in rows]
+        labels = [str(row["a"] != "not a number" and row["a"] > 0) if random.random() < 0.1 else None for row in rows]
         learn = [bool(random.random() < 0.9) for _ in rows]
         content = {"rows": rows, "labels": labels, "learn": learn}
         found.append(Record(1, number, LEARN, 0.0, "test", n_rows, len(rows), packed(content)))
