@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -29,18 +30,16 @@ async def predict(
     body: Annotated[PredictRequest, body_of(PredictRequest)],
 ) -> Response:
     """Predict rows; nothing is kept of them."""
+    context.hub.check_rows(body.rows)
     published = context.hub.published(model)
-    check_explained(body.rows, body.explain)
-    predictions = await predicted(context, published, body.rows, body.abstain_below)
-    context.metrics.count_decisions(model.name, predictions)
     explanations = await explained(context, published, body.rows) if body.explain else None
-    return answer(
-        {
-            "model": model.name,
-            "sequence": published.sequence,
-            "predictions": shown(predictions, None, explanations),
-        }
-    )
+
+    def work() -> Response:
+        predictions = published.predict(body.rows, body.abstain_below)
+        context.metrics.count_decisions(model.name, predictions)
+        return decisions_answer(model.name, published.sequence, predictions, None, explanations)
+
+    return await soon(context, body.rows, work)
 
 
 @router.post("/v1/models/{name}/decide", response_model=Decisions, responses=problems(409))
@@ -56,39 +55,30 @@ async def decide(
     When the answer comes, the rows are on the disk.
     """
     published = context.hub.published(model)
-    check_explained(body.rows, body.explain)
+    # before anything is written, since it may fail
+    explanations = await explained(context, published, body.rows) if body.explain else None
     written = await context.hub.decide(model, body.rows, body.ids, body.learn, who, key)
     decisions = written.answer["decisions"]
     if not written.is_again:
         context.metrics.count_decisions(model.name, decisions)
-    explanations = await explained(context, published, body.rows) if body.explain else None
-    return answer(
-        {
-            "model": model.name,
-            "sequence": written.answer["sequence"],
-            "predictions": shown(decisions, written.answer["rows"], explanations),
-        }
-    )
+    sequence, rows = written.answer["sequence"], written.answer["rows"]
+    return await soon(context, body.rows, lambda: decisions_answer(model.name, sequence, decisions, rows, explanations))
 
 
-async def predicted(
-    context: Context, published: Published, rows: list[dict[str, Any]], abstain_below: float | None = None
-) -> list[dict[str, Any]]:
-    """Return predictions: of few rows at once, of many in a thread."""
-    context.hub.check_rows(rows)
-    if len(rows) <= FEW_ROWS:
-        return published.predict(rows, abstain_below)
-    return await context.threads.run(published.predict, rows, abstain_below)
+async def soon(context: Context, rows: list[Any], work: Callable[[], Response]) -> Response:
+    """Return the answer that some work makes: of few rows at once, of many by a thread."""
+    return work() if len(rows) <= FEW_ROWS else await context.threads.run(work)
 
 
-def check_explained(rows: list[dict[str, Any]], is_explained: bool = True) -> None:
+def check_explained(rows: list[dict[str, Any]]) -> None:
     """Raise a ValueError where more rows shall be explained than can be in the time of a request."""
-    if is_explained and len(rows) > MAX_EXPLAINED:
+    if len(rows) > MAX_EXPLAINED:
         raise ValueError(f"There are {len(rows)} rows, and {MAX_EXPLAINED} can be explained at a time: send fewer.")
 
 
 async def explained(context: Context, published: Published, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the explanations of predictions, with their text."""
+    check_explained(rows)
 
     def work() -> list[dict[str, Any]]:
         published.check_has_label()
@@ -98,18 +88,20 @@ async def explained(context: Context, published: Published, rows: list[dict[str,
     return await context.threads.run(work)
 
 
-def shown(
+def decisions_answer(
+    model: str,
+    sequence: int,
     predictions: list[dict[str, Any]],
     rows: list[int] | None,
     explanations: list[dict[str, Any]] | None,
-) -> list[dict[str, Any]]:
-    """Return predictions as they are answered, with the number of each row and its explanation where there is one."""
+) -> Response:
+    """Return predictions as an answer, with the number of each row and its explanation where there is one."""
     found = []
     for place, one in enumerate(predictions):
         row = {} if rows is None else {"row": rows[place]}
         explanation = {} if explanations is None else {"explanation": explanations[place]}
         found.append({**row, **one, **explanation})
-    return found
+    return answer({"model": model, "sequence": sequence, "predictions": found})
 
 
 Wait = Annotated[float, Query(ge=0, le=600, description="seconds to wait for the outcome")]
