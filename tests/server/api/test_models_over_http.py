@@ -248,6 +248,18 @@ def test_a_model_from_a_file_learns_on(
     assert sslart.load(exported).classes_.tolist() == described["classes"]
 
 
+def test_a_model_from_a_file_is_never_fitted_to_a_part_of_its_rows(client: httpx.Client, used: str) -> None:
+    assert put(client, used, client.get(f"{PATH}/export").content).status_code == 201
+    path = f"/v1/models/{used}"
+    client.post(f"{path}/learn?wait=30", json={"rows": ROWS[:2], "labels": ["setosa", "setosa"]})
+    before = client.get(f"{path}/state").json()
+    for answer in (client.post(f"{path}/refit", json={}), client.post(f"{path}/table", content=CSV)):
+        assert answer.status_code == 409
+        assert "came from a file" in answer.json()["error"]
+    assert client.get(f"{path}/state").json() == before
+    assert client.get(path).json()["classes"] == ["setosa", "versicolor", "virginica"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False], ids=["names", "no names"])
 def test_a_model_from_a_file_explains_itself(client: httpx.Client, used: str, tmp_path: Path, named: bool) -> None:

@@ -6,20 +6,17 @@ import asyncio
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sslart._mapping.model_view import view_of
-from sslart._tables.columns import check_columns
-from sslart._tables.files import read_pieces
 from sslart.estimators._published import shallow_copy
-from sslart.persistence._models import model_from_bytes
 from sslart.server._warned import leave_warnings, take_warnings
 from sslart.server.models import _requests as requests
 from sslart.server.models._events import Events
-from sslart.server.models._frames import parts_of
+from sslart.server.models._frames import store_file
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._limits import Limits
 from sslart.server.models._lookup import FoundRow, RowFinder
@@ -29,11 +26,9 @@ from sslart.server.models._settings import Learning, ModelSettings
 from sslart.server.store import Store
 from sslart.server.store._errors import NotWritableError, StoreBusyError, StoreError
 from sslart.server.store._journal import audit, models
-from sslart.server.store._uploads import Part, add_part, begin_upload, remove_unused
+from sslart.server.store._uploads import is_from_file, remove_unused
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-MODEL_FILE = b"\x89SSLART\n"
-BYTES_PER_PART = 2**20
 SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
 FEW_ROWS = 64  # are predicted in about a millisecond
 SECONDS_BETWEEN_CLEANING = 3600.0
@@ -139,6 +134,14 @@ class Hub:
         if hosted.backlog >= self.limits.max_backlog:
             raise BacklogError(seconds=5)
 
+    def check_has_its_rows(self, hosted: HostedModel) -> None:
+        """Raise a ConflictError where a fit would forget what a model had learnt before it came here."""
+        if is_from_file(self.store.reader(), hosted.id):
+            raise ConflictError(
+                f"The model {hosted.name!r} came from a file, and the rows that it had learnt before are not here: a "
+                "fit would forget them. Let it learn more rows, or make a new model from a table with all rows."
+            )
+
     @staticmethod
     def _check_restored(hosted: HostedModel) -> None:
         if hosted.is_restoring:
@@ -178,38 +181,7 @@ class Hub:
 
         A table must have the columns that are named.
         """
-        with path.open("rb") as file:
-            is_model = file.read(len(MODEL_FILE)) == MODEL_FILE
-        upload = self.store.submit_own(begin_upload).result()
-        try:
-            if is_model:
-                content = path.read_bytes()
-                _check_model(content)
-                for start in range(0, len(content), BYTES_PER_PART):
-                    self._add_part(upload, Part(start, 0, content[start : start + BYTES_PER_PART]))
-            else:
-                for part in parts_of(self._within_limits(read_pieces(str(path), encoding, cells_only=True), named)):
-                    self._add_part(upload, part)
-        except BaseException:
-            self.store.submit_own(lambda connection: remove_unused(connection, upload))
-            raise
-        return upload, is_model
-
-    def _within_limits(self, pieces: Iterator[Any], named: Sequence[str]) -> Iterator[Any]:
-        """Yield frames as long as they have not too many cells together, however small the file was."""
-        n_cells = 0
-        for frame in pieces:
-            check_columns(frame.columns, named, "the table")
-            n_cells += frame.size
-            if n_cells > self.limits.max_table_cells:
-                raise ValueError(
-                    f"The table has more than {self.limits.max_table_cells} cells, which is the limit: send fewer rows "
-                    "or columns, or start the service with a higher --max-table-cells."
-                )
-            yield frame
-
-    def _add_part(self, upload: int, part: Part) -> None:
-        self.store.submit_own(lambda connection: add_part(connection, upload, part)).result()
+        return store_file(self.store, path, encoding, named, self.limits.max_table_cells)
 
     async def add_upload(
         self, hosted: HostedModel, upload: int, is_model: bool, actor: str, key: Key | None = None
@@ -350,6 +322,7 @@ class Hub:
         if (before := self._before(hosted, key)) is not None:
             return before
         self.check_learns(hosted)
+        self.check_has_its_rows(hosted)
         settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
         settings.new_estimator()
         work = requests.refit(hosted.id, hosted.name, settings, self.limits.keep_rows, actor)
@@ -413,8 +386,3 @@ def _check_parameters(settings: ModelSettings, hosted: HostedModel, parameters: 
             view_of(trial.set_params(**parameters))
         except TypeError as error:
             raise ValueError(str(error)) from error
-
-
-def _check_model(content: bytes) -> None:
-    model = model_from_bytes(content, "The model file")
-    view_of(model)

@@ -51,6 +51,11 @@ def complete_upload(connection: Any, upload: int, record: Record) -> None:
     )
 
 
+def is_from_file(connection: Any, model: int) -> bool:
+    """Return whether a model was made from the file of a model, which has no rows."""
+    return connection.execute("SELECT 1 FROM uploads WHERE model = ? AND n_rows = 0", (model,)).get is not None
+
+
 class Upload(NamedTuple):
     """A complete upload: its number, and its rows among those of the model."""
 

@@ -168,6 +168,7 @@ async def add_table(
 ) -> Response:
     """Add the rows of a table to those of a model, and fit it anew to all of them."""
     context.hub.check_learns(model)
+    context.hub.check_has_its_rows(model)
     async with _uploaded(context, request, encoding, ()) as (upload, is_model, digest):
         if is_model:
             raise ApiError(409, "A model file makes a new model: send it to a new name with PUT.")
