@@ -1,14 +1,65 @@
-"""Pieces of tables as bytes, in the format of Arrow."""
+"""Files that users send, in the store: tables in pieces, in the format of Arrow, and files of models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from sslart._tables.files import arrow, pandas
-from sslart.server.store._uploads import Part
+from sslart._mapping.model_view import view_of
+from sslart._tables.columns import check_columns
+from sslart._tables.files import arrow, pandas, read_pieces
+from sslart.persistence._models import model_from_bytes
+from sslart.server.store import Store
+from sslart.server.store._uploads import Part, add_part, begin_upload, remove_unused
 
+MODEL_FILE = b"\x89SSLART\n"
+BYTES_PER_PART = 2**20
 ROWS_PER_PART = 10_000
+
+
+def store_file(
+    store: Store, path: Path, encoding: str | None, named: Sequence[str], max_cells: int
+) -> tuple[int, bool]:
+    """Read a file into a store; return the number of the upload, and whether it is the file of a model.
+
+    A table must have the columns that are named, and not too many cells.
+    """
+    with path.open("rb") as file:
+        is_model = file.read(len(MODEL_FILE)) == MODEL_FILE
+    upload = store.submit_own(begin_upload).result()
+
+    def add(part: Part) -> None:
+        store.submit_own(lambda connection: add_part(connection, upload, part)).result()
+
+    try:
+        if is_model:
+            content = path.read_bytes()
+            view_of(model_from_bytes(content, "The model file"))
+            for start in range(0, len(content), BYTES_PER_PART):
+                add(Part(start, 0, content[start : start + BYTES_PER_PART]))
+        else:
+            pieces = read_pieces(str(path), encoding, cells_only=True)
+            for part in parts_of(_within_limits(pieces, named, max_cells)):
+                add(part)
+    except BaseException:
+        store.submit_own(lambda connection: remove_unused(connection, upload))
+        raise
+    return upload, is_model
+
+
+def _within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -> Iterator[Any]:
+    """Yield frames as long as they have not too many cells together, however small the file was."""
+    n_cells = 0
+    for frame in pieces:
+        check_columns(frame.columns, named, "the table")
+        n_cells += frame.size
+        if n_cells > max_cells:
+            raise ValueError(
+                f"The table has more than {max_cells} cells, which is the limit: send fewer rows or columns, or start "
+                "the service with a higher --max-table-cells."
+            )
+        yield frame
 
 
 def parts_of(pieces: Iterator[Any]) -> Iterator[Part]:
