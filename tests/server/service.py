@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,17 @@ from sslart.server import serve
 from sslart.server.models._limits import Limits
 
 SECONDS_TO_START = 60.0
+
+
+def wait_until_ready(http: httpx.Client) -> None:
+    """Wait until all models of a service have learnt their journals."""
+    end = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < end:
+        with suppress(httpx.TransportError):
+            if http.get("/readyz").status_code == 200:
+                return
+        time.sleep(0.02)
+    raise TimeoutError("the service is not ready")
 
 
 class Process:
@@ -45,15 +56,7 @@ class Process:
 
     def wait_until_ready(self) -> None:
         """Wait until all models have learnt their journals."""
-        end = time.monotonic() + SECONDS_TO_START
-        while time.monotonic() < end:
-            try:
-                if self.http.get("/readyz").status_code == 200:
-                    return
-            except httpx.TransportError:
-                pass
-            time.sleep(0.02)
-        raise TimeoutError("the service is not ready")
+        wait_until_ready(self.http)
 
     def kill(self) -> None:
         """End the process at once, as a loss of power does."""
@@ -84,11 +87,12 @@ def running(folder: Path, *options: str) -> Iterator[Process]:
 
 @contextmanager
 def application(folder: Path, *, limits: Limits | None = None, **options: Any) -> Iterator[httpx.Client]:
-    """Run the application in a thread of this process, behind a real web server on a free port."""
+    """Run the application in a thread of this process, behind a real web server; it is ready."""
     with (
         serve(folder, limits=limits, **options) as service,
         httpx.Client(base_url=service.url, timeout=60) as client,
     ):
+        wait_until_ready(client)
         yield client
 
 
