@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
+.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long bench-serve explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
 	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages docs docs-links lint clean
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
+	@echo "make bench-serve      the service under load, beside MLServer and BentoML; writes docs/serve_benchmarks.md (a quarter of an hour)"
 	@echo "make explain-bench    explanations and rules: exactness, speed, fidelity; writes docs/explain_benchmarks.md (under 20 minutes)"
 	@echo "make cluster-bench    fits on a dask cluster of two workers against one process and scikit-learn (some minutes)"
 	@echo "  FULL=1              on 50 million rows; writes docs/clusters.md (half an hour; resumes; 3 GB of disk)"
@@ -88,6 +89,12 @@ peers: $(VENV)/bench
 # memory and speed of the command line on files of up to five million rows
 bench-long: $(VENV)/tools
 	$(BIN)/python -W ignore benchmarks/long_file.py
+
+# requests per second, latency and memory of the service; by wrk where it is installed. The peers are installed into
+# folders of their own below reproduction/serve; one that cannot be is left out, and the page says why.
+bench-serve: $(VENV)/serve
+	cd benchmarks && ../$(BIN)/python -m serve.environments
+	cd benchmarks && ../$(BIN)/python -W ignore -m serve.run
 
 # accuracy against other classifiers; results are kept in reproduction/accuracy, so that a stopped run continues
 TORCH ?= torch
@@ -209,6 +216,10 @@ $(VENV)/bench: $(VENV)/package
 
 $(VENV)/streams: $(VENV)/experiments $(VENV)/bench
 	$(BIN)/python -m pip install --quiet --editable '.[river]'
+	touch $@
+
+$(VENV)/serve: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[serve]'
 	touch $@
 
 $(VENV)/cluster: $(VENV)/package
