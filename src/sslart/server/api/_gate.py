@@ -129,7 +129,7 @@ class _Request:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.start, self.id = time.perf_counter(), secrets.token_hex(8)
         self.status: int | None = None
-        self._n_bytes, self.is_waiting = 0, False
+        self._n_bytes, self._has_come, self.is_waiting = 0, False, False
         method = scope["method"]
         self._is_upload = method == "PUT" or (method == "POST" and scope["path"].endswith("/table"))
         self._most = limits.max_table if self._is_upload else limits.max_body
@@ -142,17 +142,20 @@ class _Request:
         return LONG_SECONDS if is_long else self._limits.timeout
 
     async def receive(self) -> Any:
-        """Return the next part of the body, as long as it is not too large and does not take too long."""
+        """Return the next part of the body, as long as it is not too large and does not take too long.
+
+        When all of it has come, what comes next is the end of the connection, at any time.
+        """
         length = self.headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._most:
             raise self._too_large()
-        self.is_waiting = self.status is None
+        self.is_waiting = self.status is None and not self._has_come
         try:
             async with asyncio.timeout(self._limits.timeout if self.is_waiting else None):
                 message = await self._receive()
         except TimeoutError as error:
             raise too_slow() from error
-        self.is_waiting = False
+        self.is_waiting, self._has_come = False, not message.get("more_body", False)
         self._n_bytes += len(message.get("body", b""))
         if self._n_bytes > self._most:
             raise self._too_large()
