@@ -6,10 +6,11 @@ import asyncio
 import logging
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from sslart._mapping.model_view import view_of
 from sslart.estimators._published import shallow_copy
@@ -36,6 +37,19 @@ SECONDS_BETWEEN_CLEANING = 3600.0
 logger = logging.getLogger("sslart.server")
 
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+
+def to_the_end(
+    method: Callable[Arguments, Coroutine[Any, Any, Result]],
+) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
+    """Let a method go on to its end also where the request is given up: what the store has, the models must know."""
+
+    @wraps(method)
+    async def shielded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return await asyncio.shield(method(*args, **kwargs))
+
+    return shielded
 
 
 class BacklogError(StoreBusyError):
@@ -147,6 +161,7 @@ class Hub:
         if hosted.is_restoring:
             raise StoreError(f"The model {hosted.name!r} is being restored: send this request again in a moment.")
 
+    @to_the_end
     async def create(self, name: str, settings: ModelSettings, actor: str) -> HostedModel:
         """Create a model that has learnt nothing."""
         check_name(name)
@@ -166,6 +181,7 @@ class Hub:
         if not requests.is_empty(self.store.reader(), hosted.id):
             raise ConflictError(f"There is a model named {hosted.name!r}: send rows to it, or delete it first.")
 
+    @to_the_end
     async def delete(self, hosted: HostedModel, actor: str, *, only_empty: bool = False) -> None:
         """Delete a model; with `only_empty`, raise a ConflictError where there is something to lose."""
         work = requests.delete(hosted.id, hosted.name, actor, only_empty=only_empty)
@@ -317,6 +333,7 @@ class Hub:
         """Return rows that a model was given."""
         return self._rows.find(self.store.reader(), hosted.id, hosted.settings, which)
 
+    @to_the_end
     async def refit(self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None) -> Written:
         """Let a model be fitted anew to all its rows, with other settings where they are given."""
         if (before := self._before(hosted, key)) is not None:
@@ -330,6 +347,7 @@ class Hub:
         hosted.adopt(settings, written.answer["sequence"])
         return written
 
+    @to_the_end
     async def set_parameters(self, hosted: HostedModel, parameters: dict[str, Any], actor: str) -> Written:
         """Change parameters that need no fit."""
         self.check_learns(hosted)
@@ -345,6 +363,7 @@ class Hub:
         hosted.adopt(settings, written.answer["sequence"])
         return written
 
+    @to_the_end
     async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:
         """Cancel a fit, and return whether it had not ended."""
         work = requests.cancel(hosted.id, hosted.name, sequence, actor)
