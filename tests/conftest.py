@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -79,3 +80,13 @@ def _with_a_value(samples: np.ndarray) -> np.ndarray:
     samples = samples.copy()
     samples[np.isnan(samples).all(axis=1), 0] = 0.5
     return samples
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Return a client of a service that has learnt the iris data, for all tests of a module."""
+    from service import application, fit_flowers  # the web server is imported by tests of the service only
+
+    with application(tmp_path_factory.mktemp("store")) as found:
+        fit_flowers(found)
+        yield found

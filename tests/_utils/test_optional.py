@@ -23,7 +23,7 @@ def packages(extra: str) -> set[str]:
     found = set()
     for one in EXTRAS[extra]:
         own = re.fullmatch(r"sslart\[(.*)\]", one)
-        found |= {name for other in own[1].split(",") for name in packages(other)} if own else {one}
+        found |= {name for other in own[1].split(",") for name in packages(other)} if own else {one.partition(";")[0]}
     return found
 
 

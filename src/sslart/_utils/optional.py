@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -79,6 +80,8 @@ def _brought_by(extra: str, declared: list[str]) -> list[str]:
     for line in declared:
         requirement, _, condition = (part.strip() for part in line.partition(";"))
         if not re.search(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]", condition):
+            continue
+        if sys.platform == "win32" and re.search(r"sys_platform\s*!=\s*['\"]win32['\"]", condition):
             continue
         own = re.fullmatch(r"sslart\s*\[(.*)\]", requirement)
         names = own[1].split(",") if own else []

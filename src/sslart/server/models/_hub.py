@@ -7,7 +7,6 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -372,9 +371,11 @@ class Hub:
             hosted.cancel_fit(sequence)
         return is_cancelled
 
-    def note_in_audit(self, actor: str, action: str, model: str, detail: dict[str, Any]) -> Future[None]:
+    async def note_in_audit(self, actor: str, action: str, model: str, detail: dict[str, Any]) -> None:
         """Add an entry to the audit log."""
-        return self.store.submit_own(lambda connection: audit(connection, actor, action, model, detail))
+        await asyncio.wrap_future(
+            self.store.submit_own(lambda connection: audit(connection, actor, action, model, detail))
+        )
 
 
 async def _soon(work: Callable[[], Result], n_rows: int) -> Result:

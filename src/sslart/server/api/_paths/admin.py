@@ -76,7 +76,7 @@ async def add_token(
     if body.name in {one.name for one in known}:
         raise ApiError(409, f"There is a token named {body.name!r}: revoke it first, or give another name.")
     secret = await context.threads.run(context.access.add, body.name, body.scope)
-    context.hub.note_in_audit(who, "add token", "", {"name": body.name, "scope": body.scope})
+    await context.hub.note_in_audit(who, "add token", "", {"name": body.name, "scope": body.scope})
     return answer({"name": body.name, "scope": body.scope, "token": secret}, 201)
 
 
@@ -90,7 +90,7 @@ async def revoke_token(
     if name not in {one.name for one in context.access.known()}:
         raise ApiError(404, f"There is no token named {name!r}.")
     await context.threads.run(context.access.revoke, name)
-    context.hub.note_in_audit(who, "revoke token", "", {"name": name})
+    await context.hub.note_in_audit(who, "revoke token", "", {"name": name})
     return Response(status_code=204)
 
 
@@ -114,7 +114,7 @@ async def backup(
     except OSError as error:
         logger.exception("no backup")
         raise ApiError(507, "No backup could be written: the log of the service has the reason.") from error
-    context.hub.note_in_audit(who, "backup", "", {"name": target.name})
+    await context.hub.note_in_audit(who, "backup", "", {"name": target.name})
     return answer({"file": f"backups/{target.name}", "bytes": n_bytes}, 201)
 
 

@@ -280,7 +280,7 @@ async def snapshot(context: ContextOf, who: Annotated[str, actor("learn")], mode
     published = await asyncio.wrap_future(model.want_snapshot())
     assert published is not None
     digest = await context.threads.run(lambda: published.digest)
-    context.hub.note_in_audit(who, "snapshot", model.name, {"sequence": published.sequence})
+    await context.hub.note_in_audit(who, "snapshot", model.name, {"sequence": published.sequence})
     return answer({"model": model.name, "sequence": published.sequence, "digest": digest})
 
 
