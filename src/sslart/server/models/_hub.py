@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
@@ -22,13 +21,12 @@ from sslart.server.models._limits import Limits
 from sslart.server.models._lookup import FoundRow, RowFinder
 from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
 from sslart.server.models._rows import as_class, first_samples
-from sslart.server.models._settings import Learning, ModelSettings
+from sslart.server.models._settings import Learning, ModelSettings, check_name
 from sslart.server.store import Store
 from sslart.server.store._errors import NotWritableError, StoreBusyError, StoreError
 from sslart.server.store._journal import audit, models
 from sslart.server.store._uploads import is_from_file, remove_unused
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
 FEW_ROWS = 64  # are predicted in about a millisecond
 SECONDS_BETWEEN_CLEANING = 3600.0
@@ -381,15 +379,6 @@ class Hub:
 async def _soon(work: Callable[[], Result], n_rows: int) -> Result:
     """Return the result of work on rows: of few at once, of many by a thread, so that other requests do not wait."""
     return work() if n_rows <= FEW_ROWS else await asyncio.to_thread(work)
-
-
-def check_name(name: str) -> None:
-    """Raise a ValueError where a text cannot be the name of a model."""
-    if not NAME.fullmatch(name):
-        raise ValueError(
-            "The name of a model has 1 to 100 letters, digits, points, hyphens and underscores, and begins with a "
-            "letter or digit."
-        )
 
 
 def _check_ids(ids: Sequence[str] | None, n_rows: int) -> None:

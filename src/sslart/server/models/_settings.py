@@ -20,12 +20,22 @@ MAX_NAMES = 10_000
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b( (?=['\"\w]))?")
 
 
 def with_settings(text: str) -> str:
     """Return a message in which options of the command line are the settings of the service."""
     return _OPTION.sub(lambda found: f"the setting {found[1]}{'=' if found[2] else ''}", text)
+
+
+def check_name(name: str) -> None:
+    """Raise a ValueError where a text cannot be the name of a model."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            "The name of a model has 1 to 100 letters, digits, points, hyphens and underscores, and begins with a "
+            "letter or digit."
+        )
 
 
 class Learning(StrEnum):
