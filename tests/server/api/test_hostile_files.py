@@ -23,7 +23,7 @@ from pyarrow import parquet
 from service import application, fit_flowers, flowers
 
 import sslart
-from sslart import AutoSSLART
+from sslart import AutoSSLART, FuzzyART
 from sslart.server.models._limits import Limits
 
 CSV = flowers().to_csv(index=False).encode()
@@ -268,6 +268,25 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     frame = flowers(1)
     sslart.save(AutoSSLART(random_state=0).fit(frame.drop(columns="species"), frame["species"]), path)
     return path.read_bytes()
+
+
+def test_a_model_that_is_no_classifier_is_refused(uploads: Uploads, tmp_path: Path) -> None:
+    frame = flowers().drop(columns="species")
+    for model, words in ((FuzzyART().fit(frame), "no classifier"), (AutoSSLART(), "not fitted")):
+        sslart.save(model, tmp_path / "model.sslart")
+        uploads.refused((tmp_path / "model.sslart").read_bytes(), words)
+
+
+def test_a_model_with_names_that_are_no_text_hides_no_other(uploads: Uploads, tmp_path: Path) -> None:
+    frame = flowers(1)
+    labels = frame.pop("species").astype(object).replace("setosa", "\ud800")
+    sslart.save(AutoSSLART(random_state=0).fit(frame, labels.to_numpy()), tmp_path / "model.sslart")
+    assert uploads.put((tmp_path / "model.sslart").read_bytes()).status_code == 201
+    models = uploads.client.get("/v1/models").json()["models"]
+    assert [one["name"] for one in models] == ["flowers", "new"]
+    assert models[1]["classes"] == ["versicolor", "virginica", "\ud800"]
+    answer = uploads.client.post("/v1/models/new/decide", json={"rows": [frame.iloc[0].to_dict()]})
+    assert answer.status_code in (200, 422)
 
 
 SLOWLY = settings(

@@ -184,6 +184,12 @@ def test_a_body_that_comes_in_drops_is_not_waited_for(hasty: httpx.Client) -> No
     assert received.startswith(b"HTTP/1.1 408 ")
 
 
+def test_a_table_that_does_not_come_is_not_waited_for(hasty: httpx.Client) -> None:
+    received = talk(hasty, head("/v1/models/new", "Content-Length: 1000", method="PUT") + b"a,b\n")
+    assert received.startswith(b"HTTP/1.1 408 ")
+    assert hasty.get("/v1/models/new").status_code == 404
+
+
 @pytest.mark.parametrize(
     "lines",
     [

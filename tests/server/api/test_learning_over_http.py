@@ -50,6 +50,8 @@ def test_predict_keeps_nothing(client: httpx.Client, fresh: str) -> None:
     before = client.get(fresh).json(), digest(client, fresh)
     answer = client.post(f"{fresh}/predict", json={"rows": [*ROWS, FAR], "explain": False})
     assert len(answer.json()["predictions"]) == 151
+    for one in answer.json()["predictions"]:
+        assert one["probabilities"][one["class"]] == one["probability"] == max(one["probabilities"].values())
     assert "row" not in answer.json()["predictions"][0]
     assert (client.get(fresh).json(), digest(client, fresh)) == before
 

@@ -30,7 +30,10 @@ _BODIES: dict[Any, ReadBody] = {}
 def answer(values: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return plain values as JSON."""
     try:
-        content = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        content = text.encode()
+    except UnicodeEncodeError:  # a model from a file may have names that are no text
+        content = json.dumps(values, allow_nan=False).encode()
     except ValueError as error:  # which would be that of a wrong request
         raise RuntimeError("an answer is no JSON") from error
     return Response(content, status, headers, JSON)

@@ -35,7 +35,7 @@ def store_file(
     try:
         if is_model:
             content = path.read_bytes()
-            view_of(model_from_bytes(content, "The model file"))
+            _check_classifier(content)
             for start in range(0, len(content), BYTES_PER_PART):
                 add(Part(start, 0, content[start : start + BYTES_PER_PART]))
         else:
@@ -46,6 +46,14 @@ def store_file(
         store.submit_own(lambda connection: remove_unused(connection, upload))
         raise
     return upload, is_model
+
+
+def _check_classifier(content: bytes) -> None:
+    """Raise a ValueError where a file is not that of a fitted classifier."""
+    try:
+        view_of(model_from_bytes(content, "The model file"))
+    except TypeError as error:
+        raise ValueError(f"The file has no classifier in it: {error}") from error
 
 
 def _within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -> Iterator[Any]:
