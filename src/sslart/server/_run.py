@@ -13,6 +13,7 @@ from types import FrameType
 
 from sslart._utils.optional import optional
 from sslart.server._logging import start_logging
+from sslart.server._memory import given_back
 from sslart.server._protocol import BoundedProtocol
 from sslart.server.api._app import LOOPBACK, create_app
 from sslart.server.models._hub import Hub
@@ -120,7 +121,8 @@ def run(options: Options, told: Callable[[str], None] = print) -> None:
         stop(number, frame)
 
     server.handle_exit = handle_exit
-    server.run(sockets=[listening])
+    with given_back():
+        server.run(sockets=[listening])
 
 
 def _check_safe(options: Options) -> None:
