@@ -9,13 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from serve.calls import CALLS, Call, rows_call
+from serve.calls import CALLS, rows_call
 from serve.data import Table
 from serve.service import Service
 from serve.web import Http
@@ -24,9 +25,17 @@ KEEP_ROWS = 20_000
 RETENTION = ("--keep-rows", str(KEEP_ROWS), "--snapshot-rows", "20000")  # options of the service
 N_CLIENTS = 4
 WARM = 0.2  # of the rows: what comes before counts as warming up
-# how many of a hundred requests are of which kind, with how many rows each
-MIXTURE = (("predict", 1, 50), ("infer", 1, 15), ("decide", 1, 12), ("learn", 10, 8), ("predict", 100, 7))
-LABELS, EXPLANATIONS, LOOKS = 3, 3, 2
+# how many of a thousand requests are of which kind, and with how many rows each
+MIXTURE = (
+    ("predict", 1, 550),
+    ("infer", 1, 150),
+    ("decide", 1, 120),
+    ("learn", 10, 80),
+    ("predict", 100, 70),
+    ("labels", 1, 26),
+    ("explain", 1, 2),
+    ("describe", 0, 2),
+)
 
 
 class Samples(threading.Thread):
@@ -94,11 +103,14 @@ class Mixed(threading.Thread):
     ----------
     counts : Counter
         Requests by kind; `requests` and `rows` have the sums.
+    seconds : Counter
+        In which they were answered, by kind.
     """
 
     def __init__(self, url: str, table: Table, seed: int, n_rows: int) -> None:
         super().__init__(daemon=True)
-        self._http, self._table, self._n_rows, self.counts = Http(url), table, n_rows, Counter[str]()
+        self._http, self._table, self._n_rows = Http(url), table, n_rows
+        self.counts, self.seconds = Counter[str](), Counter[str]()
         self._random = np.random.default_rng(seed)
         self._decided: tuple[int, str] | None = None  # a row, and its class
         self.error: Exception | None = None
@@ -114,34 +126,42 @@ class Mixed(threading.Thread):
         self._http.close()
 
     def _steps(self) -> list[Callable[[], None]]:
-        calls = [(name, CALLS[name](self._table, n_rows), share) for name, n_rows, share in MIXTURE]
-        calls.append(("explain", rows_call(self._table, "explain", 1), EXPLANATIONS))
-        steps = [step for name, call, share in calls for step in [self._sending(name, call)] * share]
-        return [*steps, *[self._label] * LABELS, *[self._look] * LOOKS]
+        own: dict[str, Callable[[], bool]] = {"labels": self._label, "describe": self._describe}
+        steps = []
+        for name, n_rows, share in MIXTURE:
+            send = own.get(name) or self._sending(name, n_rows)
+            steps += [partial(self._timed, name, n_rows, send)] * share
+        return steps
 
-    def _sending(self, name: str, call: Call) -> Callable[[], None]:
-        def send() -> None:
+    def _timed(self, name: str, n_rows: int, send: Callable[[], bool]) -> None:
+        start = time.perf_counter()
+        if send():
+            self.seconds[name] += time.perf_counter() - start
+            self.counts.update({name: 1, "requests": 1, "rows": n_rows})
+
+    def _sending(self, name: str, n_rows: int) -> Callable[[], bool]:
+        make = CALLS.get(name, lambda table, n_rows: rows_call(table, name, n_rows))
+        call = make(self._table, n_rows)
+
+        def send() -> bool:
             number = int(self._random.integers(len(call.bodies)))
             content = self._http.call(call, number)
             if name == "decide":
                 self._decided = json.loads(content)["predictions"][0]["row"], self._table.classes[number]
-            self._count(name, call.n_rows)
+            return True
 
         return send
 
-    def _count(self, name: str, n_rows: int) -> None:
-        self.counts.update({name: 1, "requests": 1, "rows": n_rows})
+    def _label(self) -> bool:
+        if self._decided is None:
+            return False
+        (row, label), self._decided = self._decided, None
+        self._http.post(f"/v1/models/{self._table.name}/labels", {"labels": [{"row": row, "label": label}]})
+        return True
 
-    def _label(self) -> None:
-        if self._decided is not None:
-            row, label = self._decided
-            self._http.post(f"/v1/models/{self._table.name}/labels", {"labels": [{"row": row, "label": label}]})
-            self._decided = None
-            self._count("labels", 0)
-
-    def _look(self) -> None:
+    def _describe(self) -> bool:
         self._http.get(f"/v1/models/{self._table.name}")
-        self._count("describe", 0)
+        return True
 
 
 def hour(service: Service, table: Table, n_rows: int) -> dict[str, Any]:
@@ -153,7 +173,15 @@ def hour(service: Service, table: Table, n_rows: int) -> dict[str, Any]:
         if one.error is not None:
             raise one.error
     counts = sum((one.counts for one in clients), Counter[str]())
-    return {"counts": dict(counts), "events": dict(events), "seconds": seconds, "samples": samples}
+    took = sum((one.seconds for one in clients), Counter[str]())
+    milliseconds = {name: 1e3 * seconds / counts[name] for name, seconds in took.items()}
+    return {
+        "counts": dict(counts),
+        "milliseconds": milliseconds,
+        "events": dict(events),
+        "seconds": seconds,
+        "samples": samples,
+    }
 
 
 def learnt(service: Service, table: Table, n_rows: int) -> dict[str, Any]:

@@ -162,26 +162,18 @@ def _meanwhile(own: Sequence[Result]) -> str:
 
 
 def _memory(hour: Result, learnt: Result) -> str:
-    counts = hour["counts"]
-    kinds = ", ".join(f"{name} {_rate(count)}" for name, count in counts.items() if name not in ("requests", "rows"))
-    events = sum(hour["events"].values())
+    counts, took = hour["counts"], hour["milliseconds"]
+    kinds = ", ".join(f"{_rate(counts[name])} {name} ({_milliseconds(took[name])} ms)" for name in took)
     lines = [_line("mixture of requests", hour), _line("rows to learn, 100 at a time", learnt)]
-    head = [
-        "",
-        "rows",
-        "requests",
-        "seconds",
-        "MB when warm",
-        "MB at the end",
-        "most MB",
-        "most rows waiting to be learnt",
-    ]
+    head = ["", "rows", "requests", "seconds", "MB when warm", "MB at the end", "most MB", "most rows waiting"]
     head += ["store, MB at the end", "most MB of the store", "boxes at the end"]
     return (
         f"\n## Memory\n\nResident memory of the service, looked at once a second, from {100 * WARM:.0f} % of the rows "
-        f"on. The mixture is what comes in an hour at 300 rows per second, sent by {N_CLIENTS} clients as fast as "
-        f"it is answered, while a listener got {_rate(events)} events: {kinds}. The service keeps the newest "
-        f"{KEEP_ROWS:,} rows without a label (`--keep-rows`), and the labelled ones.\n\n"
+        f"on. The mixture is what comes in an hour at 300 rows per second, sent by {N_CLIENTS} clients as fast as it "
+        f"is answered, while a listener got {_rate(sum(hour['events'].values()))} events. Its requests, with the mean "
+        f"time to an answer: {kinds}. The model goes on learning, and the first explanation, or description, of each "
+        f"new state computes what the next ones use. The service keeps the newest {KEEP_ROWS:,} rows without a label "
+        "(`--keep-rows`), and the labelled ones. Rows that wait are accepted and not yet learnt.\n\n"
         + markdown_table(head, lines)
         + f"\n\nAfter the last of the rows to learn, the model had learnt all within {learnt['catch_up']:.1f} seconds: "
         f"{_rate(learnt['counts']['rows'] / (learnt['seconds'] + learnt['catch_up']))} rows per second.\n"
