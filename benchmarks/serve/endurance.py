@@ -24,6 +24,7 @@ from serve.web import Http
 KEEP_ROWS = 20_000
 RETENTION = ("--keep-rows", str(KEEP_ROWS), "--snapshot-rows", "20000")  # options of the service
 N_CLIENTS = 4
+ROWS_PER_SECOND = 200  # of the hour
 WARM = 0.2  # of the rows: what comes before counts as warming up
 # how many of a thousand requests are of which kind, and with how many rows each
 MIXTURE = (
@@ -32,9 +33,9 @@ MIXTURE = (
     ("decide", 1, 120),
     ("learn", 10, 80),
     ("predict", 100, 70),
-    ("labels", 1, 26),
-    ("explain", 1, 2),
-    ("describe", 0, 2),
+    ("labels", 1, 28),
+    ("explain", 1, 1),
+    ("describe", 0, 1),
 )
 
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from serve.calls import CALLS, LABELLED
-from serve.endurance import KEEP_ROWS, N_CLIENTS, WARM, flatness
+from serve.endurance import KEEP_ROWS, N_CLIENTS, ROWS_PER_SECOND, WARM, flatness
 from serve.environments import NOTES, REQUIREMENTS
 from serve.peers import OURS, OURS_BY_NAME, PEERS, WITHOUT_WORKER
 from serve.states import CONNECTIONS, FITTING, LEARNING, ROWS, STATES
@@ -163,17 +163,19 @@ def _meanwhile(own: Sequence[Result]) -> str:
 
 def _memory(hour: Result, learnt: Result) -> str:
     counts, took = hour["counts"], hour["milliseconds"]
+    minutes = counts["rows"] / ROWS_PER_SECOND / 60
     kinds = ", ".join(f"{_rate(counts[name])} {name} ({_milliseconds(took[name])} ms)" for name in took)
     lines = [_line("mixture of requests", hour), _line("rows to learn, 100 at a time", learnt)]
     head = ["", "rows", "requests", "seconds", "MB when warm", "MB at the end", "most MB", "most rows waiting"]
     head += ["store, MB at the end", "most MB of the store", "boxes at the end"]
     return (
         f"\n## Memory\n\nResident memory of the service, looked at once a second, from {100 * WARM:.0f} % of the rows "
-        f"on. The mixture is what comes in an hour at 300 rows per second, sent by {N_CLIENTS} clients as fast as it "
-        f"is answered, while a listener got {_rate(sum(hour['events'].values()))} events. Its requests, with the mean "
-        f"time to an answer: {kinds}. The model goes on learning, and the first explanation, or description, of each "
-        f"new state computes what the next ones use. The service keeps the newest {KEEP_ROWS:,} rows without a label "
-        "(`--keep-rows`), and the labelled ones. Rows that wait are accepted and not yet learnt.\n\n"
+        f"on. The mixture is what comes in {minutes:.0f} minutes at {ROWS_PER_SECOND} rows per second, sent by "
+        f"{N_CLIENTS} clients as fast as it is answered, while a listener got {_rate(sum(hour['events'].values()))} "
+        f"events. Its requests, with the mean time to an answer: {kinds}. The model goes on learning, and the "
+        f"first explanation, or description, of each new state computes what the next ones use. The service keeps the "
+        f"newest {KEEP_ROWS:,} rows without a label (`--keep-rows`), and the labelled ones. Rows that wait are accepted "
+        "and not yet learnt.\n\n"
         + markdown_table(head, lines)
         + f"\n\nAfter the last of the rows to learn, the model had learnt all within {learnt['catch_up']:.1f} seconds: "
         f"{_rate(learnt['counts']['rows'] / (learnt['seconds'] + learnt['catch_up']))} rows per second.\n"

@@ -23,13 +23,14 @@ from machine import description
 from serve import endurance, environments, peers, states
 from serve.calls import CALLS
 from serve.data import Table, breast_cancer, synthetic
+from serve.endurance import ROWS_PER_SECOND
 from serve.load import Generator
 from serve.page import page
 from serve.service import running
 from serve.states import STATES
 
-SECONDS, ROUNDS = 2.0, 3
-HOUR_ROWS = 3600 * 300
+SECONDS, ROUNDS = 2.0, 2
+HOUR_ROWS = 3600 * ROWS_PER_SECOND
 LEARNT_ROWS = 200_000
 PARTS = ("peers", "states", "memory")
 
