@@ -82,7 +82,7 @@ def run(options: Options, told: Callable[[str], None] = print) -> None:
     except BaseException:
         listening.close()
         raise
-    beyond = not is_loopback(options.host)
+    beyond = not is_loopback(options.host) or options.behind_proxy
     if beyond and not tokens(store.reader()):
         store.close()
         listening.close()

@@ -166,6 +166,16 @@ def test_a_form_of_a_page_cannot_send_json(client: httpx.Client, path: str, kind
     assert answer.status_code == 415
 
 
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "via", "x-real-ip"])
+def test_without_tokens_nobody_comes_in_through_a_proxy(client: httpx.Client, guarded: Guarded, header: str) -> None:
+    answer = client.get("/v1/models", headers={header: "203.0.113.7"})
+    assert answer.status_code == 403
+    assert "--behind-proxy" in answer.json()["error"]
+    assert client.get("/livez", headers={header: "203.0.113.7"}).status_code == 200
+    headers = {header: "203.0.113.7", "authorization": f"Bearer {guarded.tokens['read']}"}
+    assert guarded.client.get("/v1/models", headers=headers).status_code == 200
+
+
 def test_every_path_asks_for_a_scope() -> None:
     without = {path for _, path, scope, _ in ROUTES if scope is None}
     assert without == set(OPEN_PATHS)
@@ -307,6 +317,7 @@ def test_beyond_this_machine_the_service_wants_tls(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_as_before")
 def test_beyond_this_machine_the_service_wants_tokens(tmp_path: Path) -> None:
     assert "--add-token NAME --scope admin" in refusal(tmp_path, host="0.0.0.0", behind_proxy=True)
+    assert "--add-token NAME --scope admin" in refusal(tmp_path, host="127.0.0.1", behind_proxy=True)
 
 
 def test_half_of_the_tls_options_is_refused(tmp_path: Path) -> None:

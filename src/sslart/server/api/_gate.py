@@ -13,7 +13,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from sslart.server.api._access import Access
+from sslart.server.api._access import LOCAL, Access
 from sslart.server.api._errors import ApiError, answer_to
 from sslart.server.api._metrics import Metrics
 from sslart.server.models._limits import Limits
@@ -21,6 +21,7 @@ from sslart.server.models._limits import Limits
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"})
 LONG_SECONDS = 900.0  # for tables, exports and those who wait for a job
 EVENTS_PATH = "/v1/events"
+FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"via")
 CLIENT_GONE = 499
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -95,7 +96,9 @@ class Gate:
             client = (scope.get("client") or ("unknown",))[0]
             authorization = headers.get(b"authorization")
             given = None if authorization is None else authorization.decode("latin-1")
-            scope["sslart.token"] = self._access.check(given, client)
+            token = scope["sslart.token"] = self._access.check(given, client)
+            if token is LOCAL and any(name in headers for name in FORWARDED):
+                raise ApiError(403, "A proxy passes on requests of others: start the service with --behind-proxy.")
 
     def _note(self, scope: Any, request: _Request) -> None:
         seconds, status = time.perf_counter() - request.start, request.status or CLIENT_GONE
