@@ -174,7 +174,8 @@ def _memory(hour: Result, learnt: Result) -> str:
         f"{N_CLIENTS} clients as fast as it is answered, while a listener got {_rate(sum(hour['events'].values()))} "
         f"events. Its requests, with the mean time to an answer: {kinds}. The model goes on learning, and the "
         f"first explanation, or description, of each new state computes what the next ones use. The service keeps the "
-        f"newest {KEEP_ROWS:,} rows without a label (`--keep-rows`), and the labelled ones. Rows that wait are "
+        f"newest {KEEP_ROWS:,} rows without a label (`--keep-rows`), and the labelled ones. "
+        "Rows that wait are "
         "accepted and not yet learnt.\n\n"
         + markdown_table(head, lines)
         + f"\n\nAfter the last of the rows to learn, the model had learnt all within {learnt['catch_up']:.1f} seconds: "
