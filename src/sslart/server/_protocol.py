@@ -44,6 +44,10 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._n_bytes > MAX_HEAD_BYTES:
                 self._refuse(b"431 Request Header Fields Too Large", b"The headers are too long.")
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what cannot be read; the server itself would answer with plain text."""
+        self._refuse(b"400 Bad Request", b"The request cannot be read as HTTP, or its path is too long.")
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._end()
