@@ -25,6 +25,7 @@ DTYPES: dict[str, str] = {
     "FP64": "<f8",
 }
 BYTES = "BYTES"
+_NAMES = {code: name for name, code in DTYPES.items()}
 
 
 def read_inputs(request: InferRequest, binary: bytes) -> dict[str, NDArray[Any]]:
@@ -110,9 +111,7 @@ def _shaped(tensor: InputTensor, values: NDArray[Any]) -> NDArray[Any]:
 
 def datatype_of(values: NDArray[Any]) -> str:
     """Return the datatype of an array."""
-    return (
-        BYTES if values.dtype.kind in "OU" else next(name for name, code in DTYPES.items() if code == values.dtype.str)
-    )
+    return BYTES if values.dtype.kind in "OU" else _NAMES[values.dtype.str]
 
 
 def as_bytes(values: NDArray[Any]) -> bytes:

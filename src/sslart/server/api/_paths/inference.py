@@ -26,7 +26,6 @@ from sslart.server.api._schemas.tensors import (
     ModelReady,
     ServerMetadata,
     ServerReady,
-    WantedOutput,
 )
 from sslart.server.api._tensors import as_bytes, datatype_of, read_inputs
 from sslart.server.models._hub import FEW_ROWS
@@ -237,11 +236,10 @@ def no_predictions(published: Published) -> Predicted:
 
 
 def _answer(name: str, asked: InferRequest, found: dict[str, NDArray[Any]]) -> Response:
-    wanted = asked.outputs or [WantedOutput(name=one) for one in found]
+    wanted = [(one.name, one.parameters) for one in asked.outputs or ()] or [(name, {}) for name in found]
     by_default = bool(asked.parameters.get("binary_data_output", False))
     outputs, binary = [], list[bytes]()
-    for one in wanted:
-        output, parameters = one.name, one.parameters
+    for output, parameters in wanted:
         if output not in found:
             raise ValueError(f"There is no output {output!r}; there are {', '.join(found)}.")
         values = found[output]
