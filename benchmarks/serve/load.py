@@ -46,7 +46,8 @@ class Generator:
         Returns
         -------
         dict
-            `requests` and `rows` per second, `p50` and `p99` in milliseconds, and how many requests `failed`.
+            `requests` and `rows` per second, `p50` and `p99` in milliseconds, and how many requests were `answered` and
+            `failed`.
         """
         first = Http(url)
         for number in range(N_WARMING):
@@ -63,6 +64,7 @@ class Generator:
             "p50": found["p50"],
             "p99": found["p99"],
             "failed": found["failed"],
+            "answered": found["requests"],
         }
 
     def _run(self, url: str, call: Call, n_connections: int, seconds: float, bodies: str) -> dict[str, Any]:

@@ -60,7 +60,8 @@ def _peers(found: Sequence[Result], skipped: dict[str, str]) -> str:
         "Inference Protocol, as JSON: ours answers with class, probabilities, abstention and novelty, MLServer with "
         "the probabilities that are asked of its runtime for scikit-learn. BentoML runs a service of four lines that "
         f"returns the probabilities. As it comes, MLServer computes in a worker process; *{WITHOUT_WORKER}* is without "
-        f"(`parallel_workers: 0`). The peers keep nothing and learn nothing. {NOTES}\n"
+        "(`parallel_workers: 0`). Processor time is that of all processes of a server; other work on the machine "
+        f"lowers requests per second, and does not add to it. The peers keep nothing and learn nothing. {NOTES}\n"
     )
     for name, reason in skipped.items():
         text += f"\n{name} was not measured: {reason}.\n"
@@ -82,7 +83,21 @@ def _peers(found: Sequence[Result], skipped: dict[str, str]) -> str:
             ]
             lines.append(["**ours (infer) against the fastest peer**", *(f"**{one:.2f} times**" for one in ratios)])
         text += f"\n{table}: requests per second (p50, p99)\n\n{markdown_table(head, lines)}\n"
+        if all(one["processor"] is not None for of in cells.values() for one in of):
+            text += f"\n{table}: milliseconds of a processor per request\n\n{_processor(head, cells, peers)}\n"
     return text
+
+
+def _processor(head: list[str], cells: dict[str, list[Result]], peers: Sequence[str]) -> str:
+    """Return what requests cost the servers: other work on the machine does not add to that."""
+    lines = [[name, *(_milliseconds(one["processor"]) for one in of)] for name, of in cells.items()]
+    if peers:
+        ratios = [
+            min(cells[name][place]["processor"] for name in peers) / cells[OURS][place]["processor"]
+            for place in range(len(_places()))
+        ]
+        lines.append(["**the thriftiest peer against ours (infer)**", *(f"**{one:.2f} times**" for one in ratios)])
+    return markdown_table(head, lines)
 
 
 def _versions() -> list[str]:
@@ -99,7 +114,9 @@ def _median_of(found: Sequence[Result], table: str, name: str, rows: int, n_conn
         for one in found
         if (one["table"], one["contender"], one["each"], one["connections"]) == (table, name, rows, n_connections)
     ]
-    return {key: median(one[key] for one in own) for key in ("requests", "p50", "p99")}
+    found: Result = {key: median(one[key] for one in own) for key in ("requests", "p50", "p99")}
+    costs = [one["processor"] for one in own if one["processor"] is not None]
+    return {**found, "processor": median(costs) if costs else None}
 
 
 def _states(found: Sequence[Result]) -> str:

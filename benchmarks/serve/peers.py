@@ -18,7 +18,7 @@ from serve.calls import CALLS, Call, arrays_call, infer_call
 from serve.data import Table
 from serve.environments import BENTOML, MLSERVER, python_of, reason_to_skip
 from serve.load import Generator
-from serve.service import Service
+from serve.service import Service, processor_seconds
 from serve.states import CONNECTIONS, ROWS
 from serve.web import Http, answers, free_ports, wait_until
 from sslart import AutoSSLART, save
@@ -33,9 +33,10 @@ SECONDS_TO_STOP = 20.0
 
 @dataclass(frozen=True)
 class Contender:
-    """A server, how it is asked, and how its answer is read: as probabilities."""
+    """A server with its process, how it is asked, and how its answer is read: as probabilities."""
 
     url: str
+    pid: int
     call: Callable[[Table, int], Call]
     read: Callable[[bytes], Any]
 
@@ -53,8 +54,10 @@ def in_turns(
     models = _saved(folder / "models", tables)
     with ExitStack() as stack:
         contenders = {
-            OURS: Contender(service.url, CALLS["infer"], lambda content: _output(content, "probabilities")),
-            OURS_BY_NAME: Contender(service.url, CALLS["predict"], _of_rows),
+            OURS: Contender(
+                service.url, service.process.pid, CALLS["infer"], lambda content: _output(content, "probabilities")
+            ),
+            OURS_BY_NAME: Contender(service.url, service.process.pid, CALLS["predict"], _of_rows),
         }
         for name in peers:
             contenders[name] = stack.enter_context(_STARTED[name](folder / name.replace(", ", "-"), models))
@@ -64,9 +67,16 @@ def in_turns(
                 for n_rows in ROWS:
                     for n_connections in CONNECTIONS:
                         for name, one in contenders.items():
+                            before = processor_seconds(one.pid)
                             found = generator.measure(one.url, one.call(table, n_rows), n_connections, seconds)
+                            found["processor"] = _per_request(before, processor_seconds(one.pid), found["answered"])
                             about = {"contender": name, "table": table.name, "turn": turn}
                             yield {**about, "each": n_rows, "connections": n_connections, **found}
+
+
+def _per_request(before: float | None, after: float | None, n_requests: int) -> float | None:
+    """Return the milliseconds of a processor that each request has cost."""
+    return None if before is None or after is None else 1e3 * (after - before) / n_requests
 
 
 def skipped() -> dict[str, str]:
@@ -107,15 +117,15 @@ def _check_same(contenders: dict[str, Contender], tables: Sequence[Table]) -> No
 
 
 @contextmanager
-def _process(command: Sequence[str], folder: Path, **environment: str) -> Iterator[None]:
-    """Run a server with all its workers; its log goes to a file in the folder."""
+def _process(command: Sequence[str], folder: Path, **environment: str) -> Iterator[int]:
+    """Run a server with all its workers, in a session of their own; its log goes to a file in the folder."""
     settings = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment}
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
             command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=settings, start_new_session=True
         )
     try:
-        yield
+        yield process.pid
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         try:
@@ -142,10 +152,11 @@ def _mlserver(folder: Path, models: Path, n_workers: int) -> Iterator[Contender]
         about |= {"parameters": {"uri": "./model.joblib", "version": "v1"}}
         (own / "model-settings.json").write_text(json.dumps(about))
     url = f"http://127.0.0.1:{ports[0]}"
-    with _process([str(python.with_name("mlserver")), "start", str(folder)], folder):
+    with _process([str(python.with_name("mlserver")), "start", str(folder)], folder) as pid:
         wait_until(lambda: answers(url, "/v2/health/ready"), "the start of MLServer")
         yield Contender(
             url,
+            pid,
             lambda table, n_rows: infer_call(table, n_rows, [PROBABILITIES]),
             lambda content: _output(content, PROBABILITIES),
         )
@@ -158,9 +169,9 @@ def _bentoml(folder: Path, models: Path) -> Iterator[Contender]:
     folder.mkdir(parents=True)
     command = [str(python.with_name("bentoml")), "serve", "bento_service:Boxes", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--working-dir", str(Path(__file__).parent)]
-    with _process(command, folder, MODELS=str(models), BENTOML_DO_NOT_TRACK="true", BENTOML_HOME=str(folder)):
+    with _process(command, folder, MODELS=str(models), BENTOML_DO_NOT_TRACK="true", BENTOML_HOME=str(folder)) as pid:
         wait_until(lambda: answers(url, "/readyz"), "the start of BentoML")
-        yield Contender(url, arrays_call, json.loads)
+        yield Contender(url, pid, arrays_call, json.loads)
 
 
 _STARTED: dict[str, Callable[[Path, Path], Any]] = {

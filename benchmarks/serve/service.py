@@ -58,6 +58,22 @@ def resident_mb(pid: int) -> float:
     return int(shown.stdout) * 1024 / 1e6
 
 
+def processor_seconds(pid: int) -> float | None:
+    """Return the processor time of a process and all that it has started; None where the system does not show it."""
+    ticks, parents = dict[int, int](), dict[int, int]()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        number = int(path.parent.name)
+        ticks[number], parents[number] = int(fields[11]) + int(fields[12]), int(fields[1])
+    own = {pid} & ticks.keys()
+    while more := {number for number, parent in parents.items() if parent in own} - own:
+        own |= more
+    return sum(ticks[number] for number in own) / os.sysconf("SC_CLK_TCK") if own else None
+
+
 @contextmanager
 def running(folder: Path, tables: Iterable[Table], *options: str) -> Iterator[Service]:
     """Run the service on a free port, with a model of each table; its log goes to a file in the folder."""
@@ -65,7 +81,11 @@ def running(folder: Path, tables: Iterable[Table], *options: str) -> Iterator[Se
     command = [sys.executable, "-m", "sslart", "serve", str(folder / "store"), "--port", "0", *options]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )
     try:
         assert process.stdout is not None

@@ -20,7 +20,7 @@ from serve.calls import CALLS, Call
 from serve.data import Table, breast_cancer, synthetic
 from serve.load import Generator
 from serve.run import options_of
-from serve.service import Service, running
+from serve.service import Service, processor_seconds, running
 from serve.web import Http
 
 SECONDS = 0.1
@@ -61,6 +61,19 @@ def test_a_state_is_measured_with_what_goes_on_meanwhile(
     assert set(found["others"]) == wanted[state]
     assert all(value > 0 for value in found["others"].values())
     assert service.lag(table.name) == 0
+
+
+def test_the_processor_time_of_a_service_grows_with_the_requests_that_it_answers(
+    service: Service, table: Table
+) -> None:
+    before = processor_seconds(service.process.pid)
+    if before is None:
+        pytest.skip("this system has no /proc")
+    found = Generator(own=True).measure(service.url, CALLS["predict"](table, 100), 2, 0.5)
+    after = processor_seconds(service.process.pid)
+    assert found["answered"] > 0
+    assert after is not None
+    assert after > before
 
 
 def test_requests_that_fail_are_counted(service: Service, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,11 +137,13 @@ def results() -> dict[str, Any]:
     about = vars(options_of([])) | {"machine": "a machine", "label": "1", "generator": "wrk", "load": 0.0}
     about |= {"tables": {"synthetic": "rows"}, "skipped": {peers.BENTO: "it is not there"}, "minutes": 1.0}
     rates = {peers.OURS: 300.0, peers.WITHOUT_WORKER: 100.0, peers.MLSERVER: 150.0}
+    costs = {peers.OURS: 0.5, peers.WITHOUT_WORKER: 1.5, peers.MLSERVER: 4.0}
     place = {"table": "synthetic", "failed": 0, "p50": 1.0, "p99": 2.0}
     return {
         "about": about,
         "peers": [
-            {**place, "contender": name, "turn": turn, "each": rows, "connections": n, "requests": rate}
+            {**place, "contender": name, "turn": turn, "each": rows, "connections": n}
+            | {"requests": rate, "processor": costs[name]}
             for name, rate in rates.items()
             for turn in (0, 1)
             for rows in states.ROWS
@@ -144,6 +159,7 @@ def results() -> dict[str, Any]:
 def test_the_page_compares_with_the_fastest_peer_and_says_which_was_not_measured() -> None:
     text = page.page(results())
     assert text.count("**2.00 times**") == len(states.ROWS) * len(states.CONNECTIONS)
+    assert text.count("**3.00 times**") == len(states.ROWS) * len(states.CONNECTIONS)
     assert f"{peers.BENTO} was not measured: it is not there." in text
     assert "| learn | 16 | 2,000 | 1.00 | 2.00 |" in text
     assert "1,234 rows per second accepted" in text
