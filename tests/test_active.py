@@ -148,6 +148,7 @@ def test_a_model_without_any_label_has_queries() -> None:
     assert model.partial_fit(X[rows], Y[rows]).n_labelled_nodes_ == 5
 
 
+@pytest.mark.slow
 def test_labels_of_queries_help_more_than_labels_of_random_samples() -> None:
     """Mean over splits of breast cancer: 8 queries against 8 samples drawn at random."""
     data, classes = load_breast_cancer(return_X_y=True)

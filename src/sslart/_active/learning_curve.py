@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -144,6 +144,19 @@ class LearningCurve:
         ends = (more, min(low, more), max(high, more))
         found = [None if one > self.n_furthest else max(0, ceil(one - self.n_now)) for one in ends]
         return LabelsNeeded(wanted, self.n_now, *found)
+
+    def starting_from(self, accuracy: float, resampled: FloatArray) -> LearningCurve:
+        """Return the same course of errors, from another accuracy with all labels.
+
+        Parameters
+        ----------
+        accuracy : float
+        resampled : array
+            The accuracy by resamples of the labels, any number of them.
+        """
+        random = np.random.RandomState(0)
+        errors = np.maximum(1.0 - resampled, 1e-12)[random.randint(len(resampled), size=len(self._errors))]
+        return replace(self, accuracy_now=accuracy, _errors=errors)
 
     def _error_now(self) -> float:
         if self.why_not or self.accuracy_now is None:

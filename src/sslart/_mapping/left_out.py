@@ -93,9 +93,20 @@ class LeftOut(CachesValues):
         counts = self.by_class()
         if (counts > 0).sum() < 2 or counts.max() < 1.5:
             return None
-        value, n = float(np.average(self.right, weights=self.weights)), self.n_labels
+        return self.share(self.right)
+
+    def share(self, hits: BoolArray, among: BoolArray | None = None) -> Estimate:
+        """Return the share of labels that are hits, among all or some, with an interval for new samples.
+
+        The labels of a group count one together, and the variance is that of `accuracy`.
+        """
+        weights = self.weights if among is None else np.where(among, self.weights, 0.0)
+        n = round(float(weights.sum()), 6)
+        if not n:
+            return Estimate(None, None, None, 0, 0)
+        value = float(np.average(hits, weights=weights))
         interval = wilson(value * n / VARIANCE_FACTOR, n / VARIANCE_FACTOR)
-        return Estimate(value, *interval, round(value * n), n)
+        return Estimate(value, *interval, round(value * n), round(n))
 
 
 def left_out_by_vote(found: Sequence[LeftOut], tables: Sequence[Table], *, weighted: bool) -> LeftOut:

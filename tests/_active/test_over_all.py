@@ -1,0 +1,63 @@
+"""Accuracy over all samples, where labels were not drawn at random."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from sslart import AutoSSLART
+from sslart._active.over_all import accuracy_over_all
+from sslart._mapping.model_view import view_of
+from sslart.active import select_queries
+
+
+def labels_of(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+    found = np.full(len(y), None, dtype=object)
+    found[rows] = y[rows]
+    return found
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, np.ndarray]:
+    X, y = load_digits(return_X_y=True)
+    chosen = np.random.default_rng(0).permutation(len(y))[:500]
+    return X[chosen], y[chosen]
+
+
+def test_for_labels_of_questions_it_is_nearer_to_the_truth_than_leave_one_out(data: tuple[np.ndarray, ...]) -> None:
+    X, y = data
+    rows = np.empty(0, dtype=int)
+    model = AutoSSLART(random_state=0).partial_fit(X)
+    for _ in range(4):
+        left = np.setdiff1d(np.arange(len(y)), rows)
+        rows = np.concatenate([rows, left[select_queries(model, X[left], 10)]])
+        model = AutoSSLART(random_state=0).fit(X, labels_of(rows, y))
+    rest = np.setdiff1d(np.arange(len(y)), rows)
+    truth = float(np.mean(model.predict(X[rest]) == y[rest]))
+    left_out = view_of(model).left_out
+    assert left_out is not None
+    found = accuracy_over_all(left_out, model.predict_proba(X).max(axis=1))
+    assert found is not None
+    on_labels = left_out.accuracy()
+    assert on_labels is not None
+    assert abs(found.estimate.value - truth) < abs(on_labels.value - truth)
+    assert found.estimate.low <= truth <= found.estimate.high
+
+
+def test_for_labels_at_random_it_is_about_the_same_as_leave_one_out(data: tuple[np.ndarray, ...]) -> None:
+    X, y = data
+    model = AutoSSLART(random_state=0).fit(X, labels_of(np.arange(120), y))
+    left_out = view_of(model).left_out
+    assert left_out is not None
+    found = accuracy_over_all(left_out, model.predict_proba(X).max(axis=1))
+    assert found is not None
+    assert found.estimate.value == pytest.approx(left_out.accuracy().value, abs=0.05)
+    assert found.estimate.low < found.estimate.value < found.estimate.high
+
+
+def test_one_class_says_nothing(data: tuple[np.ndarray, ...]) -> None:
+    X, _ = data
+    model = AutoSSLART(random_state=0).fit(X, ["a"] * 5 + [None] * (len(X) - 5))
+    left_out = view_of(model).left_out
+    assert left_out is None or accuracy_over_all(left_out, np.ones(10)) is None
