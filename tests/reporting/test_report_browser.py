@@ -1,8 +1,6 @@
 """The report in a browser: sorting, filtering, picking by mouse and keyboard, on a phone, in print, without script."""
 
-import os
 import re
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -12,22 +10,7 @@ from sklearn.datasets import load_iris
 import sslart
 from sslart import WESSLART, AutoSSLART
 
-CHROMIUM = os.environ.get("SSLART_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium here; SSLART_CHROMIUM may name one")
-
 HOSTILE = "</script><script>alert(1)</script>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

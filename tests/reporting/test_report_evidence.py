@@ -99,6 +99,7 @@ def test_a_model_that_keeps_no_labels_has_no_left_out_quality(tmp_path):
     assert "The model in few rules" not in page  # a box decides, and the rules of the boxes are exact
 
 
+@pytest.mark.slow
 def test_calibration_counts_right_predictions_by_confidence(labelled):
     model, X, y, page = labelled
     confidence, right = model.predict_proba(X).max(axis=1), model.predict(X) == y
@@ -145,6 +146,7 @@ def test_promises_are_those_of_the_parameter(labelled):
     assert "What can be promised" in page
 
 
+@pytest.mark.slow
 def test_the_error_of_the_model_is_stated(tmp_path):
     X, y = petals()
     X = X + np.random.RandomState(0).normal(scale=0.01, size=X.shape)  # else many are copies, which count once

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_score, recall_score
 
 import sslart
-from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._utils.intervals import share
 from sslart.metrics import correctness_score, coverage_score, sensitivity_score, specificity_score
 from sslart.metrics._quality import mean_share
@@ -352,3 +352,20 @@ def test_a_confusion_matrix_too_large_for_a_page_is_left_out(tmp_path):
     assert "Left out: with 60 classes it is too large for a page." in page
     assert page.count("A row for each true class") == 0
     assert len(numbers_of(page)["quality"]["confusion"]) == 60
+
+
+@pytest.mark.filterwarnings("ignore:Column 'remark' is left out:UserWarning")
+def test_constant_columns_and_free_text_are_summed_up_too(tmp_path):
+    random = np.random.RandomState(0)
+    y = np.where(random.uniform(size=80) < 0.5, "a", "b")
+    frame = pd.DataFrame(
+        {
+            "size": random.normal(size=80) + 2 * (y == "a"),
+            "same": 7.0,
+            "remark": [f"some free text of many words, number {row}" for row in range(80)],
+            "kind": ["one"] * 80,
+        }
+    )
+    model = AutoSSLART(random_state=0).fit(frame, y)
+    page = sslart.report(model, frame, y, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "same" in page

@@ -60,6 +60,7 @@ def test_while_the_disk_is_full_rows_are_refused_and_when_it_is_not_they_are_tak
     assert problems_of(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_fit_waits_for_space_and_is_then_kept(tmp_path: Path, disk: FailingDisk) -> None:
     with service_on(tmp_path, disk.name) as service, httpx.Client(base_url=service.url, timeout=60) as http:
         fit_flowers(http)
@@ -230,6 +231,7 @@ def check_there(http: httpx.Client, kept: list[int]) -> None:
 
 
 @needs_mount
+@pytest.mark.slow
 def test_a_store_on_a_disk_that_became_read_only_is_read_with_all_that_was_acknowledged(tmp_path: Path) -> None:
     in_a_namespace("make_a_disk_read_only", tmp_path)
 

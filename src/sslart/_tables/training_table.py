@@ -116,7 +116,7 @@ def training_table_of(frame: Any, named: Columns, source: str, *, need_labels: b
     why_not = unusable(samples, [*categories, *used])
     if why_not:
         samples, frame, labels = _without_columns(samples, frame, labels, why_not)
-    samples = samples.astype({name: "category" for name in (*categories, *used) if samples[name].dtype == object})
+    samples = samples.astype({name: "category" for name in (*categories, *used) if samples[name].dtype.kind == "O"})
     columns = [
         *understood(samples),
         *(Column(name, "left out", None, why) for name, why in why_not.items()),

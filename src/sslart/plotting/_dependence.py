@@ -153,7 +153,7 @@ def _draw_numbers(axis: Any, values: FloatArray, contributions: FloatArray, indi
     axis.axhline(0, color=draw.GREY, linewidth=0.8, zorder=0)
     for index in indices:
         _points(axis, index, values, contributions[:, index])
-        look, means = draw.style(index), _means(values, contributions[:, index])
+        look, means = draw.style(index), means_by_value(values, contributions[:, index])
         if len(indices) == 1:
             axis.plot(*means, color=draw.DARK, linewidth=1.4)
         else:
@@ -184,7 +184,7 @@ def _points(axis: Any, index: int, x: Any, y: Any) -> None:
     axis.scatter(x, y, s=13, marker=look.marker, facecolor=face, edgecolor=look.colour, linewidth=0.5, alpha=0.45)
 
 
-def _means(values: FloatArray, contributions: FloatArray) -> tuple[NDArray[Any], NDArray[Any]]:
+def means_by_value(values: FloatArray, contributions: FloatArray) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the mean value and contribution in bins of about as many samples each."""
     levels = np.unique(values)
     if len(levels) > N_BINS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,19 +124,17 @@ def confidence_of(observed: Observed, left_out: LeftOut | None) -> Confidence:
 
 def calibration(confidence: FloatArray, right: BoolArray) -> tuple[ConfidenceBin, ...]:
     """Return the share of right predictions by confidence."""
+    return tuple(
+        ConfidenceBin(low, high, float(confidence[own].mean()), share(int(right[own].sum()), int(own.sum())))
+        for low, high, own in confidence_bins(confidence)
+    )
+
+
+def confidence_bins(confidence: FloatArray) -> Iterator[tuple[float, float, BoolArray]]:
+    """Yield the ends of each bin of confidence that has predictions in it, and which these are."""
     places = np.minimum(np.searchsorted(EDGES, confidence, side="right") - 1, len(EDGES) - 2)
-    bins = []
     for place in np.unique(places).tolist():
-        own = places == place
-        bins.append(
-            ConfidenceBin(
-                EDGES[place],
-                EDGES[place + 1],
-                float(confidence[own].mean()),
-                share(int(right[own].sum()), int(own.sum())),
-            )
-        )
-    return tuple(bins)
+        yield EDGES[place], EDGES[place + 1], places == place
 
 
 def _line(limit: float | None, highest: FloatArray, measured: FloatArray, right: BoolArray) -> AbstentionLine:

@@ -120,7 +120,7 @@ def report(
     few_rules = model_rules(observed, X)
     important, n_less_important = importance_lines(observed, X)
     page = (
-        _environment()
+        environment()
         .get_template("report.html.jinja")
         .render(
             title=title or f"Report on {observed.view.name}",
@@ -219,9 +219,10 @@ def _described(observed: Observed) -> dict[str, Any]:
 
 
 @cache
-def _environment() -> Any:
+def environment() -> Any:
+    """Return what makes pages of the templates; every text of the user is escaped, and every character visible."""
     jinja2 = optional("jinja2", "report")
-    environment = jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("sslart.reporting", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -229,14 +230,14 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    made.filters |= {
         "number": number_text,
         "percent": _percent,
         "interval": _interval,
         "count": count_text,
         "counted": plural,
     }
-    return environment
+    return made
 
 
 def _visible(value: Any) -> Any:

@@ -59,7 +59,7 @@ class Picture:
 def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any, curve: LearningCurve | None) -> list[Picture]:
     """Draw what there is to draw."""
     pictures = [_of_rules(rules), *_of_dependence(observed, X)]
-    if len(observed.view.feature_names) - len(observed.view.members[0].encoder.categorical) >= 2:
+    if len(observed.view.members[0].encoder.numeric) >= 2:
         pictures.append(_of_boxes(observed, X, y))
     if measured_guarantees(observed.view) is not None:
         pictures.append(_of_guarantees(observed))

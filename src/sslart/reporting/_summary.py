@@ -235,7 +235,6 @@ def _missing(table: Table) -> BoolArray:
 def _features(observed: Observed, beyond: BoolArray) -> tuple[FeatureSummary, ...]:
     encoder = observed.view.members[0].encoder
     n_missing, n_beyond = _missing(observed.table).sum(axis=0).tolist(), beyond.sum(axis=0).tolist()
-    positions = {feature.column: at for at, feature in enumerate(encoder.features) if feature.category is None}
     summaries = []
     for column, name in enumerate(observed.view.feature_names):
         if column in encoder.categorical:
@@ -253,7 +252,7 @@ def _features(observed: Observed, beyond: BoolArray) -> tuple[FeatureSummary, ..
                 )
             )
         else:
-            low, high = float(encoder.lower[positions[column]]), float(encoder.upper[positions[column]])
+            low, high = encoder.range_of(column)
             known = low <= high
             lowest, median, highest = _three(observed.table.values[:, column])
             summaries.append(

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from sslart._utils.optional import optional
 from sslart.server._logging import start_logging
 from sslart.server._memory import given_back
 from sslart.server._protocol import BoundedProtocol
+from sslart.server.api._access import Access
 from sslart.server.api._app import LOOPBACK, create_app
 from sslart.server.models._hub import Hub
 from sslart.server.models._limits import Limits
@@ -70,8 +72,17 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def run(options: Options, told: Callable[[str], None] = print) -> None:
-    """Serve until a signal comes; `told` gets the address where the service listens."""
+def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
+    """Serve until a signal comes.
+
+    Parameters
+    ----------
+    options : Options
+    told : callable
+        Gets the address where the service listens.
+    pages : callable, default=None
+        Returns an ASGI application with pages for browsers, which answers below /studio/; a token is then needed.
+    """
     uvicorn = optional("uvicorn", "serve")
     _check_safe(options)
     start_logging()
@@ -92,12 +103,12 @@ def run(options: Options, told: Callable[[str], None] = print) -> None:
         )
     hosts = (*LOOPBACK, options.host, *options.allow_hosts)
     hub = Hub(store, options.limits)
-    app = create_app(hub, hosts=hosts, needs_token=beyond, log_all=options.log_all)
+    app = create_app(hub, hosts=hosts, needs_token=beyond or pages is not None, log_all=options.log_all, pages=pages)
     if store.why_not_writable is not None:
         logger.error(store.why_not_writable)
     scheme = "http" if options.tls_cert is None else "https"
     host = f"[{options.host}]" if ":" in options.host else options.host
-    told(f"sslart serves {options.folder} at {scheme}://{host}:{listening.getsockname()[1]}")
+    told(f"{scheme}://{host}:{listening.getsockname()[1]}")
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,
@@ -147,4 +158,5 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         raise ValueError(f"{host}:{port} cannot be used ({error.strerror}): give another --port.") from error
+    found.listen()  # who comes before all is started waits
     return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
 from sslart._utils.optional import optional
 from sslart.server._protocol import BoundedProtocol
+from sslart.server.api._access import Access
 from sslart.server.api._app import LOOPBACK, create_app
 from sslart.server.models._hub import Hub
 from sslart.server.models._limits import Limits
@@ -73,6 +74,7 @@ def serve(
     hosts: Iterable[str] = LOOPBACK,
     needs_token: bool = False,
     log_all: bool = False,
+    pages: Callable[[Access], Any] | None = None,
 ) -> Service:
     """Serve the models of a folder in a thread of this process, on this machine only.
 
@@ -92,6 +94,8 @@ def serve(
         Whether a token is needed also where the store has none.
     log_all : bool, default=False
         Whether every request is logged.
+    pages : callable, default=None
+        Returns an ASGI application with pages for browsers, which answers below /studio/.
 
     Returns
     -------
@@ -106,7 +110,7 @@ def serve(
     b'{"live":true}'
     """
     hub = Hub(Store(Path(folder)), limits)
-    app = create_app(hub, hosts=hosts, needs_token=needs_token, log_all=log_all)
+    app = create_app(hub, hosts=hosts, needs_token=needs_token, log_all=log_all, pages=pages)
     try:
         return Service(hub, app, port)
     except BaseException:

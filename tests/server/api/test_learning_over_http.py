@@ -204,6 +204,13 @@ def test_the_label_may_stand_in_the_row(client: httpx.Client, fresh: str) -> Non
     assert "far" in client.get(fresh).json()["classes"]
 
 
+def test_a_row_is_found_by_its_number_also_where_another_has_it_as_id(client: httpx.Client, fresh: str) -> None:
+    named = client.post(f"{fresh}/decide", json={"rows": [ROWS[1]], "ids": ["5"]}).json()["predictions"][0]["row"]
+    assert client.get(f"{fresh}/rows/5").json()["row"] == named
+    assert client.get(f"{fresh}/rows/5", params={"by_number": True}).json()["row"] == 5
+    assert client.get(f"{fresh}/rows/{'9' * 19}", params={"by_number": True}).status_code == 404
+
+
 def test_a_model_learns_from_nothing_but_a_stream(client: httpx.Client) -> None:
     made = client.post(
         "/v1/models", json={"name": "stream", "settings": {"label": "y", "parameters": {"half_life": 500}}}

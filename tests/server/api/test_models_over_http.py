@@ -553,6 +553,7 @@ def test_ready_says_how_the_models_are(client: httpx.Client) -> None:
     assert set(found.json()["models"]) == {"ready"}
 
 
+@pytest.mark.slow
 def test_a_stop_in_the_middle_of_everything_loses_nothing(tmp_path: Path) -> None:
     with running(tmp_path) as process:
         client = process.http

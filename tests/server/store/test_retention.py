@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 import httpx
+import pytest
 from durability import NO_SNAPSHOTS, label_of, problems_of, wait_until_learnt
 from service import application, fit_flowers, flowers, rows_of
 
@@ -111,6 +112,7 @@ def test_records_stay_until_there_are_two_snapshots(tmp_path: Path) -> None:
         assert wait_until_learnt(http) == learnt
 
 
+@pytest.mark.slow
 def test_rows_of_a_fit_stay_until_both_snapshots_are_newer_than_it(tmp_path: Path) -> None:
     with application(tmp_path, limits=NO_SNAPSHOTS) as http:
         fit_flowers(http)

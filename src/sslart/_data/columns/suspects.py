@@ -116,7 +116,7 @@ def copies(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
     values = table.values[:: len(table) // MOST_SAMPLES + 1, numeric]
     with np.errstate(over="ignore", invalid="ignore"):
         standard, usable = _standardised(values)
-    keys = (np.nan_to_num(standard).T * np.random.default_rng(0).standard_normal(len(standard))).sum(axis=1)
+        keys = (np.nan_to_num(standard).T * np.random.default_rng(0).standard_normal(len(standard))).sum(axis=1)
     gaps = np.isnan(values)
     order = [place for place in np.argsort(keys, kind="stable").tolist() if usable[place]]
     first: dict[int, int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
@@ -15,15 +15,40 @@ from sslart.server.api._errors import add_handlers
 from sslart.server.api._gate import Gate
 from sslart.server.api._metrics import Metrics
 from sslart.server.api._openapi import TITLE, described
-from sslart.server.api._paths import admin, events, explaining, inference, jobs, learning, models, predicting
+from sslart.server.api._paths import (
+    admin,
+    events,
+    examples,
+    explaining,
+    exporting,
+    inference,
+    jobs,
+    labelling,
+    learning,
+    models,
+    predicting,
+    samples,
+    studies,
+)
 from sslart.server.models._hub import Hub
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 # paths are compared in this order for every request: what is asked most comes first
-ROUTERS = tuple(one.router for one in (predicting, inference, learning, models, explaining, jobs, events, admin))
+PATHS = (
+    *(predicting, inference, learning, models, explaining, samples, labelling, studies, exporting, examples),
+    *(jobs, events, admin),
+)
+ROUTERS = tuple(one.router for one in PATHS)
 
 
-def create_app(hub: Hub, *, hosts: Iterable[str] = LOOPBACK, needs_token: bool = False, log_all: bool = False) -> Any:
+def create_app(
+    hub: Hub,
+    *,
+    hosts: Iterable[str] = LOOPBACK,
+    needs_token: bool = False,
+    log_all: bool = False,
+    pages: Callable[[Access], Any] | None = None,
+) -> Any:
     """Return the service as an ASGI application. It starts the hub when it is started, and stops it at the end.
 
     Parameters
@@ -35,6 +60,8 @@ def create_app(hub: Hub, *, hosts: Iterable[str] = LOOPBACK, needs_token: bool =
         Whether a token is needed also where the store has none.
     log_all : bool, default=False
         Whether every request is logged.
+    pages : callable, default=None
+        Returns an ASGI application with pages for browsers, which answers below /studio/ without a token.
     """
 
     @asynccontextmanager
@@ -63,4 +90,6 @@ def create_app(hub: Hub, *, hosts: Iterable[str] = LOOPBACK, needs_token: bool =
         app.include_router(router)
     add_handlers(app, ROUTERS)
     app.openapi = cache(lambda: described(app, ROUTERS))  # type: ignore[method-assign]
-    return Gate(app, access, metrics, hub.limits, (one.lower() for one in hosts), log_all=log_all)
+    served = None if pages is None else pages(access)
+    names = (one.lower() for one in hosts)
+    return Gate(app, access, metrics, hub.limits, names, log_all=log_all, pages=served)

@@ -23,15 +23,20 @@ LONG_SECONDS = 900.0  # for tables, exports and those who wait for a job
 EVENTS_PATH = "/v1/events"
 FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"via")
 CLIENT_GONE = 499
+PAGES_PATH = "/studio/"
+ALWAYS = ((b"x-content-type-options", b"nosniff"),)
 HEADERS = (
-    (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; sandbox"),
 )
 
+# work on all samples of a model, of which there may be many
+_LONG = re.compile(r"/(export|samples|values/\w+|boxes|boxes/\d+|search|questions|quality|random_order|trial)$")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d*)?")
 
 logger = logging.getLogger("sslart.server.access")
+
+Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class Gate:
@@ -48,25 +53,37 @@ class Gate:
         point a name of theirs at this machine.
     log_all : bool
         Whether every request is logged, and not only those that change something or fail.
+    pages : ASGI application or None
+        What answers below /studio/, without a token and with headers of its own: pages for browsers.
     """
 
     def __init__(
-        self, app: Any, access: Access, metrics: Metrics, limits: Limits, hosts: Iterable[str], *, log_all: bool = False
+        self,
+        app: Any,
+        access: Access,
+        metrics: Metrics,
+        limits: Limits,
+        hosts: Iterable[str],
+        *,
+        log_all: bool = False,
+        pages: Any = None,
     ) -> None:
         self._app, self._access, self._metrics, self._limits = app, access, metrics, limits
-        self._hosts, self._log_all = frozenset(hosts), log_all
+        self._hosts, self._log_all, self._pages = frozenset(hosts), log_all, pages
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = _Request(scope, receive, send, self._limits)
+        is_page = self._pages is not None and scope["path"].startswith(PAGES_PATH)
+        request = _Request(scope, receive, send, self._limits, () if is_page else HEADERS)
         try:
             self._check(scope, request.headers)
-            seconds = request.seconds_allowed()
-            async with asyncio.timeout(seconds):
-                await self._app(scope, request.receive, request.send)
+            if not is_page:
+                self._check_token(scope, request.headers)
+            async with asyncio.timeout(request.seconds_allowed()):
+                await (self._pages if is_page else self._app)(scope, request.receive, request.send)
         except (ApiError, TimeoutError) as error:
             if request.status is None:
                 await request.refuse(answer_to(too_slow() if request.is_waiting else error))
@@ -92,6 +109,8 @@ class Gate:
             raise ApiError(415, "The body is packed: send it as it is, without Content-Encoding.")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             raise ApiError(403, "Requests from pages of other sites are refused.")
+
+    def _check_token(self, scope: Any, headers: dict[bytes, bytes]) -> None:
         if scope["path"] not in OPEN_PATHS:
             client = (scope.get("client") or ("unknown",))[0]
             authorization = headers.get(b"authorization")
@@ -127,8 +146,9 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 class _Request:
     """One request on its way: how much of it has come, and what was answered."""
 
-    def __init__(self, scope: Any, receive: Any, send: Any, limits: Limits) -> None:
+    def __init__(self, scope: Any, receive: Any, send: Any, limits: Limits, added: Headers) -> None:
         self._scope, self._receive, self._send, self._limits = scope, receive, send, limits
+        self._added = (*ALWAYS, *added)
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.start, self.id = time.perf_counter(), secrets.token_hex(8)
         self.status: int | None = None
@@ -141,7 +161,7 @@ class _Request:
         """Return how long the request may take; None for one that listens to events."""
         if self._scope["path"] == EVENTS_PATH:
             return None
-        is_long = self._is_upload or b"wait=" in self._scope["query_string"] or self._scope["path"].endswith("/export")
+        is_long = self._is_upload or b"wait=" in self._scope["query_string"] or _LONG.search(self._scope["path"])
         return LONG_SECONDS if is_long else self._limits.timeout
 
     async def receive(self) -> Any:
@@ -171,7 +191,7 @@ class _Request:
         """Pass on the answer, with headers for browsers."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), *HEADERS, (b"x-request-id", self.id.encode())]
+            message["headers"] = [*message.get("headers", ()), *self._added, (b"x-request-id", self.id.encode())]
         await self._send(message)
 
     async def refuse(self, response: Response) -> None:

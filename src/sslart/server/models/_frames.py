@@ -40,7 +40,7 @@ def store_file(
                 add(Part(start, 0, content[start : start + BYTES_PER_PART]))
         else:
             pieces = read_pieces(str(path), encoding, cells_only=True)
-            for part in parts_of(_within_limits(pieces, named, max_cells)):
+            for part in parts_of(within_limits(pieces, named, max_cells)):
                 add(part)
     except BaseException:
         store.submit_own(lambda connection: remove_unused(connection, upload))
@@ -56,7 +56,7 @@ def _check_classifier(content: bytes) -> None:
         raise ValueError(f"The file has no classifier in it: {error}") from error
 
 
-def _within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -> Iterator[Any]:
+def within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -> Iterator[Any]:
     """Yield frames as long as they have not too many cells together, however small the file was."""
     n_cells = 0
     for frame in pieces:
@@ -124,6 +124,12 @@ def frame_of(content: bytes) -> Any:
 def cells_of(frame: Any, place: int) -> dict[str, Any]:
     """Return one row of a frame as cells that JSON can hold; dates as text."""
     return {str(name): _cell(frame[name].iloc[place]) for name in frame.columns}
+
+
+def rows_in(frame: Any) -> list[dict[str, Any]]:
+    """Return all rows of a frame as cells that JSON can hold; dates as text."""
+    columns = {str(name): [_cell(value) for value in frame[name].tolist()] for name in frame.columns}
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def _cell(value: Any) -> Any:

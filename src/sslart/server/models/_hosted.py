@@ -18,7 +18,7 @@ from sslart.server.models._limits import Limits
 from sslart.server.models._published import Published
 from sslart.server.models._replica import Replica
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._training import Fitted, fit, imported_model
+from sslart.server.models._training import Fitted, FittedRows, fit, imported_model
 from sslart.server.store import Store
 from sslart.server.store._connection import sqlite
 from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
@@ -52,6 +52,10 @@ class HostedModel:
         Of the model; the settings are those in force for new requests.
     published : Published or None
         What requests read; None where nothing was learnt.
+    fitted_rows : FittedRows or None
+        The rows of the last fit, where they are kept until somebody takes them.
+    when_fitted : callable or None
+        Called with this object in a thread of its own after each fit, and once the model is ready.
     state : str
         Whether it is starting, ready, damaged (the journal cannot be read on), or failed (an error in learning).
     problem : str or None
@@ -65,6 +69,8 @@ class HostedModel:
         self.settings = ModelSettings.model_validate(row.settings)
         self._store, self._events, self._limits = store, events, limits
         self.published: Published | None = None
+        self.fitted_rows: FittedRows | None = None
+        self.when_fitted: Callable[[HostedModel], None] | None = None
         self.state = STARTING
         self.problem: str | None = None
         self.accepted, self.applied = row.last_sequence, 0
@@ -242,6 +248,9 @@ class HostedModel:
             published.warm()
             self._tell_drift(before, published)
             self.published = published
+            self._events.publish("learnt", self.name, {"sequence": published.sequence}, keep=False)
+            if self.when_fitted is not None and (before is None or self.fitted_rows is not None):
+                threading.Thread(target=self.when_fitted, args=(self,), name="fitted", daemon=True).start()
         with self._changed:
             self.applied = replica.sequence
             if self.accepted <= self.applied:
@@ -277,6 +286,7 @@ class HostedModel:
                 fitted = found
             elif self._written(lambda: self._keep_fit(record, found, content)):
                 fitted = found
+                self.fitted_rows = found.rows if self._limits.keep_samples else None
                 self._saved, self._n_unsaved, self._saved_at = record.sequence, 0, time.monotonic()
         except StoppedError:
             if self._stopping:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-from sslart._mapping.model_view import view_of
-from sslart.estimators._published import shallow_copy
+from sslart.server._tasks import soon, to_the_end
 from sslart.server._warned import leave_warnings, take_warnings
 from sslart.server.models import _requests as requests
 from sslart.server.models._events import Events
@@ -22,31 +20,22 @@ from sslart.server.models._lookup import FoundRow, RowFinder
 from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
 from sslart.server.models._rows import as_class, first_samples
 from sslart.server.models._settings import Learning, ModelSettings, check_name
+from sslart.server.samples._cache import SampleCache
+from sslart.server.samples._loaded import LoadedSamples
 from sslart.server.store import Store
 from sslart.server.store._errors import NotWritableError, StoreBusyError, StoreError
+from sslart.server.store._jobs import labels_at_fit
 from sslart.server.store._journal import audit, models
+from sslart.server.store._labels import set_property
 from sslart.server.store._uploads import is_from_file, remove_unused
 
 SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
-FEW_ROWS = 64  # are predicted in about a millisecond
+# by how much labels grow before there is another fit, by the number of rows: a fit takes longer with more
+GROWTH = ((20_000, 0.0), (300_000, 0.2), (2**63, 1.0))
+MAX_ROWS_TOLD = 1000  # in an event
 SECONDS_BETWEEN_CLEANING = 3600.0
 
 logger = logging.getLogger("sslart.server")
-
-Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
-
-
-def to_the_end(
-    method: Callable[Arguments, Coroutine[Any, Any, Result]],
-) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
-    """Let a method go on to its end also where the request is given up: what the store has, the models must know."""
-
-    @wraps(method)
-    async def shielded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        return await asyncio.shield(method(*args, **kwargs))
-
-    return shielded
 
 
 class BacklogError(StoreBusyError):
@@ -69,7 +58,7 @@ class Hub:
     def __init__(self, store: Store, limits: Limits | None = None) -> None:
         self.store, self.limits, self.events = store, limits or Limits(), Events()
         self._models: dict[str, HostedModel] = {}
-        self._rows = RowFinder()
+        self._rows, self._samples = RowFinder(), SampleCache()
         self._lock = threading.Lock()
         self._end = threading.Event()
         self._cleaner = threading.Thread(target=self._clean, name="clean", daemon=True)
@@ -108,7 +97,17 @@ class Hub:
     def _host(self, hosted: HostedModel) -> None:
         with self._lock:
             self._models[hosted.name] = hosted
+        if self.limits.keep_samples:
+            hosted.when_fitted = self._prepare
         hosted.start()
+
+    def _prepare(self, hosted: HostedModel) -> None:
+        """Compute where samples are drawn, before somebody asks."""
+        try:
+            _ = self.samples(hosted).positions
+        except Exception:
+            if not self._end.is_set():  # who asks gets the reason
+                logger.warning("samples could not be prepared", extra={"model": hosted.name}, exc_info=True)
 
     def models(self) -> list[HostedModel]:
         """Return all models by name."""
@@ -186,6 +185,7 @@ class Hub:
         with self._lock:
             self._models.pop(hosted.name, None)
         await asyncio.to_thread(hosted.stop)
+        self._samples.forget(hosted.id)
         threading.Thread(target=self._purge, name="purge", daemon=True).start()
         self.events.publish("state", hosted.name, {"state": "deleted"})
 
@@ -234,7 +234,7 @@ class Hub:
                 hosted.published.reader.table(plain)
             return requests.learn(hosted.id, actor, plain, classes, None, ids, None)
 
-        return await self.write(hosted, await _soon(prepared, len(rows)), key)
+        return await self.write(hosted, await soon(prepared, len(rows)), key)
 
     def check_rows(self, rows: Sequence[Any]) -> None:
         """Raise a ValueError where a request has too many rows."""
@@ -256,12 +256,13 @@ class Hub:
             return list(rows), None
         if len(labels) != len(rows):
             raise ValueError(f"There are {len(labels)} labels for {len(rows)} rows: give one for each, null for none.")
-        found = self._classes(hosted, labels)
+        found = self.classes(hosted, labels)
         self._check_groups(hosted, rows, found)
         return list(rows), found
 
     @staticmethod
-    def _classes(hosted: HostedModel, labels: Sequence[Any]) -> list[Any]:
+    def classes(hosted: HostedModel, labels: Sequence[Any]) -> list[Any]:
+        """Return labels of a request as classes of a model."""
         classes = None if hosted.published is None else hosted.published.view.classes
         return [as_class(one, classes) for one in labels]
 
@@ -300,7 +301,7 @@ class Hub:
                 learnt = [is_learnt or one is not None for is_learnt, one in zip(learnt, labels, strict=True)]
             return requests.learn(hosted.id, actor, plain, labels, learnt, ids, decisions)
 
-        written = await self.write(hosted, await _soon(prepared, len(rows)), key)
+        written = await self.write(hosted, await soon(prepared, len(rows)), key)
         if not written.is_again:
             for row, decision in zip(written.answer["rows"], written.answer["decisions"], strict=True):
                 self.events.publish("decision", hosted.name, {"row": row, **decision}, keep=False)
@@ -321,14 +322,43 @@ class Hub:
             return before
         self.check_learns(hosted)
         self.check_rows(given)
-        labels = self._classes(hosted, [one for _, one in given])
+        labels = self.classes(hosted, [one for _, one in given])
         rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
         self._check_groups(hosted, [one.cells for one in rows], labels)
-        return await self.write(hosted, requests.label(hosted.id, actor, list(zip(rows, labels, strict=True))), key)
+        work = requests.label(hosted.id, actor, list(zip(rows, labels, strict=True)))
+        written = await self.write(hosted, work, key)
+        if not written.is_again:
+            told = {"sequence": written.answer["sequence"], "rows": written.answer["rows"][:MAX_ROWS_TOLD], "by": actor}
+            self.events.publish("labels", hosted.name, told)
+        return written
+
+    async def refit_by_labels(self, hosted: HostedModel, written: Written, actor: str) -> int | None:
+        """Fit anew where labels were changed, or there are many more than at the last fit; return the job.
+
+        Labels that are learnt one by one leave the settings as they are for a while; a fit chooses them anew. Where one
+        is under way, and no label was changed, the next labels decide.
+        """
+        if written.is_again or is_from_file(self.store.reader(), hosted.id):
+            return None
+        if not written.answer["corrected"]:
+            n_then, n_since, is_waiting = labels_at_fit(self.store.reader(), hosted.id)
+            growth = next(one for most, one in GROWTH if hosted.n_rows <= most)
+            if is_waiting or n_since < max(1.0, growth * n_then):
+                return None
+        found: int = (await self.refit(hosted, {}, actor, None)).answer["sequence"]
+        return found
 
     def rows(self, hosted: HostedModel, which: Sequence[int | str]) -> list[FoundRow]:
         """Return rows that a model was given."""
         return self._rows.find(self.store.reader(), hosted.id, hosted.settings, which)
+
+    def samples(self, hosted: HostedModel) -> LoadedSamples:
+        """Return all rows of a model as samples; those of a large model take some time."""
+        published, keep_rows = self.published(hosted), self.limits.keep_rows
+        given = hosted.id, hosted.n_rows, published, keep_rows
+        found = self._samples.samples(self.store.reader(), *given, hosted.fitted_rows)
+        hosted.fitted_rows = None
+        return found
 
     @to_the_end
     async def refit(self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None) -> Written:
@@ -354,11 +384,19 @@ class Hub:
                 f"{other[0]!r} cannot be changed without a fit: refit with it, or change one of {', '.join(SETTABLE)}."
             )
         settings = hosted.settings.model_copy(update={"parameters": {**hosted.settings.parameters, **parameters}})
-        _check_parameters(settings, hosted, parameters)
+        settings.new_estimator()
+        if hosted.published is not None:
+            hosted.published.check_parameters(parameters)
         work = requests.set_parameters(hosted.id, hosted.name, settings, parameters, actor)
         written = await self.write(hosted, work)
         hosted.adopt(settings, written.answer["sequence"])
         return written
+
+    @to_the_end
+    async def set_property(self, hosted: HostedModel, key: str, value: Any) -> None:
+        """Keep a value with a model, by its key; None removes it."""
+        await asyncio.wrap_future(self.store.submit(lambda connection: set_property(connection, hosted.id, key, value)))
+        self.events.publish("properties", hosted.name, {"key": key})
 
     @to_the_end
     async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:
@@ -376,22 +414,6 @@ class Hub:
         )
 
 
-async def _soon(work: Callable[[], Result], n_rows: int) -> Result:
-    """Return the result of work on rows: of few at once, of many by a thread, so that other requests do not wait."""
-    return work() if n_rows <= FEW_ROWS else await asyncio.to_thread(work)
-
-
 def _check_ids(ids: Sequence[str] | None, n_rows: int) -> None:
     if ids is not None and (len(ids) != n_rows or len(set(ids)) < len(ids)):
         raise ValueError(f"There are {len(ids)} ids for {n_rows} rows: give one for each row, and each once.")
-
-
-def _check_parameters(settings: ModelSettings, hosted: HostedModel, parameters: dict[str, Any]) -> None:
-    """Raise a ValueError where the estimator does not take parameters."""
-    settings.new_estimator()
-    if hosted.published is not None:
-        trial = shallow_copy(hosted.published.model)
-        try:
-            view_of(trial.set_params(**parameters))
-        except TypeError as error:
-            raise ValueError(str(error)) from error

@@ -32,6 +32,8 @@ class Limits:
         How many rows are learnt between two publications, at most.
     timeout : float
         Seconds for one request.
+    keep_samples : bool
+        Whether the rows of the last fit stay in memory, so that all samples can be shown at once.
     """
 
     max_rows: int = 10_000
@@ -45,3 +47,4 @@ class Limits:
     snapshot_seconds: float = 60.0
     group_rows: int = 500
     timeout: float = 30.0
+    keep_samples: bool = False

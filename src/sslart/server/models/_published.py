@@ -14,6 +14,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart.estimators._published import shallow_copy
 from sslart.persistence._models import model_bytes
 from sslart.server.models._rows import Cells, RowReader
 from sslart.server.models._settings import ModelSettings
@@ -75,6 +76,14 @@ class Published:
         """Raise a NoLabelError where the model has learnt no label."""
         if not self.classes:
             raise NoLabelError("The model has learnt no label yet: send labelled rows, or labels for rows.")
+
+    def check_parameters(self, parameters: dict[str, Any]) -> None:
+        """Raise a ValueError where the model does not take parameters."""
+        trial = shallow_copy(self.model)
+        try:
+            view_of(trial.set_params(**parameters))
+        except TypeError as error:
+            raise ValueError(str(error)) from error
 
     def predict_table(self, table: Table, abstain_below: float | None = None) -> Predicted:
         """Return what is predicted for samples that have been read."""

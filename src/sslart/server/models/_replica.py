@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sslart._mapping.model_view import view_of
+from sslart._tables.cells import plain
 from sslart.server.models._rows import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
@@ -117,9 +118,18 @@ class Replica:
             samples, classes = RowReader(model, view, self.settings.not_features).samples(rows), view.classes
         labels = [as_class(item.label, classes) for item in items]
         group = self.settings.group
-        groups = {} if group is None else {"groups": [row.get(group) for row in rows]}
-        model.partial_fit(samples, labels, **groups)
+        groups = {} if group is None else {"groups": [_group(row.get(group)) for row in rows]}
+        self._teach(model, samples, labels, **groups)
         self.model = model
+
+    def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
+        """Let a model learn samples."""
+        model.partial_fit(samples, labels, **groups)
+
+
+def _group(cell: Any) -> str | None:
+    """Return the name of a group as a fit reads it from a table, whatever the type of the cell is."""
+    return None if cell is None or cell == "" else plain(str(cell).strip())
 
 
 def _items(record: Record) -> list[Item]:

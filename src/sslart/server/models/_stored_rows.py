@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sslart._tables.cells import labels as labels_in
@@ -22,7 +22,7 @@ from sslart.server.store._retention import kept_rows
 from sslart.server.store._uploads import parts, uploads
 
 ROWS_TOGETHER = 10_000
-LABEL = "label"  # where the settings name no label column
+LABEL = "labels given one by one"  # stands for a column where the settings name none
 
 Progress = Callable[[str, float], None]
 
@@ -41,30 +41,69 @@ def label_column(settings: ModelSettings) -> str:
 
 
 def rows_with_labels(
-    connection: Any, before: Before, keep_rows: int, label: str, progress: Progress | None = None
+    connection: Any,
+    before: Before,
+    keep_rows: int,
+    label: str,
+    progress: Progress | None = None,
+    changed: Mapping[int, Any] | None = None,
 ) -> Iterator[Any]:
-    """Yield frames of rows in the order of their numbers, each with a column of the labels in force.
+    """Yield the frames of `numbered_rows`, whose index numbers the rows that are yielded, from 0."""
+    n_yielded = 0
+    for _, frame in numbered_rows(connection, before, keep_rows, label, progress, changed):
+        yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
+        n_yielded += len(frame)
+
+
+def numbered_rows(
+    connection: Any,
+    before: Before,
+    keep_rows: int,
+    label: str,
+    progress: Progress | None = None,
+    changed: Mapping[int, Any] | None = None,
+) -> Iterator[tuple[Sequence[int], Any]]:
+    """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force.
 
     Of rows that are older than the newest `keep_rows`, those with a label and those of uploaded tables are yielded,
-    whether the others are still there or not.
+    whether the others are still there or not. `changed` are labels by row in place of those in force.
     """
-    given = given_labels(connection, before.model, before.sequence)
-    oldest, n_yielded = before.n_rows - keep_rows, 0
+    given = given_labels(connection, before.model, before.sequence) | dict(changed or {})
+    oldest, is_empty = before.n_rows - keep_rows, True
     for rows, frame in _frames(connection, before, lambda row: row >= oldest or row in given):
         own = labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
         labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
-        column = pandas().Series(labels, dtype=object, index=frame.index)
-        yield frame.assign(**{label: column}).set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
-        n_yielded += len(frame)
+        yield rows, frame.assign(**{label: pandas().Series(labels, dtype=object, index=frame.index)})
+        is_empty = False
         if progress is not None:
             progress("reading", min((rows[-1] + 1) / max(before.n_rows, 1), 1.0))
-    if not n_yielded:
+    if is_empty:
         raise ValueError("The model was given no rows yet: send a table, or rows to learn.")
 
 
-def _frames(connection: Any, before: Before, wanted: Callable[[int], bool]) -> Iterator[tuple[Sequence[int], Any]]:
-    """Yield the numbers of rows and the rows, in order: those of tables as they are, others as many as go together."""
-    tables = [one for one in uploads(connection, before.model, before.sequence) if one.n_rows]
+def rows_from(
+    connection: Any, before: Before, keep_rows: int, label: str, first_row: int
+) -> Iterator[tuple[Sequence[int], Any, list[Any]]]:
+    """Yield the numbers of rows from one on, the rows, and the labels that they came with, in order.
+
+    The rows are those of `rows_with_labels`; labels that were given later are not among these.
+    """
+    given = given_labels(connection, before.model, before.sequence)
+    oldest = before.n_rows - keep_rows
+    wanted = lambda row: row >= first_row and (row >= oldest or row in given)  # noqa: E731
+    for rows, frame in _frames(connection, before, wanted, first_row):
+        yield rows, frame, labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
+
+
+def _frames(
+    connection: Any, before: Before, wanted: Callable[[int], bool], first_row: int = 0
+) -> Iterator[tuple[Sequence[int], Any]]:
+    """Yield the numbers of rows and the rows, in order: those of tables as they are, others as many as go together.
+
+    Tables that end before `first_row` are left out.
+    """
+    given = uploads(connection, before.model, before.sequence)
+    tables = [one for one in given if one.n_rows and one.first_row + one.n_rows > first_row]
     single = ((row, cells) for row, cells in _single(connection, before) if wanted(row))
     waiting = next(single, None)
     for table in [*tables, None]:

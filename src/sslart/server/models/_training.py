@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sslart._data.columns.plan import take_day_first
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._tables.sampling import sample_rows
-from sslart._tables.training_table import training_table_of
-from sslart._utils.notes import collected_notes
+from sslart._tables.training_table import TrainingTable, training_table_of
+from sslart._utils.notes import collected_notes, note
 from sslart.persistence._models import model_from_bytes
 from sslart.server.models._settings import ModelSettings, with_settings
 from sslart.server.models._stored_rows import Before, Progress, label_column, rows_with_labels
@@ -19,11 +20,20 @@ from sslart.server.store._uploads import parts
 SOURCE = "the table"
 
 
+class FittedRows(NamedTuple):
+    """All rows of a model as a fit has read them: the sequence number of the fit, the samples, and their labels."""
+
+    sequence: int
+    frame: Any
+    labels: list[Any]
+
+
 class Fitted(NamedTuple):
-    """A model that was fitted, and what there is to tell of it."""
+    """A model that was fitted, what there is to tell of it, and all its rows, unless it was fitted to some."""
 
     model: Any
     outcome: dict[str, Any]
+    rows: FittedRows | None
 
 
 def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
@@ -41,22 +51,11 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
     """
     content = record.content()
     settings = ModelSettings.model_validate(content["settings"])
-    label = label_column(settings)
+    before = Before(record.model, record.sequence, record.first_row)
     with collected_notes() as notes:
-        before = Before(record.model, record.sequence, record.first_row)
-        pieces = rows_with_labels(connection, before, content["keep_rows"], label, progress)
-        frame, n_rows = sample_rows(pieces, label, settings.max_fit_rows, 0)
-        if len(frame) < n_rows:
-            notes.append(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
-        table = training_table_of(frame, settings.columns(label), SOURCE, need_labels=False)
+        table = table_to_fit(connection, before, settings, content["keep_rows"], progress)
         progress("learning", 0.0)
-        model = settings.new_estimator()
-        groups = {} if settings.group is None else {"groups": table.groups}
-        if table.label_counts:
-            model.fit(table.samples, table.labels, **groups)
-        else:
-            model.partial_fit(table.samples, table.labels, **groups)
-        take_day_first(model, table.day_first)
+        model = fitted_to(table, settings)
     progress("measuring", 0.0)
     outcome = {
         "rows": len(table.labels),
@@ -66,7 +65,35 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         "columns": [one._asdict() for one in table.columns],
         "notes": [with_settings(one) for one in notes],
     }
-    return Fitted(model, outcome)
+    is_all = len(table.labels) == record.first_row
+    return Fitted(model, outcome, FittedRows(record.sequence, table.samples, table.labels) if is_all else None)
+
+
+def table_to_fit(
+    connection: Any,
+    before: Before,
+    settings: ModelSettings,
+    keep_rows: int,
+    progress: Progress | None = None,
+    changed: Mapping[int, Any] | None = None,
+) -> TrainingTable:
+    """Return the rows that a fit learns; `changed` are labels by row in place of those in force."""
+    label = label_column(settings)
+    pieces = rows_with_labels(connection, before, keep_rows, label, progress, changed)
+    frame, n_rows = sample_rows(pieces, label, settings.max_fit_rows, 0)
+    if len(frame) < n_rows:
+        note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
+    return training_table_of(frame, settings.columns(label), SOURCE, need_labels=False)
+
+
+def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
+    """Return a model that is fitted to a table; where it has no label, one that has learnt its samples."""
+    model = settings.new_estimator()
+    groups = {} if settings.group is None else {"groups": table.groups}
+    learn = model.fit if table.label_counts else model.partial_fit
+    learn(table.samples, table.labels, **groups)
+    take_day_first(model, table.day_first)
+    return model
 
 
 def _accuracy(model: Any) -> dict[str, Any] | None:

@@ -50,3 +50,23 @@ def jobs(connection: Any, most: int) -> list[JobRow]:
 def _jobs(connection: Any, where: str, values: tuple[Any, ...]) -> list[JobRow]:
     rows = connection.execute(f"SELECT model, sequence, state, created, ended, outcome FROM jobs {where}", values)
     return [JobRow(*row)._replace(outcome=None if row[-1] is None else json.loads(row[-1])) for row in rows]
+
+
+def last_fit(connection: Any, model: int, through: int) -> int:
+    """Return the sequence number of the last fit that was done up to a record; 0 where there was none."""
+    found = connection.execute(
+        "SELECT max(sequence) FROM jobs WHERE model = ? AND sequence <= ? AND state = ?", (model, through, DONE)
+    ).get
+    return found or 0
+
+
+def labels_at_fit(connection: Any, model: int) -> tuple[int, int, bool]:
+    """Return how many labels the last fit has learnt, how many came since, and whether a fit waits or is done now."""
+    last = _jobs(connection, "WHERE model = ? AND state = ? ORDER BY sequence DESC LIMIT 1", (model, DONE))
+    n_then = sum((last[0].outcome or {}).get("labels", {}).values()) if last else 0
+    since = last[0].sequence if last else 0
+    n_since = connection.execute(
+        "SELECT count(*) FROM labels WHERE model = ? AND sequence > ? AND label IS NOT NULL", (model, since)
+    ).get
+    waiting = connection.execute("SELECT 1 FROM jobs WHERE model = ? AND state = ? LIMIT 1", (model, WAITING)).get
+    return n_then, n_since, waiting is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sslart.server.store._errors import DamagedError
-from sslart.server.store._records import Record
+from sslart.server.store._records import LEARN, Record
 
 _FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, checksum"
 
@@ -110,11 +110,26 @@ def n_rows_before(connection: Any, model: int, sequence: int) -> int:
     return 0 if found is None else int(found)
 
 
+def compacted_through(connection: Any, model: int) -> int:
+    """Return the last record of a model that is gone; 0 where all are kept."""
+    return int(connection.execute("SELECT compacted_through FROM models WHERE id = ?", (model,)).get or 0)
+
+
 def all_records(connection: Any, model: int, kinds: tuple[str, ...] = ()) -> Iterator[Record]:
     """Yield all records of a model that are kept, in order; of some kinds only, where these are given."""
     among = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
     for values in connection.execute(
         f"SELECT {_FIELDS} FROM journal WHERE model = ? {among} ORDER BY sequence", (model, *kinds)
+    ):
+        yield Record.checked(*values)
+
+
+def records_with_rows(connection: Any, model: int, first_row: int, last_row: int) -> Iterator[Record]:
+    """Yield the records of kind learn that have brought rows between two numbers, as far as they are kept, in order."""
+    for values in connection.execute(
+        f"SELECT {_FIELDS} FROM journal WHERE model = ? AND kind = ? AND n_rows > 0 AND first_row <= ? "
+        "AND first_row + n_rows > ? ORDER BY sequence",
+        (model, LEARN, last_row, first_row),
     ):
         yield Record.checked(*values)
 

@@ -1,10 +1,14 @@
-"""Labels that people have given to rows: who, when, and which is in force."""
+"""Labels that people have given to rows: who, when, and which is in force; and what else they keep with a model."""
 
 from __future__ import annotations
 
 import json
 import time
 from typing import Any
+
+from sslart.server.store._connection import sqlite
+
+MAX_KEYS = 100
 
 
 def add_label(connection: Any, model: int, row: int, label: Any, previous: Any, actor: str, sequence: int) -> None:
@@ -50,6 +54,46 @@ def history(connection: Any, model: int, row: int | None, after: int, most: int)
             "sequence": sequence,
         }
         for entry, number, label, previous, actor, moment, sequence in found
+    ]
+
+
+def properties(connection: Any, model: int) -> dict[str, Any]:
+    """Return all properties of a model by their key."""
+    try:
+        rows = connection.execute("SELECT key, value FROM properties WHERE model = ? ORDER BY key", (model,)).fetchall()
+    except sqlite().SQLError:  # the store of an earlier sslart, which cannot be written and has no such table
+        return {}
+    return {key: json.loads(value) for key, value in rows}
+
+
+def set_property(connection: Any, model: int, key: str, value: Any) -> None:
+    """Keep a value in place of the one before; None removes it."""
+    if value is None:
+        connection.execute("DELETE FROM properties WHERE model = ? AND key = ?", (model, key))
+        return
+    known = properties(connection, model)
+    if key not in known and len(known) >= MAX_KEYS:
+        raise ValueError(f"The model has {len(known)} properties, which is the limit: remove one first.")
+    connection.execute(
+        "INSERT OR REPLACE INTO properties (model, key, value, time) VALUES (?, ?, ?, ?)",
+        (model, key, json.dumps(value, ensure_ascii=False), time.time()),
+    )
+
+
+def disagreements(connection: Any, model: int, most: int) -> list[dict[str, Any]]:
+    """Return the rows to which several people have last given different labels, with these labels."""
+    last = (
+        "SELECT row, actor, label, time, max(id) FROM labels WHERE model = ? AND label IS NOT NULL GROUP BY row, actor"
+    )
+    differing = f"SELECT row FROM ({last}) GROUP BY row HAVING count(DISTINCT label) > 1 ORDER BY row LIMIT ?"
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row, actor, label, moment, _ in connection.execute(
+        f"SELECT * FROM ({last}) WHERE row IN ({differing}) ORDER BY row, time", (model, model, most)
+    ):
+        found.setdefault(row, []).append({"actor": actor, "label": _value(label), "time": moment})
+    return [
+        {"row": row, "in_force": given_label(connection, model, row)[1], "labels": labels}
+        for row, labels in found.items()
     ]
 
 

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 APPLICATION_ID = 0x5353_4C41  # "SSLA", in the header of the file
-PROTOCOL = 1
+PROTOCOL = 2
 
-TABLES = """
+_PROPERTIES = """
+-- What users keep with a model beside its rows, such as names of classes: JSON by key.
+CREATE TABLE properties (
+    model INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    time REAL NOT NULL,
+    PRIMARY KEY (model, key)
+) WITHOUT ROWID;
+"""
+
+_FIRST = """
 -- `last_sequence` counts the records of a model, `n_rows` the rows it was given; records up to `compacted_through` are
 -- gone. Numbers of models are never used twice.
 CREATE TABLE models (
@@ -145,6 +156,11 @@ CREATE TABLE audit (
 );
 """
 
+TABLES = _FIRST + _PROPERTIES
+
+# what makes a store of one protocol one of the next, by the protocol that it has
+STEPS = {1: _PROPERTIES}
+
 # tables whose rows belong to a model, and what identifies a row of each
 OF_A_MODEL = {
     "journal": "id",
@@ -155,4 +171,5 @@ OF_A_MODEL = {
     "kept_rows": "row",
     "snapshots": "id",
     "jobs": "sequence",
+    "properties": "key",
 }

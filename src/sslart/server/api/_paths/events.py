@@ -16,7 +16,7 @@ from sslart.server.api._errors import ApiError
 from sslart.server.models._events import Events, Listener
 
 SECONDS_BETWEEN_SIGNS = 15.0
-KINDS = ("decision", "drift", "job", "state", "rejected")
+KINDS = ("decision", "drift", "job", "labels", "learnt", "properties", "rejected", "state")
 
 router = APIRouter(tags=["events"])
 

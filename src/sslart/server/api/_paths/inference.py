@@ -13,6 +13,7 @@ from starlette.responses import Response
 from sslart import __version__
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
+from sslart.server._tasks import FEW_ROWS
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
 from sslart.server.api._errors import ApiError
@@ -28,7 +29,6 @@ from sslart.server.api._schemas.tensors import (
     ServerReady,
 )
 from sslart.server.api._tensors import as_bytes, datatype_of, read_inputs
-from sslart.server.models._hub import FEW_ROWS
 from sslart.server.models._published import Predicted, Published
 
 ALL = "input"  # the name of the tensor that has all features

@@ -16,6 +16,7 @@ from sslart.server.api._paths.predicting import Wait
 from sslart.server.api._schemas.answers import Accepted, LabelHistory, Row
 from sslart.server.api._schemas.requests import LabelRequest, LearnRequest
 from sslart.server.models._hosted import HostedModel
+from sslart.server.models._lookup import MAX_DIGITS
 from sslart.server.store._labels import history
 
 router = APIRouter(tags=["learn"])
@@ -56,9 +57,10 @@ async def label_rows(
 ) -> Response:
     """Label rows that were sent before. A row that has another label gets the new one with the next fit."""
     given = [(one.row, one.label) for one in body.labels]
-    written = await context.hub.label(model, given, who, key)
-    await applied(model, written.answer["sequence"], wait)
-    return answer({"model": model.name, **written.answer})
+    written = await context.hub.label(model, given, body.by or who, key)
+    job = await context.hub.refit_by_labels(model, written, who) if body.refit else None
+    await applied(model, written.answer["sequence"] if job is None else job, wait)
+    return answer({"model": model.name, **written.answer, **({} if job is None else {"job": job})})
 
 
 @router.get("/v1/models/{name}/labels", response_model=LabelHistory)
@@ -83,9 +85,13 @@ async def find_row(
     row: Annotated[
         str, Path(min_length=1, max_length=200, description="its id, or its number where no row has such an id")
     ],
+    by_number: Annotated[
+        bool, Query(description="whether digits are its number also where a row has such an id")
+    ] = False,
 ) -> Response:
     """Return a row that was sent before, by its number or id: its cells, its label, and what was predicted."""
-    (found,) = await context.threads.run(context.hub.rows, model, [row])
+    which = int(row) if by_number and row.isdecimal() and len(row) < MAX_DIGITS else row
+    (found,) = await context.threads.run(context.hub.rows, model, [which])
     decision: dict[str, Any] | None = found.decision
     return answer(
         {"model": model.name, "row": found.row, "cells": found.cells, "label": found.label, "decision": decision}

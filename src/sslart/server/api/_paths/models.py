@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from hashlib import blake2b
 from math import isfinite
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -18,8 +14,6 @@ from starlette.responses import Response
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
-from sslart.export.onnx import to_onnx
-from sslart.reporting import report
 from sslart.server.api._access import actor
 from sslart.server.api._context import Context, ContextOf, IdempotencyKey, KeyOf, ModelName, ModelOf, digest_begun
 from sslart.server.api._errors import ApiError
@@ -28,13 +22,13 @@ from sslart.server.api._openapi import problems
 from sslart.server.api._paths.jobs import job_answer
 from sslart.server.api._paths.learning import applied
 from sslart.server.api._paths.predicting import Wait
+from sslart.server.api._received import FILE, called_the_file, received
 from sslart.server.api._schemas.answers import Accepted, Job, ModelDescription, Models, Snapshot
 from sslart.server.api._schemas.requests import CreateRequest, ParametersRequest, RefitRequest
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._requests import Key
 from sslart.server.models._settings import Learning, ModelSettings, Name
-from sslart.server.models._stored_rows import Before, sample_of
 from sslart.server.store._uploads import remove_unused
 
 Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
@@ -44,7 +38,6 @@ Encoding = Annotated[
     str | None, Query(max_length=50, description="of text, such as cp1252; it is found out if not given")
 ]
 
-ROWS_IN_REPORT = 2000
 _PARAMETERS = TypeAdapter(dict[str, JsonValue])
 
 
@@ -59,23 +52,8 @@ def _described(setting: str) -> Any:
 
 router = APIRouter(tags=["models"])
 
-_FILE = {
-    "requestBody": {
-        "required": True,
-        "description": "a table as CSV, TSV, Parquet, Arrow or Excel, or a model that sslart.save wrote",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
 _ENDED: dict[int | str, dict[str, Any]] = {200: {"model": Job, "description": "The model is fitted."}}
 _UPLOAD = problems(409, 501, 507)
-_EXPORTED = {
-    kind: {"schema": {"type": "string", "format": "binary"}} for kind in ("application/octet-stream", "text/html")
-}
-_EXPORTS = {
-    "sslart": ("application/octet-stream", ".sslart"),
-    "onnx": ("application/octet-stream", ".onnx"),
-    "report": ("text/html; charset=utf-8", ".html"),
-}
 
 
 @router.get("/v1/models", response_model=Models)
@@ -98,7 +76,7 @@ async def create_model(
     status_code=202,
     response_model=Job,
     responses={**_ENDED, 201: {"model": Accepted, "description": "The file of a model was taken."}, **_UPLOAD},
-    openapi_extra=_FILE,
+    openapi_extra=FILE,
 )
 async def create_model_from_file(
     context: ContextOf,
@@ -155,7 +133,7 @@ async def create_model_from_file(
     status_code=202,
     response_model=Job,
     responses={**_ENDED, **_UPLOAD},
-    openapi_extra=_FILE,
+    openapi_extra=FILE,
 )
 async def add_table(
     context: ContextOf,
@@ -184,42 +162,14 @@ async def _uploaded(
 ) -> AsyncIterator[tuple[int, bool, bytes]]:
     """Read the body of a request into the store: its number, whether it is the file of a model, and its checksum."""
     store, digest = context.hub.store, digest_begun(request)
-    async with _received(context, request, digest) as path:
-        try:
+    async with received(context, request, digest) as path:
+        with called_the_file(path):
             upload, is_model = await context.long_threads.run(context.hub.upload, path, encoding, named)
-        except ValueError as error:
-            words = str(error).replace(str(path), "the file")
-            raise ValueError(words[:1].upper() + words[1:]) from error
     try:
         yield upload, is_model, digest.digest()
     except BaseException:
         store.submit_own(lambda connection: remove_unused(connection, upload))
         raise
-
-
-@asynccontextmanager
-async def _received(context: Context, request: Request, digest: blake2b) -> AsyncIterator[Path]:
-    """Write the body of a request to a file, which is removed at the end, and add it to a checksum."""
-    folder = context.upload_folder
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=folder)
-        path = Path(name)
-    except OSError as error:
-        raise ApiError(503, f"The upload cannot be written: {error.strerror}.") from error
-    try:
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                async for part in request.stream():
-                    file.write(part)
-                    digest.update(part)
-        except TimeoutError:
-            raise
-        except OSError as error:  # also of the last bytes, which are written when the file is closed
-            raise ApiError(507, f"The upload cannot be written: {error.strerror}.") from error
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
 
 
 @router.post("/v1/models/{name}/refit", status_code=202, response_model=Job, responses={**_ENDED, **problems(409)})
@@ -282,49 +232,6 @@ async def snapshot(context: ContextOf, who: Annotated[str, actor("learn")], mode
     digest = await context.threads.run(lambda: published.digest)
     await context.hub.note_in_audit(who, "snapshot", model.name, {"sequence": published.sequence})
     return answer({"model": model.name, "sequence": published.sequence, "digest": digest})
-
-
-@router.get(
-    "/v1/models/{name}/export",
-    response_class=Response,
-    responses={200: {"description": "The file.", "content": _EXPORTED}, **problems(409, 501)},
-)
-async def export(
-    context: ContextOf,
-    _: Annotated[str, actor("read")],
-    model: ModelOf,
-    format: Annotated[Literal["sslart", "onnx", "report"], Query(description="of the file")] = "sslart",
-) -> Response:
-    """Return the model as a file: for sslart.load, for ONNX runtimes, or as an HTML page to read."""
-    published: Published = context.hub.published(model)
-    content = await context.long_threads.run(_EXPORTERS[format], context, model, published)
-    kind, ending = _EXPORTS[format]
-    headers = {"content-disposition": f'attachment; filename="{model.name}{ending}"'}
-    return Response(content, 200, headers, kind)
-
-
-def _as_sslart(_: Context, __: HostedModel, published: Published) -> bytes:
-    return published.content()
-
-
-def _as_onnx(_: Context, __: HostedModel, published: Published) -> bytes:
-    published.check_has_label()
-    content: bytes = to_onnx(published.model).SerializeToString()
-    return content
-
-
-def _as_report(context: Context, model: HostedModel, published: Published) -> bytes:
-    """Return a report on rows that the model was given."""
-    published.check_has_label()
-    before = Before(model.id, published.sequence + 1, model.n_rows)
-    samples, labels = sample_of(context.hub.store.reader(), before, published, ROWS_IN_REPORT)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        report(published.model, samples, labels, path, title=f"Report on the model {model.name}", held_out=False)
-        return path.read_bytes()
-
-
-_EXPORTERS = {"sslart": _as_sslart, "onnx": _as_onnx, "report": _as_report}
 
 
 def brief(model: HostedModel) -> dict[str, Any]:

@@ -135,6 +135,7 @@ class Accepted(_Answer):
         default=None, description="of labels: how many rows had another, which a fit corrects"
     )
     same: int | None = Field(default=None, description="of labels: how many rows had the same")
+    job: int | None = Field(default=None, description="of labels: the fit that corrects them, where one was wanted")
 
 
 class Progress(_Answer):

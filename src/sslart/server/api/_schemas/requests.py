@@ -82,6 +82,13 @@ class LabelRequest(_Request):
     """Labels of rows that were sent before."""
 
     labels: Annotated[list[GivenLabel], Field(min_length=1, max_length=MAX_ROWS, fail_fast=True)]
+    by: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")] | None = Field(
+        default=None, description="who gives the labels, where several people use one token"
+    )
+    refit: bool = Field(
+        default=False,
+        description="whether to fit anew where a label was changed or withdrawn, or there are enough new ones",
+    )
 
 
 class RefitRequest(_Request):

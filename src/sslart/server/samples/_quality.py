@@ -1,0 +1,95 @@
+"""How good a model is on left-out labels, how many more labels it needs, and what a random order would have needed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from sslart._active.over_all import MAX_SAMPLES, OverAll, accuracy_over_all
+from sslart._active.random_order import RandomOrder, random_order
+from sslart._mapping.summary import summarise
+from sslart._utils.intervals import Estimate
+from sslart.active import LearningCurve, learning_curve
+from sslart.server.models._published import Published
+from sslart.server.samples._loaded import LoadedSamples
+
+
+def over_all_of(loaded: LoadedSamples, published: Published) -> OverAll | None:
+    """Return the accuracy over all samples, by left-out labels; None where it cannot be estimated."""
+    left_out = published.view.left_out
+    if left_out is None or not len(loaded):
+        return None
+    n = len(loaded)
+    places = np.arange(n) if n <= MAX_SAMPLES else np.random.default_rng(0).choice(n, MAX_SAMPLES, replace=False)
+    confidence = published.view.predict_proba(loaded.samples.table[np.sort(places)]).max(axis=1)
+    return accuracy_over_all(left_out, confidence)
+
+
+def quality(loaded: LoadedSamples, published: Published, target: float | None) -> dict[str, Any]:
+    """Return how good a model is, and how many more labels lead to an accuracy.
+
+    Parameters
+    ----------
+    loaded : LoadedSamples
+    published : Published
+    target : float or None
+        The accuracy wanted; None: it is not estimated how many labels it needs.
+    """
+    summary, over_all = summarise(published.view), over_all_of(loaded, published)
+    needed, why_not = (None, "") if target is None else _needed(published, over_all, target)
+    return {
+        "labels": round(sum(one.n_labels for one in summary.classes)),
+        "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
+        "how": summary.how,
+        "accuracy": _ends(summary.accuracy),
+        "over_all": None if over_all is None else _ends(over_all.estimate),
+        "why_not": summary.why_not,
+        "warnings": summary.warnings(),
+        "target": target,
+        "needed": needed,
+        "needed_why_not": why_not,
+    }
+
+
+def _ends(found: Estimate | None) -> dict[str, float | None] | None:
+    return None if found is None else {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _needed(published: Published, over_all: OverAll | None, target: float) -> tuple[dict[str, Any] | None, str]:
+    if published.view.left_out is None or over_all is None:
+        return None, summarise(published.view).why_not
+    curve: LearningCurve = learning_curve(published.model)
+    if curve.why_not:
+        return None, curve.why_not
+    found = curve.starting_from(over_all.estimate.value or 0.0, over_all.resampled).labels_for(target)
+    return {**asdict(found), "text": str(found)}, ""
+
+
+def random_order_of(loaded: LoadedSamples, published: Published) -> dict[str, Any]:
+    """Return how many labels a random order would have needed to be as good as the model is."""
+    published.check_has_label()
+    summary, over_all = summarise(published.view), over_all_of(loaded, published)
+    n_labels = round(sum(one.n_labels for one in summary.classes))
+    accuracy = None if over_all is None else over_all.estimate.value
+    if accuracy is None:
+        return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.why_not}."}
+    frame = loaded.samples.frame
+    samples = frame if published.reader.has_names else frame.to_numpy()
+    key = f"random order {published.sequence}"
+    found = loaded.once(key, lambda: random_order(published.model, samples, n_labels, accuracy))
+    ends = {"labels": found.n_labels, "low": found.low, "high": found.high, "tried": found.n_tried}
+    return {"labels": n_labels, "random": ends, "text": _words(found, n_labels)}
+
+
+def _words(found: RandomOrder, n_labels: int) -> str:
+    reached = f"an accuracy of {100 * found.accuracy:.0f} %"
+    if not found.n_tried:
+        return "Not known: there are too few samples."
+    if found.n_labels is None:
+        return f"In a random order, {found.n_tried} labels would not have been enough for {reached} (simulated)."
+    if found.n_labels <= n_labels:
+        return f"In a random order, {reached} would have needed no more labels (simulated)."
+    needed = f"about {found.n_labels} labels instead of {n_labels}"
+    return f"In a random order, {reached} would have needed {needed} (simulated)."

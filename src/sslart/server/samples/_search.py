@@ -1,0 +1,154 @@
+"""Samples that meet conditions, in an order, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sslart._data.labels import UNLABELLED
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart.server.samples._loaded import LoadedSamples, Predictions
+
+NO_LABEL = None
+SORTS = ("row", "probability", "novelty", "disagreement")
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched for; None and empty for no condition.
+
+    Attributes
+    ----------
+    rows, box : of these numbers only, in this box only
+    predicted, label : classes as text; None in `label` stands for samples without one
+    disagrees, novel, abstained : whether the label is another class than the most probable one, and so on
+    probability : lowest and highest
+    cells : by feature, lowest and highest of a number, or a part of the text of a category
+    text : part of the text of any category
+    sort, descending : by what, and which end first
+    """
+
+    rows: Sequence[int] | None = None
+    box: int | None = None
+    predicted: Sequence[str] | None = None
+    label: Sequence[str | None] | None = None
+    disagrees: bool | None = None
+    novel: bool | None = None
+    abstained: bool | None = None
+    probability: tuple[float, float] | None = None
+    cells: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    sort: str = "row"
+    descending: bool = False
+
+
+def disagreement(predictions: Predictions, label_indices: Any) -> FloatArray:
+    """Return how much a prediction is in doubt, from 0 to 1.
+
+    Where there is a label of another class than the most probable one, it is the probability of that class; where there
+    is none, by how little the most probable class is above the second.
+    """
+    without = 1.0 - predictions.margin
+    differs = label_indices != predictions.best
+    with_label = np.where(differs, predictions.probability, 1.0 - predictions.probability)
+    return np.asarray(np.where(label_indices == UNLABELLED, without, with_label), dtype=np.float32)
+
+
+def found_places(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], search: Search) -> IntArray:
+    """Return where the samples are that meet all conditions, in order."""
+    keep = np.ones(len(loaded), dtype=bool)
+    if search.rows is not None:
+        keep = np.zeros(len(loaded), dtype=bool)
+        keep[loaded.samples.places(np.unique(np.asarray(search.rows, dtype=np.int64)))] = True
+    if search.box is not None:
+        in_box = np.zeros(len(loaded), dtype=bool)
+        if search.box < loaded.member.n_nodes:
+            in_box[loaded.places_in(search.box)] = True
+        keep &= in_box
+    names = [str(one) for one in predictions.classes]
+    if search.predicted is not None:
+        keep &= np.isin(predictions.best, [names.index(one) for one in search.predicted if one in names])
+    if search.label is not None:
+        wanted = set(search.label)
+        keep &= np.array([(None if one is None else str(one)) in wanted for one in labels], dtype=bool)
+    indices = loaded.label_indices(list(labels), predictions.classes)
+    if search.disagrees is not None:
+        keep &= ((indices != UNLABELLED) & (indices != predictions.best)) == search.disagrees
+    if search.novel is not None:
+        keep &= loaded.is_novel == search.novel
+    if search.abstained is not None:
+        keep &= ((predictions.indices == UNLABELLED) & (predictions.best != UNLABELLED)) == search.abstained
+    if search.probability is not None:
+        low, high = search.probability
+        keep &= (predictions.probability >= low) & (predictions.probability <= high)
+    for name, wanted_value in search.cells.items():
+        keep &= _meets(loaded, name, wanted_value)
+    if search.text:
+        keep &= _has_text(loaded, search.text)
+    places = np.flatnonzero(keep)
+    keys = _keys(loaded, predictions, indices, search.sort)
+    if keys is not None:
+        order = np.argsort(-keys[places] if search.descending else keys[places], kind="stable")
+        return np.asarray(places[order])
+    return places[::-1] if search.descending else places
+
+
+def column_of(loaded: LoadedSamples, name: str) -> int:
+    """Return the number of a feature, or raise a ValueError that names those there are."""
+    names = loaded.samples.published.view.feature_names
+    if name not in names:
+        raise ValueError(f"There is no feature {name!r}: give one of those that GET .../samples lists.")
+    return names.index(name)
+
+
+def codes_of(loaded: LoadedSamples, name: str) -> tuple[FloatArray, list[Any] | None]:
+    """Return a feature as numbers, NaN where missing; a category by its place among those returned with it."""
+    column, table = column_of(loaded, name), loaded.samples.table
+    if column not in table.categories:
+        return table.values[:, column], None
+    known = loaded.member.encoder.categories_of(column)
+    codes = {None: np.nan, **{one: float(place) for place, one in enumerate(known)}}
+    return np.array([codes.get(one, np.nan) for one in table.categories[column].tolist()]), known
+
+
+def _meets(loaded: LoadedSamples, name: str, wanted: Any) -> BoolArray:
+    column, table = column_of(loaded, name), loaded.samples.table
+    if column in table.categories:
+        texts = [str(wanted)] if isinstance(wanted, str) else [str(one) for one in wanted]
+        values = table.categories[column].tolist()
+        return np.array([one is not None and any(text in str(one) for text in texts) for one in values], dtype=bool)
+    if isinstance(wanted, str) or len(wanted) != 2:
+        raise ValueError(f"{name!r} holds numbers: give [lowest, highest], null for no end.")
+    low, high = (np.nan if end is None else float(end) for end in wanted)
+    values = table.values[:, column]
+    inside = ~np.isnan(values)
+    if low == low:
+        inside &= values >= low
+    if high == high:
+        inside &= values <= high
+    return inside
+
+
+def _has_text(loaded: LoadedSamples, text: str) -> BoolArray:
+    found, wanted = np.zeros(len(loaded), dtype=bool), text.casefold()
+    for values in loaded.samples.table.categories.values():
+        has = {one: one is not None and wanted in str(one).casefold() for one in set(values.tolist())}
+        found |= np.array([has[one] for one in values.tolist()], dtype=bool)
+    return found
+
+
+def _keys(loaded: LoadedSamples, predictions: Predictions, indices: Any, sort: str) -> FloatArray | None:
+    match sort:
+        case "row":
+            return None
+        case "probability":
+            return predictions.probability.astype(np.float64)
+        case "novelty":
+            return loaded.novelty.astype(np.float64)
+        case "disagreement":
+            return disagreement(predictions, indices)
+    values = codes_of(loaded, sort)[0]
+    return np.where(np.isnan(values), np.inf, values)

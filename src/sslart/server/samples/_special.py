@@ -1,0 +1,83 @@
+"""What makes a sample or a box special: the features in which it differs most from the samples around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sslart._art.geometry import centres
+from sslart._data.samples import Table
+from sslart._mapping.member_view import MemberView
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.text import category_text, value_text
+from sslart.server.samples._loaded import LoadedSamples
+
+N_NEIGHBOURS = 8  # boxes
+MAX_SHOWN = 4
+MIN_DIFFERENCE = 0.05  # of the range of a feature
+
+
+def special_features(loaded: LoadedSamples, place: int, box: int) -> list[dict[str, Any]]:
+    """Return the features in which a sample differs most from the boxes around its own, in words.
+
+    Parameters
+    ----------
+    loaded : LoadedSamples
+    place : int
+        Where the sample is.
+    box : int
+        The box that it falls into.
+    """
+    member, coded = loaded.member, loaded.coded[place]
+    near = member.rank(coded[None, :], depth=N_NEIGHBOURS + 1)[0][0]
+    near = near[(near >= 0) & (near != box)]
+    if not len(near):
+        return []
+    lower, upper = member.boxes_of(near)
+    weights = np.maximum(np.asarray(member.support, dtype=np.float64)[near], 1e-9)
+    usual = (np.nan_to_num(centres(lower, upper), nan=0.5) * weights[:, None]).sum(axis=0) / weights.sum()
+    apart = np.nan_to_num(coded - usual, nan=0.0)
+    return _told(loaded, place, apart, usual)
+
+
+def _told(loaded: LoadedSamples, place: int, apart: FloatArray, usual: FloatArray) -> list[dict[str, Any]]:
+    member, table, names = loaded.member, loaded.samples.table, loaded.samples.published.view.feature_names
+    columns = np.array([feature.column for feature in member.encoder.features])
+    found, seen = list[dict[str, Any]](), set[int]()
+    for position in np.argsort(-np.abs(apart), kind="stable").tolist():
+        column = int(columns[position])
+        if len(found) >= MAX_SHOWN or abs(apart[position]) < MIN_DIFFERENCE:
+            break
+        if column in seen:
+            continue
+        seen.add(column)
+        name = names[column]
+        if column in member.encoder.categorical:
+            text = _category_words(table, place, column, apart, columns, member)
+        else:
+            middle = float(member.encoder.decode(usual[[position]], np.array([position]))[0])
+            word = "higher" if apart[position] > 0 else "lower"
+            text = f"{word} than the samples around it, which have about {value_text(name, middle, 3)}"
+        found.append({"feature": name, "value": shown_value(table, place, column, name), "text": text})
+    return found
+
+
+def _category_words(
+    table: Table, place: int, column: int, apart: FloatArray, columns: IntArray, member: MemberView
+) -> str:
+    own = [at for at in np.flatnonzero(columns == column).tolist() if member.encoder.features[at].category is not None]
+    usual = min(own, key=lambda at: apart[at])
+    other = member.encoder.features[usual].category
+    if other is None or other == table.categories[column][place]:
+        return "rare among the samples around it"
+    return f"most samples around it have {category_text(other)}"
+
+
+def shown_value(table: Table, place: int, column: int, name: str) -> str:
+    """Return a value of a sample as text."""
+    if column in table.categories:
+        value = table.categories[column][place]
+        return "missing" if value is None else category_text(value)
+    number = table.values.item(place, column)
+    return "missing" if number != number else value_text(name, number)

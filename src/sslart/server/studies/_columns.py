@@ -1,0 +1,193 @@
+"""What was understood of the columns of a model's rows, also where no model could be fitted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sslart._data.columns.kinds import FREE_TEXT, kind_of_text
+from sslart._data.columns.notes import IDENTIFIER, LEAK, TWICE, ColumnNote
+from sslart._data.columns.plan import plan_of
+from sslart._data.columns.suspects import suspects
+from sslart._data.samples import read_samples
+from sslart._tables.cells import MISSING, texts
+from sslart._tables.columns import features_of, unusable
+from sslart._tables.files import pandas
+from sslart._tables.sampling import sample_rows
+from sslart._utils.notes import collected_notes
+from sslart.server.models._published import Published
+from sslart.server.models._settings import ModelSettings, with_settings
+from sslart.server.models._stored_rows import Before, label_column, rows_from
+from sslart.server.store._labels import given_labels
+from sslart.server.studies._described import described
+
+MAX_CELLS = 3_000_000  # that the figures are computed of
+MAX_ROWS = 20_000
+MIN_ROWS = 1000
+MANY_MISSING = 0.5
+CURE = "It is left out. To learn from it all the same, use it as a feature (setting use)."
+LABELS = "labels in force "  # no header has a blank at its end
+
+_TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
+_WORDS = {
+    "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
+    "copy": "It is {detail}. Ignore one of the two.",
+    "id": "It may number the rows ({detail}). Ignore it if it only names them.",
+}
+
+
+def columns_of(
+    connection: Any, before: Before, settings: ModelSettings, keep_rows: int, published: Published | None
+) -> dict[str, Any]:
+    """Return what was understood of each column: its role, its kind, figures, and warnings.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+    before : Before
+        The rows that count.
+    settings : ModelSettings
+    keep_rows : int
+    published : Published or None
+        The model that was fitted to them, where there is one: which columns it leaves out was decided then.
+    """
+    given = given_labels(connection, before.model, before.sequence)
+    n_rows, most, has_label = 0, MAX_ROWS, False
+
+    def pieces() -> Iterable[Any]:
+        nonlocal n_rows, has_label
+        label = label_column(settings)
+        for rows, frame, own in rows_from(connection, before, keep_rows, label, 0):
+            n_rows += len(frame)
+            has_label = has_label or label in frame.columns
+            labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
+            yield frame.assign(**{LABELS: pandas().Series(labels, dtype=object, index=frame.index)})
+
+    first = next(iter(pieces()), None)
+    if first is None:
+        return {"rows": 0, "columns": [], "notes": ["The model was given no rows yet."]}
+    n_rows, most = 0, max(MIN_ROWS, min(MAX_ROWS, MAX_CELLS // len(first.columns)))
+    frame = sample_rows(pieces(), None, most, 0).frame.reset_index(drop=True)
+    labels = frame.pop(LABELS).tolist()
+    notes = []
+    if len(frame) < n_rows:
+        notes.append(f"The figures are of {len(frame)} of {n_rows} rows, drawn at random.")
+    columns = [_column(name, frame[name], settings, has_label=has_label) for name in frame.columns]
+    if published is None or published.settings.columns("") != settings.columns(""):
+        _add_left_out(columns, frame, settings)
+    else:
+        _add_unused(columns, published)
+    _add_suspects(columns, frame, labels, settings)
+    return {"rows": n_rows, "columns": columns, "notes": notes}
+
+
+def _column(name: str, column: Any, settings: ModelSettings, *, has_label: bool) -> dict[str, Any]:
+    role = _role(name, settings, has_label)
+    known = column.dropna()
+    if known.dtype.kind not in "iufbmM":
+        known = known[[one is not None and one not in MISSING for one in texts(known)]]
+    kind, values, problem = _values(name, known, settings, role)
+    found = {"name": name, "role": role, "kind": kind, "missing": len(column) - len(known), **described(kind, values)}
+    warnings = [] if problem is None else [{"topic": "problem", "text": problem}]
+    if not len(known):
+        warnings.append({"topic": "empty", "text": "It has no value in any row."})
+    elif found["distinct"] == 1:
+        text = "It has one class only." if role == "label" else "It has one value throughout: it cannot help."
+        warnings.append({"topic": "constant", "text": text})
+    if role == "feature" and len(known) and found["missing"] > MANY_MISSING * len(column):
+        share = 100 * found["missing"] / len(column)
+        warnings.append({"topic": "missing", "text": f"{share:.0f} % of its values are missing."})
+    return {**found, "warnings": warnings}
+
+
+def _role(name: str, settings: ModelSettings, has_label: bool) -> str:
+    if has_label and name == label_column(settings):
+        return "label"
+    named = (("id", settings.id), ("group", settings.group), *(("ignored", one) for one in settings.ignore))
+    return next((role for role, column in named if column == name), "feature")
+
+
+def _values(name: str, known: Any, settings: ModelSettings, role: str) -> tuple[str, Any, str | None]:
+    """Return the kind of a column, its values as that, and why it cannot be read."""
+    if not len(known):
+        return "text", np.zeros(0, dtype=object), None
+    if role != "feature":
+        return "category", np.array(texts(known), dtype=object), None
+    try:
+        with collected_notes():
+            values = features_of(known.to_frame(), "the table", settings.category)[name]
+    except ValueError as error:
+        return "text", np.array(texts(known), dtype=object), with_settings(str(error))
+    if values.dtype.kind == "M":
+        return "date", values, None
+    if values.dtype.kind == "f":
+        return "number", values.to_numpy(), None
+    is_text = name not in (*settings.category, *settings.use) and kind_of_text(values.tolist()) == FREE_TEXT
+    return "text" if is_text else "category", values.to_numpy(), None
+
+
+def _features(columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSettings) -> Any:
+    """Return the columns that can be read and are features, as a model would get them."""
+    names = [
+        one["name"]
+        for one in columns
+        if one["role"] == "feature" and not {"problem", "empty"} & {warning["topic"] for warning in one["warnings"]}
+    ]
+    some = frame[names]
+    some = some[some.notna().any(axis=1)]
+    if not len(names) or not len(some):
+        return None
+    with collected_notes():
+        try:
+            samples = features_of(some, "the table", [name for name in settings.category if name in names])
+        except ValueError:  # such as a row whose cells are all marks for missing values
+            return None
+    wanted = [name for name in (*settings.category, *settings.use) if name in names]
+    return samples.astype({name: "category" for name in wanted if samples[name].dtype.kind == "O"})
+
+
+def _add_unused(columns: Sequence[dict[str, Any]], published: Published) -> None:
+    """Mark the columns that the model has left out."""
+    names, left_out = published.reader.names, published.view.reader.plan.left_out
+    used = {name for place, name in enumerate(names) if place not in left_out}
+    for column in columns:
+        if column["role"] == "feature" and column["name"] not in used:
+            column["role"] = "left out"
+            topic = "text" if column["kind"] == "text" else "id"
+            what = "is free text" if topic == "text" else "names or numbers the rows"
+            column["warnings"].append({"topic": topic, "text": f"It {what}. {CURE}"})
+
+
+def _add_left_out(columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSettings) -> None:
+    samples = _features(columns, frame, settings)
+    if samples is None:
+        return
+    why_not = unusable(samples, [*settings.category, *settings.use])
+    for column in columns:
+        why = why_not.get(column["name"])
+        if why is not None:
+            topic, what = ("text", "is free text") if why == FREE_TEXT else ("id", why)
+            column["role"] = "left out"
+            column["warnings"].append({"topic": topic, "text": f"It {what}. {CURE}"})
+
+
+def _add_suspects(
+    columns: Sequence[dict[str, Any]], frame: Any, labels: Sequence[Any], settings: ModelSettings
+) -> None:
+    """Add warnings of columns that may give the class away, come twice, or number the rows."""
+    samples = _features(columns, frame, settings)
+    if samples is None or len(samples) < len(frame):
+        return
+    codes_of = {one: code for code, one in enumerate(dict.fromkeys(one for one in labels if one is not None))}
+    codes = np.array([-1 if one is None else codes_of[one] for one in labels], dtype=np.int64)
+    estimator = settings.new_estimator()
+    with collected_notes():
+        table = read_samples(estimator, samples, reset=True, leave_out=True)
+        found: list[ColumnNote] = list(suspects(table, codes, list(samples.columns), plan_of(estimator).dates))
+    by_name = {one["name"]: one["warnings"] for one in columns}
+    for note in found:
+        topic = _TOPIC[note.topic]
+        text = _WORDS[topic].format(detail=note.detail)
+        by_name[note.column].append({"topic": topic, "text": f"{text[:1].upper()}{text[1:]}"})
