@@ -16,6 +16,7 @@ from sslart.server import serve
 ROWS = rows_of(flowers())[:3]
 
 
+@pytest.mark.slow
 def test_rows_are_learnt_once_where_the_service_is_killed_before_its_answer_comes(tmp_path: Path) -> None:
     first = Process(tmp_path)
     first.wait_until_ready()

@@ -147,3 +147,24 @@ def test_exports_for_other_programs(client: Client) -> None:
 def test_samples_that_are_none_are_refused_with_the_cure(client: Client, samples: Any, problem: str) -> None:
     with pytest.raises((ValueError, TypeError), match=problem):
         client.predict("flowers", samples)
+
+
+def test_studies_are_those_of_the_service(client: Client, tmp_path: Path) -> None:
+    assert [one["name"] for one in client.columns("flowers")["columns"]] == [*FLOWERS.columns, "species"]
+    found = client.trust("flowers", group="petal_width")
+    assert found["accuracy"] == client.model("flowers")["summary"]["accuracy"]
+    assert found["groups"]["column"] == "petal_width"
+    assert client.dependence("flowers", "petal_width")["n_samples"] == 150
+    assert client.similar("flowers", FLOWERS.iloc[5].to_dict(), n=1)["cases"][0]["row"] == 5
+    rule = client.rules("flowers")["rules"][0]
+    assert client.cover("flowers", rule["conditions"], label=rule["label"], n=3)["n_rows"] >= 3
+    assert "nothing is kept" in client.trial("flowers", {0: "virginica", 1: None})["text"]
+    assert b"CASE" in client.export("flowers", "rules_sql")
+
+
+def test_a_table_is_watched_once(client: Client) -> None:
+    client.fit("watched", flowers(), label="species")
+    assert client.watch("watched")["rows"] == 0
+    found = client.watch_table("watched", FLOWERS, key="monday")
+    assert found["rows"] == client.watch_table("watched", FLOWERS, key="monday")["rows"] == [150, 299]
+    assert client.watch("watched", last=10)["rows"] == 10

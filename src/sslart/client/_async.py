@@ -8,11 +8,10 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sslart.client import _learning, _managing, _predicting
+from sslart.client import _learning, _managing, _predicting, _sampling, _studying
 from sslart.client._connection import BaseClient, Connection, failure_of, httpx
-from sslart.client._flows import Answer, Failure, Flow, Pause, Request, steps_of
+from sslart.client._flows import Answer, Failure, Flow, Pause, Request, awaiting, steps_of
 from sslart.client._listening import SILENCE, ListeningOutcome, NextLine, Open, listening
-from sslart.client._methods import awaiting
 from sslart.client._results import Event
 
 Result = TypeVar("Result")
@@ -76,6 +75,25 @@ class AsyncClient(BaseClient):
     rules = awaiting(_predicting.rules)
     importance = awaiting(_predicting.importance)
     drift = awaiting(_predicting.drift)
+    samples = awaiting(_sampling.samples)
+    values = awaiting(_sampling.values)
+    boxes = awaiting(_sampling.boxes)
+    box = awaiting(_sampling.box)
+    search = awaiting(_sampling.search)
+    questions = awaiting(_sampling.questions)
+    quality = awaiting(_sampling.quality)
+    random_order = awaiting(_sampling.random_order)
+    disagreements = awaiting(_sampling.disagreements)
+    properties = awaiting(_sampling.properties)
+    set_property = awaiting(_sampling.set_property)
+    columns = awaiting(_studying.columns)
+    trust = awaiting(_studying.trust)
+    dependence = awaiting(_studying.dependence)
+    similar = awaiting(_studying.similar)
+    cover = awaiting(_studying.cover)
+    trial = awaiting(_studying.trial)
+    watch = awaiting(_studying.watch)
+    watch_table = awaiting(_studying.watch_table)
     features = awaiting(_predicting.features)
     state = awaiting(_predicting.state)
     export = awaiting(_predicting.export)

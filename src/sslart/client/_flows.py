@@ -6,12 +6,14 @@ the retries. Who runs the steps, waiting for each or awaiting it, decides nothin
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import random
-from collections.abc import Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from sslart.client._errors import ServiceError, UnreachableError, error_of
 
@@ -20,6 +22,7 @@ MAX_PAUSE = 30.0  # who is asked to wait longer is told so at once
 BUSY = (429, 503)
 
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 
 @dataclass(frozen=True)
@@ -178,3 +181,37 @@ def judged(
 def _pause(attempt: int) -> float:
     """Return seconds that double with each attempt, of which a random part is left out, so that clients spread."""
     return float(min(FIRST_PAUSE * 2**attempt, MAX_PAUSE) * random.uniform(0.5, 1.0))
+
+
+def waiting(flow: Callable[Given, Flow[Result]]) -> Callable[Concatenate[Any, Given], Result]:
+    """Return a method that runs a flow to its end."""
+
+    @functools.wraps(flow)
+    def method(self: Any, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        found: Result = self._run(flow(*args, **kwargs))
+        return found
+
+    _describe(method, flow)
+    return method
+
+
+def awaiting(flow: Callable[Given, Flow[Result]]) -> Callable[Concatenate[Any, Given], Awaitable[Result]]:
+    """Return a coroutine method that runs a flow to its end."""
+
+    @functools.wraps(flow)
+    async def method(self: Any, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        found: Result = await self._run(flow(*args, **kwargs))
+        return found
+
+    _describe(method, flow)
+    return method
+
+
+def _describe(method: Any, flow: Callable[..., Any]) -> None:
+    """Let help and the reference show the parameters of the flow, and what it returns at its end."""
+    signature = inspect.signature(flow)
+    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    result = str(signature.return_annotation).removeprefix("Flow[").removesuffix("]")
+    method.__signature__ = signature.replace(
+        parameters=[first, *signature.parameters.values()], return_annotation=result
+    )

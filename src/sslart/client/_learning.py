@@ -266,7 +266,15 @@ def decide(
     return joined(parts)
 
 
-def label(name: str, labels: Mapping[int | str, Any], *, wait: float = 0.0, key: str | None = None) -> Flow[Accepted]:
+def label(
+    name: str,
+    labels: Mapping[int | str, Any],
+    *,
+    by: str | None = None,
+    refit: bool = False,
+    wait: float = 0.0,
+    key: str | None = None,
+) -> Flow[Accepted]:
     """Label rows that were sent before.
 
     A row without a label is learnt with its new one. One that has another label gets the new one with the next fit.
@@ -277,6 +285,10 @@ def label(name: str, labels: Mapping[int | str, Any], *, wait: float = 0.0, key:
         The model.
     labels : dict
         From the number of a row, or the id that it was sent with, to its label; None withdraws one.
+    by : str, default=None
+        Who gives the labels, where several people use one token.
+    refit : bool, default=False
+        Whether to fit the model anew where a label was changed or withdrawn, or there are enough new ones.
     wait : float, default=0.0
         Seconds to wait until all are learnt, at most 600.
     key : str, default=None
@@ -289,7 +301,8 @@ def label(name: str, labels: Mapping[int | str, Any], *, wait: float = 0.0, key:
     given = [{"row": plain(row), "label": plain(one)} for row, one in labels.items()]
     if not given:
         raise ValueError("There are no labels: give at least one.")
-    bodies = [{"labels": some} for (some,) in batches(given)]
+    more: dict[str, Any] = ({} if by is None else {"by": by}) | ({"refit": True} if refit else {})
+    bodies = [{"labels": some, **more} for (some,) in batches(given)]
     return _accepted(path_of(name, "labels"), bodies, wait, key)
 
 

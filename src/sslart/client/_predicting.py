@@ -11,6 +11,8 @@ from sslart.client._flows import Flow, Request, get, post
 from sslart.client._results import Prediction, Predictions, State
 from sslart.client._rows import batches, plain, rows_of
 
+Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
+
 MAX_EXPLAINED = 100  # rows in one request: each explanation takes some milliseconds
 
 
@@ -87,7 +89,7 @@ def contributions(name: str, X: Any) -> Flow[dict[str, Any]]:
     dict
         With the items features, classes, base, values, graph and scores, as lists.
     """
-    return _read_json(post(path_of(name, "contributions"), {"rows": rows_of(X)}, is_repeatable=True))
+    return read_json(post(path_of(name, "contributions"), {"rows": rows_of(X)}, is_repeatable=True))
 
 
 def counterfactual(
@@ -128,7 +130,7 @@ def counterfactual(
     limits = {feature: [plain(one) for one in values] for feature, values in (ranges or {}).items()}
     body = {"row": cells, "target": plain(target), "fixed": list(fixed), "ranges": limits, "n": n}
     request = post(path_of(name, "counterfactual"), {**body, "plausible": plausible}, is_repeatable=True)
-    return _read_json(request)
+    return read_json(request)
 
 
 def rules(name: str, *, max_rules: int = 12, max_conditions: int = 4) -> Flow[dict[str, Any]]:
@@ -146,7 +148,7 @@ def rules(name: str, *, max_rules: int = 12, max_conditions: int = 4) -> Flow[di
     dict
         The item "text" has them in words.
     """
-    return _read_json(get(path_of(name, "rules"), max_rules=max_rules, max_conditions=max_conditions))
+    return read_json(get(path_of(name, "rules"), max_rules=max_rules, max_conditions=max_conditions))
 
 
 def importance(name: str) -> Flow[dict[str, Any]]:
@@ -162,7 +164,7 @@ def importance(name: str) -> Flow[dict[str, Any]]:
     dict
         The item "text" has it in words.
     """
-    return _read_json(get(path_of(name, "importance")))
+    return read_json(get(path_of(name, "importance")))
 
 
 def drift(name: str) -> Flow[list[dict[str, Any]]]:
@@ -215,15 +217,17 @@ def state(name: str) -> Flow[State]:
     return State.of(answer.json())
 
 
-def export(name: str, format: Literal["sslart", "onnx", "report"] = "sslart") -> Flow[bytes]:
-    """Return a model as the content of a file.
+def export(name: str, format: Format = "sslart") -> Flow[bytes]:
+    """Return a model, or what it knows, as the content of a file.
 
     Parameters
     ----------
     name : str
         The model.
-    format : {"sslart", "onnx", "report"}, default="sslart"
-        For `sslart.load`, for ONNX runtimes, or as an HTML page to read.
+    format : str, default="sslart"
+        "sslart" for `sslart.load`, "onnx" for ONNX runtimes, "report" and "card" as HTML pages to read; "rules_sql",
+        "rules_python" and "rules_csv"; "labels_csv", all labelled rows; or "script", a zip file with the data and a
+        script that makes the same model again.
 
     Returns
     -------
@@ -255,7 +259,8 @@ def _exported(name: str, format: str) -> Generator[Request, Any, bytes]:
     return content
 
 
-def _read_json(request: Request) -> Generator[Request, Any, dict[str, Any]]:
+def read_json(request: Request) -> Generator[Request, Any, dict[str, Any]]:
+    """Send a request, and return its answer as it is."""
     answer = yield request
     found: dict[str, Any] = answer.json()
     return found

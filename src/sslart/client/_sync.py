@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sslart.client import _learning, _managing, _predicting
+from sslart.client import _learning, _managing, _predicting, _sampling, _studying
 from sslart.client._connection import BaseClient, Connection, failure_of, httpx
-from sslart.client._flows import Answer, Failure, Flow, Pause, Request, steps_of
+from sslart.client._flows import Answer, Failure, Flow, Pause, Request, steps_of, waiting
 from sslart.client._listening import SILENCE, ListeningOutcome, NextLine, Open, listening
-from sslart.client._methods import waiting
 from sslart.client._results import Event
 
 Result = TypeVar("Result")
@@ -77,6 +76,25 @@ class Client(BaseClient):
     rules = waiting(_predicting.rules)
     importance = waiting(_predicting.importance)
     drift = waiting(_predicting.drift)
+    samples = waiting(_sampling.samples)
+    values = waiting(_sampling.values)
+    boxes = waiting(_sampling.boxes)
+    box = waiting(_sampling.box)
+    search = waiting(_sampling.search)
+    questions = waiting(_sampling.questions)
+    quality = waiting(_sampling.quality)
+    random_order = waiting(_sampling.random_order)
+    disagreements = waiting(_sampling.disagreements)
+    properties = waiting(_sampling.properties)
+    set_property = waiting(_sampling.set_property)
+    columns = waiting(_studying.columns)
+    trust = waiting(_studying.trust)
+    dependence = waiting(_studying.dependence)
+    similar = waiting(_studying.similar)
+    cover = waiting(_studying.cover)
+    trial = waiting(_studying.trial)
+    watch = waiting(_studying.watch)
+    watch_table = waiting(_studying.watch_table)
     features = waiting(_predicting.features)
     state = waiting(_predicting.state)
     export = waiting(_predicting.export)
