@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -90,3 +91,18 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with application(tmp_path_factory.mktemp("store")) as found:
         fit_flowers(found)
         yield found
+
+
+@pytest.fixture(scope="module")  # asyncio.run fails while playwright runs
+def browser() -> Iterator[Any]:
+    """Return a Chromium that is on the machine; tests that use it are skipped where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("SSLART_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("no Chromium here; SSLART_CHROMIUM may name one")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield found
+        found.close()

@@ -13,7 +13,7 @@ import pytest
 import sslart
 from sslart.cli import commands as commands_package
 from sslart.cli import main
-from sslart.cli._app import SUMMARIES
+from sslart.cli._app import OF_SERVICE, SUMMARIES
 from tables import iris
 
 COMMANDS = (
@@ -28,6 +28,7 @@ COMMANDS = (
     "label",
     "watch",
     "serve",
+    "studio",
     "data",
     "reproduce",
 )
@@ -45,7 +46,7 @@ def test_help_lists_every_command_with_a_whole_sentence(capsys: pytest.CaptureFi
     assert [line.split()[0] for line in commands] == list(SUMMARIES)
     assert all(line.endswith(".") and not line.endswith("..") for line in commands)
     modules = {path.stem.replace("_", "-") for path in Path(commands_package.__path__[0]).glob("[a-z]*.py")}
-    assert set(SUMMARIES) == modules == set(COMMANDS)
+    assert set(SUMMARIES) == modules | set(OF_SERVICE) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])

@@ -27,9 +27,11 @@ SUMMARIES = {
     "label": "Ask you for the labels that help most, and learn them.",
     "watch": "Predict rows as they come, flag novel ones, and learn.",
     "serve": "Serve models over HTTP: predict, explain and learn.",
+    "studio": "Label, understand and watch a model in the browser.",
     "reproduce": "Run experiments of the paper and write a report.",
     "data": "List, fetch and find the data sets of the paper.",
 }
+OF_SERVICE = ("serve", "studio")
 
 
 class _Commands(TyperGroup):
@@ -67,7 +69,8 @@ app = _application(name="sslart", cls=_Commands, add_completion=True)
 
 def loaded(name: str) -> Any:
     """Return a command, with its options, from its own module."""
-    module = importlib.import_module(f"sslart.cli.commands.{name.replace('-', '_')}")
+    folder = "service" if name in OF_SERVICE else "commands"
+    module = importlib.import_module(f"sslart.cli.{folder}.{name.replace('-', '_')}")
     own = _application(name=name, add_completion=False)
     if hasattr(module, "app"):
         own.add_typer(module.app, name=name)

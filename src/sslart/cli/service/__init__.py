@@ -1,1 +1,1 @@
-"""Models of a service of `sslart serve`, for the commands that work on them."""
+"""`sslart serve` and `sslart studio`, and models of a service for the commands that work on them."""

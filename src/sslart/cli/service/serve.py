@@ -96,7 +96,7 @@ def run(
                 snapshot_rows=snapshot_rows,
             ),
         )
-        runner.run(options, _told)
+        runner.run(options, lambda address: _told(f"sslart serves {folder} at {address}"))
 
 
 def _told(text: str) -> None:

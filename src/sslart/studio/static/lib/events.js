@@ -1,0 +1,84 @@
+// What happens to the model, as the service sends it. EventSource sends no token, so this reads the stream itself.
+import { effect } from "./ui.js";
+import { authorised, connected, pause } from "./api.js";
+import { followJob } from "./jobs.js";
+import { modelName } from "./route.js";
+import { fail, noteLabels, refresh, refreshModels, refreshProperties, sequence } from "./state.js";
+
+const listeners = new Map();
+
+/** Call a function with the data of each event of a kind: job, state, drift, rejected, decision, labels, learnt, properties. */
+export function onEvent(kind, run) {
+  if (!listeners.has(kind)) listeners.set(kind, new Set());
+  listeners.get(kind).add(run);
+  return () => listeners.get(kind).delete(run);
+}
+
+function tell(kind, data) {
+  for (const run of listeners.get(kind) ?? []) run(data);
+}
+
+async function read(response, got) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (text + value).split("\n\n");
+    text = blocks.pop();
+    for (const block of blocks) got(block);
+  }
+}
+
+async function listen(name, stop) {
+  let lastId = null;
+  const got = (block) => {
+    const fields = Object.fromEntries(block.split("\n").map((line) => {
+      const at = line.indexOf(": ");
+      return at > 0 ? [line.slice(0, at), line.slice(at + 2)] : ["", line];
+    }));
+    if (fields.id) lastId = fields.id;
+    if (fields.event) tell(fields.event, JSON.parse(fields.data));
+  };
+  for (let attempt = 0; !stop.aborted; attempt += 1) {
+    try {
+      const headers = authorised(lastId === null ? {} : { "last-event-id": lastId });
+      const response = await fetch(`/v1/events?model=${encodeURIComponent(name)}`, { headers, signal: stop });
+      if (response.ok) {
+        if (!connected.value) refresh().catch(fail);
+        connected.value = true;
+        attempt = 0;
+        await read(response, got);
+      }
+    } catch {
+      if (stop.aborted) return;
+      connected.value = false;
+    }
+    await pause(Math.min(5, 0.3 * 2 ** attempt), stop).catch(() => undefined);
+  }
+}
+
+function keepUp() {
+  onEvent("learnt", (data) => {
+    sequence.value = Math.max(sequence.value, data.sequence);
+  });
+  onEvent("labels", (data) => noteLabels(data.sequence));
+  onEvent("properties", () => refreshProperties().catch(fail));
+  onEvent("state", () => refreshModels().catch(fail));
+  onEvent("job", (data) => {
+    if (data.state === "running") followJob(data.model, data.sequence).catch(() => undefined);
+    else refresh().catch(fail);
+  });
+}
+
+/** Follow the events of whichever model is chosen. */
+export function followEvents() {
+  keepUp();
+  let stop = null;
+  effect(() => {
+    const name = modelName.value;
+    stop?.abort();
+    stop = name ? new AbortController() : null;
+    if (stop) listen(name, stop.signal);
+  });
+}

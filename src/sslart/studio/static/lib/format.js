@@ -1,0 +1,48 @@
+// Numbers, shares and cells as people read them.
+import { t } from "./texts.js";
+
+const LANGUAGE = "en";
+const GROUPED = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 4 });
+const WHOLE = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 0 });
+const TIME = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeStyle: "short" });
+
+export function number(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return t("common.none");
+  if (!Number.isFinite(value)) return String(value);
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return WHOLE.format(value);
+  const size = Math.abs(value);
+  return size >= 1e9 || size < 1e-4 ? value.toExponential(2) : GROUPED.format(value);
+}
+
+export function percent(value, digits = 0) {
+  if (value === null || value === undefined || Number.isNaN(value)) return t("common.none");
+  return `${(100 * value).toFixed(digits)} %`;
+}
+
+export function interval({ value, low, high }) {
+  return t("common.interval", { value: percent(value), low: percent(low), high: percent(high) });
+}
+
+/** A cell of a table: missing ones are a word, long texts are cut. */
+export function cell(value, most = 200) {
+  if (value === null || value === undefined || value === "") return t("common.missing");
+  if (typeof value === "number") return number(value);
+  const text = String(value);
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+/** Seconds since 1970 as a date and time. */
+export function time(seconds) {
+  return TIME.format(new Date(1000 * seconds));
+}
+
+export function bytes(n) {
+  if (n < 1000) return `${n} B`;
+  const step = Math.min(3, Math.floor(Math.log10(n) / 3));
+  return `${(n / 1000 ** step).toPrecision(3)} ${["B", "kB", "MB", "GB"][step]}`;
+}
+
+/** A text with its first letter large. */
+export function sentence(text) {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

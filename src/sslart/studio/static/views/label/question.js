@@ -1,0 +1,109 @@
+// One question: what the sample is like, what is special about it, and the answers.
+import { html, useEffect, useSignal } from "../../lib/ui.js";
+import { useKeys } from "../../lib/keys.js";
+import { cell } from "../../lib/format.js";
+import { classes, link, samples } from "../../lib/state.js";
+import { t } from "../../lib/texts.js";
+import { Empty, Loading, Problem } from "../../parts/notices.js";
+import { Answers } from "./answers.js";
+import { LastAnswer } from "./last_answer.js";
+import { useQueue } from "./queue.js";
+
+const KEPT = "sslart.hides_guess";
+const FEW_FEATURES = 14;
+const NARROW = matchMedia("(max-width: 860px)"); // the next question is above the answers, out of sight
+
+/** The reason for a question, unless it would tell what the model guesses. */
+function reason(question, isHidden) {
+  const guesses = Object.keys(question.prediction?.probabilities ?? {});
+  const tells = isHidden && guesses.some((one) => question.why.includes(one));
+  return tells ? t("label.why_hidden") : question.why;
+}
+
+function Special({ question }) {
+  if (!question.special.length) return null;
+  return html`<div class="special">
+    <h3>${t("label.special")}</h3>
+    <dl>${question.special.map((one) => html`<div key=${one.feature}>
+      <dt>${one.feature}</dt><dd><strong class="number">${cell(one.value)}</strong> <span class="muted">${one.text}</span></dd>
+    </div>`)}</dl>
+  </div>`;
+}
+
+/** Where a number lies between the lowest and the highest of all samples. */
+function Place({ feature, value }) {
+  const number = value === null || value === "" ? NaN : Number(value); // cells of a text file are texts
+  if (feature.kind !== "number" || Number.isNaN(number) || !(feature.high > feature.low)) return null;
+  const at = Math.min(1, Math.max(0, (number - feature.low) / (feature.high - feature.low)));
+  const words = t("label.place", { low: cell(feature.low), high: cell(feature.high) });
+  return html`<svg viewBox="0 0 104 10" role="img" aria-label=${words}><title>${words}</title>
+    <rect x="2" y="4" width="100" height="2" fill="var(--track)" /><circle cx=${2 + 100 * at} cy="5" r="3.5" fill="var(--accent)" />
+  </svg>`;
+}
+
+function AllFeatures({ cells }) {
+  const known = new Map(samples.value.features.map((one) => [one.name, one]));
+  const names = Object.keys(cells);
+  const rows = [...names.filter((one) => known.has(one)), ...names.filter((one) => !known.has(one) && cells[one] !== null)];
+  return html`<details class="all-features" open=${rows.length <= FEW_FEATURES}>
+    <summary>${t("label.all_features", { n: rows.length })}</summary>
+    <table><tbody>${rows.map((name) => html`<tr key=${name} class=${known.has(name) ? "" : "muted"}>
+      <th scope="row">${name}</th><td>${cell(cells[name])}</td>
+      <td class="place">${known.has(name) ? html`<${Place} feature=${known.get(name)} value=${cells[name]} />` : html`<span class="chip">${t("label.no_feature")}</span>`}</td>
+    </tr>`)}</tbody></table>
+  </details>`;
+}
+
+function Done({ queue }) {
+  const n = queue.skipped.length;
+  return html`<${Empty} title=${t("label.done")}>
+    <p>${n ? t("label.done_skipped", { n }) : t("label.done_text")}</p>
+    ${n > 0 && html`<p><button type="button" class="primary" onClick=${() => queue.askSkipped()}>${t("label.ask_skipped")}</button></p>`}
+  <//>`;
+}
+
+export function QuestionCard() {
+  const queue = useQueue();
+  const isHidden = useSignal(localStorage.getItem(KEPT) !== "no");
+  const isWhole = useSignal(false);
+  const question = queue.questions.value[0];
+  const hide = (on) => {
+    isHidden.value = on;
+    localStorage.setItem(KEPT, on ? "yes" : "no");
+  };
+  useEffect(() => {
+    isWhole.value = false;
+    if (queue.last.value && NARROW.matches) document.getElementById("question-title")?.closest("section").scrollIntoView();
+  }, [question?.row]);
+  const isBox = question?.kind === "box" && question.rows.length > 1;
+  const answer = (label) => question && queue.answer(label, isBox && isWhole.value);
+  useKeys([
+    ...classes.value.slice(0, 10).map((name, at) => ({ key: String((at + 1) % 10), text: t("label.key_answer", { name }), run: () => answer(name) })),
+    { key: "s", text: t("label.key_skip"), disabled: !question, run: () => queue.skip() },
+    { key: "w", text: t("label.key_whole"), disabled: !isBox, run: () => { isWhole.value = !isWhole.value; } },
+    { key: "h", text: t("label.key_guess"), run: () => hide(!isHidden.value) },
+    { key: "n", text: t("label.key_new"), disabled: !question, run: () => document.getElementById("other-class")?.focus() },
+  ]);
+
+  const again = () => queue.load();
+  if (!question) {
+    if (queue.error.value) return html`<${Problem} error=${queue.error.value} again=${again} />`;
+    if (queue.isLoading.value || queue.remaining.value === null) return html`<section class="card question"><${Loading} text=${t("label.looking")} /></section>`;
+    return html`<${LastAnswer} last=${queue.last.value} isHidden=${isHidden.value} /><${Done} queue=${queue} />`;
+  }
+  return html`<section class="card question" aria-labelledby="question-title">
+    <${LastAnswer} last=${queue.last.value} isHidden=${isHidden.value} />
+    <div class="question-head">
+      <div role="status">
+        <h2 id="question-title">${isBox ? t("label.question_box", { n: question.rows.length }) : t("label.question")}</h2>
+        <p class="muted">${isBox ? t("label.row_of_box", { row: String(question.row) }) : `${t("label.row", { row: String(question.row) })} ${reason(question, isHidden.value)}`}</p>
+        ${queue.elsewhere.value.has(question.row) && html`<p class="meanwhile">${t("label.meanwhile", { name: queue.elsewhere.value.get(question.row) })}</p>`}
+      </div>
+      <a class="small" href=${link("understand", String(question.row))}>${t("label.to_understand")}</a>
+    </div>
+    <${Special} question=${question} />
+    <${Answers} question=${question} isHidden=${isHidden.value} isWhole=${isWhole} isBox=${isBox} onAnswer=${answer} onSkip=${() => queue.skip()} />
+    <${AllFeatures} cells=${question.cells} />
+    <label class="check small"><input type="checkbox" checked=${isHidden.value} onChange=${(event) => hide(event.target.checked)} /> ${t("label.hide_guess")}</label>
+  </section>`;
+}

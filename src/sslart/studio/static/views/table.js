@@ -1,0 +1,32 @@
+// Table: from a file to a model, and what was understood of each column.
+import { html } from "../lib/ui.js";
+import { running } from "../lib/jobs.js";
+import { description, modelName, models } from "../lib/state.js";
+import { t } from "../lib/texts.js";
+import { View } from "../parts/view.js";
+import { ClassesCard } from "./table/classes.js";
+import { ColumnsCard } from "./table/columns.js";
+import { FitCard } from "./table/fit.js";
+import { ModelsCard } from "./table/models.js";
+import { StartCard } from "./table/start.js";
+
+export default function TableView() {
+  const name = modelName.value;
+  const isThere = (models.value ?? []).some((one) => one.name === name);
+  if (!isThere) {
+    return html`<${View} name="table" title=${t("table.begin_title")} lead=${t("table.begin_lead")}>
+      <div class="stack"><${StartCard} /><${ModelsCard} /></div>
+    <//>`;
+  }
+  const about = description.value;
+  const n = about?.features?.length ?? 0;
+  const lead = about ? t(n ? "table.lead" : "table.lead_nothing", { rows: t("common.rows", { n: about.rows }), n }) : "";
+  return html`<${View} name="table" title=${t("table.title", { name })} lead=${lead}>
+    <div class="stack">
+      <${FitCard} name=${name} job=${running.value[name]} />
+      ${about && html`<${ClassesCard} /><${ColumnsCard} name=${name} />`}
+      <details class="card other-tables"><summary><h2>${t("table.another")}</h2></summary><${StartCard} plain=${true} /></details>
+      <${ModelsCard} />
+    </div>
+  <//>`;
+}
