@@ -50,7 +50,21 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
+LONG = (
+    "docs/tour.md",
+    "docs/guide/few_labels.md",
+    "docs/guide/costs.md",
+    "docs/guide/validation.md",
+    "docs/guide/merging.md",
+)
+
+
+def with_marks(page: Path) -> Any:
+    """Return a page as a parameter; what takes long is run by `make test-slow`."""
+    return pytest.param(page, id=name_of(page), marks=pytest.mark.slow if name_of(page) in LONG else ())
+
+
+@pytest.mark.parametrize("page", [with_marks(one) for one in WITH_EXAMPLES])
 def test_examples_print_what_their_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {}

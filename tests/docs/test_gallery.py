@@ -51,8 +51,16 @@ def no_window(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     plt.close("all")
 
 
+IN_EVERY_RUN = ("plot_evidence", "plot_drift", "plot_rules")
+
+
+def with_marks(script: Path) -> Any:
+    """Return a script as a parameter; most are run by `make test-slow`."""
+    return pytest.param(script, id=name_of(script), marks=() if script.stem in IN_EVERY_RUN else pytest.mark.slow)
+
+
 @needs_kernel  # the reference gives the same results, but some examples take it a minute
-@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
+@pytest.mark.parametrize("script", [with_marks(one) for one in SCRIPTS])
 def test_an_example_draws_prints_and_shows_what_it_states(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = runpy.run_path(str(script))  # warnings are errors, as in all tests
     figures = [plt.figure(number) for number in plt.get_fignums()]
