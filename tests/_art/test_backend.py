@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from conftest import needs_kernel
 
 PROGRAM = """
@@ -48,6 +50,7 @@ def test_with_a_kernel_there_is_no_warning() -> None:
     assert "kernel: compiled (" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_backend_can_be_forced() -> None:
     done = run(hidden=False, SSLART_KERNEL="reference")
     assert "kernel: reference (NumPy)" in done.stdout

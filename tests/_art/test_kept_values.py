@@ -6,6 +6,7 @@ import gc
 import weakref
 
 import numpy as np
+import pytest
 
 from sslart import AutoSSLART
 from sslart._art.learning.kept import MAX_OF_A_KIND, Kept
@@ -28,6 +29,7 @@ def test_a_value_is_made_once_and_the_newest_of_each_kind_are_kept() -> None:
     assert made.count(29) == 1
 
 
+@pytest.mark.slow
 def test_explaining_a_stream_keeps_no_old_readouts() -> None:
     random = np.random.default_rng(0)
     X = random.random((2080, 3))

@@ -180,6 +180,7 @@ def test_a_model_is_measured_on_samples_it_has_not_seen(iris: draws.Draw) -> Non
     assert found["answers"]["0.1"]["wrong"] == np.mean(answered & (cautious != iris.truth))
 
 
+@pytest.mark.slow
 def test_every_section_is_measured_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All simulations for real, on one small set, a small stream and little noise."""
     pytest.importorskip("mapie")

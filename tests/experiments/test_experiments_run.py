@@ -194,6 +194,7 @@ def test_no_test_label_reaches_a_prediction(name: str, monkeypatch: pytest.Monke
     assert predictions == before
 
 
+@pytest.mark.slow
 @needs_data
 def test_every_experiment_has_tables_checks_and_a_figure_that_can_be_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

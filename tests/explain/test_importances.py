@@ -100,7 +100,10 @@ def test_the_direction_is_that_of_the_contributions(cancer: Any) -> None:
     assert (np.abs(found.direction) <= 1 + 1e-12).all()
 
 
-@pytest.mark.parametrize("model", [AutoSSLART(random_state=0), WESSLART(3, mapping="evidence", random_state=0)])
+@pytest.mark.parametrize(
+    "model",
+    [AutoSSLART(random_state=0), pytest.param(WESSLART(3, mapping="evidence", random_state=0), marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("on_samples", [True, False])
 def test_what_decides_is_more_important_than_noise(model: Any, on_samples: bool) -> None:
     frame, y = coloured()

@@ -227,6 +227,7 @@ def test_unusual_columns_are_covered_as_printed(frame: pd.DataFrame) -> None:
 
 @settings(max_examples=10)
 @given(seed=st.integers(0, 10_000), missing=st.booleans())
+@pytest.mark.slow
 def test_rules_of_one_class_that_differ_in_one_feature_are_one_rule(seed: int, missing: bool) -> None:
     random = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": random.random(150), "b": random.random(150), "k": random.choice(["x", "y", "z"], 150)})

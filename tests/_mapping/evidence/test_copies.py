@@ -75,6 +75,7 @@ def split(load: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
     return X[train], np.where(random.rand(len(train)) < 0.15, y[train], -1), X[test], y[test]
 
 
+@pytest.mark.slow
 def test_copies_of_every_labelled_row_change_hardly_anything() -> None:
     changes, claims = [], []
     for load in (load_iris, load_wine, load_breast_cancer):

@@ -224,6 +224,7 @@ def test_false_alarms_are_rare_whatever_the_distribution(seed: int) -> None:
     assert len(events) <= 1
 
 
+@pytest.mark.slow
 def test_with_auto_the_errors_are_those_of_the_model_itself() -> None:
     """Every label is predicted by the model that has learnt all samples before it."""
     X, y = clusters(0, 700)
