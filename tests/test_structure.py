@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from sslart._utils.optional import OPTIONAL_PACKAGES
 
+TESTS = Path(__file__).parent
 PACKAGE = Path(__file__).parents[1] / "src" / "sslart"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PROTOCOLS = {"_asdict", "_fields", "_make", "_replace", "_repr_html_"}  # of named tuples and of notebooks
@@ -82,6 +84,14 @@ def test_folders_are_small() -> None:
     folders = {path.parent for path in MODULES}
     sizes = {name_of(folder): len(list(folder.glob("*.py"))) for folder in folders}
     assert {folder: n for folder, n in sizes.items() if n > 14} == {}
+
+
+def test_no_two_modules_of_the_tests_share_a_name() -> None:
+    """Their folders are no packages: Python knows each by its name alone, and imports one of two."""
+    named = defaultdict(list)
+    for path in sorted(TESTS.rglob("*.py")):
+        named[path.stem].append(path.relative_to(TESTS).as_posix())
+    assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
 
 
 PRINTING = {"cli/_output.py", "cli/__init__.py", "cli/_streams.py"}  # the last two where rich may not be imported

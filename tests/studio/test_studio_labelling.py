@@ -66,6 +66,8 @@ def test_keys_answer_skip_and_undo(opened: Opened) -> None:
     page.keyboard.press("u")
     wait_for(lambda: set(labels(opened)) == set(answered[:2]))
     wait_for(lambda: shown_row(page) == answered[2])  # the question is there again
+    more = page.get_by_role("link", name="More about this sample")
+    assert more.get_attribute("href") == f"#/iris/understand/sample/{answered[2]}"
     page.get_by_role("button", name="Undo").click()
     wait_for(lambda: set(labels(opened)) == set(answered[:1]))
     page.close()
@@ -88,10 +90,11 @@ def test_the_quality_moves_with_the_answers(opened: Opened) -> None:
 
 def test_one_answer_for_a_whole_box_and_its_undo(opened: Opened) -> None:
     page = question(opened)
-    for _ in range(12):
-        if page.locator("label.whole").count():
-            break
-        answer(page)
+    answered = []
+    while not page.locator("label.whole").count():
+        assert len(answered) < 12
+        answered.append(answer(page))
+    wait_for(lambda: set(labels(opened)) == set(answered))
     before = labels(opened)
     row = shown_row(page)
     rows = next(
@@ -170,6 +173,7 @@ def test_two_people_who_disagree_are_shown_and_can_settle_it(opened: Opened) -> 
     part = page.get_by_role("region", name="Answers that disagree")
     part.get_by_text("Anna").wait_for()
     assert "Ben" in part.inner_text()
+    assert part.get_by_role("link", name="7").first.get_attribute("href") == "#/iris/understand/sample/7"
     part.get_by_role("button", name="setosa").click()
     wait_for(lambda: labels(opened)[7] == "setosa")
     part.get_by_text("No two people").wait_for()

@@ -14,8 +14,10 @@ export function link(toView, toArg = "", toModel = modelName.value) {
   return `#/${encodeURIComponent(toModel || NO_MODEL)}/${toView}${end}`;
 }
 
+/** Change the address, and follow it at once: its event comes later, and a key that is pressed before it would be lost. */
 export function go(toView, toArg = "", toModel = modelName.value) {
   location.hash = link(toView, toArg, toModel);
+  readAddress();
 }
 
 function decoded(part) {

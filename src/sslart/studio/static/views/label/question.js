@@ -99,7 +99,7 @@ export function QuestionCard() {
         <p class="muted">${isBox ? t("label.row_of_box", { row: String(question.row) }) : `${t("label.row", { row: String(question.row) })} ${reason(question, isHidden.value)}`}</p>
         ${queue.elsewhere.value.has(question.row) && html`<p class="meanwhile">${t("label.meanwhile", { name: queue.elsewhere.value.get(question.row) })}</p>`}
       </div>
-      <a class="small" href=${link("understand", String(question.row))}>${t("label.to_understand")}</a>
+      <a class="small" href=${link("understand", `sample/${question.row}`)}>${t("label.to_understand")}</a>
     </div>
     <${Special} question=${question} />
     <${Answers} question=${question} isHidden=${isHidden.value} isWhole=${isWhole} isBox=${isBox} onAnswer=${answer} onSkip=${() => queue.skip()} />
