@@ -53,7 +53,8 @@ class Map:
 
     def legend(self) -> list[int]:
         texts = self.page.get_by_role("region", name="What the colours mean").get_by_role("listitem").all_inner_texts()
-        return [int(found[0]) if (found := re.findall(r"\d+$", text.strip())) else -1 for text in texts]
+        counts = [int(found[0]) if (found := re.findall(r"\d+$", text.strip())) else -1 for text in texts]
+        return counts if len(counts) != 3 else [*counts, 0]  # samples without a class have a line only if there are some
 
     def labels(self) -> Any:
         return self.values("label")

@@ -2,6 +2,7 @@
 import { html, render, useEffect, useErrorBoundary, useState } from "./lib/ui.js";
 import { connected, pause } from "./lib/api.js";
 import { followEvents } from "./lib/events.js";
+import { keepFocus } from "./lib/focus.js";
 import { followRunning } from "./lib/jobs.js";
 import { listenToKeys, useKeys } from "./lib/keys.js";
 import { sendLeftOver, watchLabels } from "./lib/labels.js";
@@ -61,7 +62,7 @@ function Page() {
   const isThere = list.some((one) => one.name === modelName.value);
   if (!isThere && awaited.value !== "" && awaited.value === modelName.value) return html`<${Loading} text=${t("app.awaited", { name: awaited.value })} />`;
   if (!isThere && !WITHOUT_MODEL.includes(name)) {
-    return html`<${View} name="none" title=${t("app.no_model")} lead=${t("app.no_model_text")}>
+    return html`<${View} name="none" title=${t("app.no_model")} lead=${t(list.length ? "app.no_model_text" : "app.no_table_text")}>
       <p><a class="button primary" href="#/-/table">${t("app.to_table")}</a></p>
     <//>`;
   }
@@ -105,6 +106,7 @@ async function start() {
     else readAddress();
   });
   listenToKeys();
+  keepFocus();
   watchLabels();
   render(html`<${App} />`, document.getElementById("app"));
   followEvents();

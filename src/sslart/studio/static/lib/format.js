@@ -2,8 +2,9 @@
 import { t } from "./texts.js";
 
 const LANGUAGE = "en";
-const GROUPED = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 4 });
+const GROUPED = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 4, useGrouping: "min2" });
 const WHOLE = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 0 });
+const VALUE = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 0, useGrouping: "min2" });
 const TIME = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeStyle: "short" });
 
 export function number(value) {
@@ -23,10 +24,20 @@ export function interval({ value, low, high }) {
   return t("common.interval", { value: percent(value), low: percent(low), high: percent(high) });
 }
 
+/** A share of something counted, with one more digit where it would else be told as none or all. */
+export function portion(value) {
+  return percent(value, (value > 0 && value < 0.01) || (value > 0.99 && value < 1) ? 1 : 0);
+}
+
+/** A value of a feature: a whole number of four digits may be a year, and is written without a comma. */
+export function measured(value) {
+  return Number.isInteger(value) && Math.abs(value) < 1e15 ? VALUE.format(value) : number(value);
+}
+
 /** A cell of a table: missing ones are a word, long texts are cut. */
 export function cell(value, most = 200) {
   if (value === null || value === undefined || value === "") return t("common.missing");
-  if (typeof value === "number") return number(value);
+  if (typeof value === "number") return measured(value);
   const text = String(value);
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }

@@ -2,7 +2,8 @@
 
 const WHEEL = 0.0016;
 const KEY_STEP = 60;
-const CLICK = 4;
+const CLICK = { mouse: 4, touch: 12 }; // pixels that a click or a tap may move
+const isFinger = (event) => event.pointerType === "touch";
 
 /** Listens on `element`, calls `act`, and returns a function that stops listening. `tool()` is "pan" or "lasso". */
 export function listen(element, act, tool) {
@@ -58,7 +59,7 @@ export function listen(element, act, tool) {
     pointerup(event) {
       if (!pointers.delete(event.pointerId)) return;
       if (lassoing) act.lassoEnd();
-      if (moved < CLICK && pointers.size === 0) act.click(...place(event));
+      if (moved < CLICK[isFinger(event) ? "touch" : "mouse"] && pointers.size === 0) act.click(...place(event), isFinger(event));
       lassoing = false;
     },
     pointercancel(event) {

@@ -8,7 +8,7 @@ import { drawTicks } from "./ticks.js";
 
 const MARGIN = { narrow: 20, wide: 46 };
 const NARROW = 600;
-const REACH = 12;
+const REACH = { mouse: 12, finger: 24 };
 const REST = 90;
 const FLIGHT = 220;
 
@@ -279,8 +279,8 @@ export class MapRenderer {
     return found;
   }
 
-  #pick(px, py) {
-    return this.#ask({ type: "pick", px, py, frame: this.#frame(), radius: REACH });
+  #pick(px, py, isFinger = false) {
+    return this.#ask({ type: "pick", px, py, frame: this.#frame(), radius: isFinger ? REACH.finger : REACH.mouse });
   }
 
   async #hover(px, py) {
@@ -305,7 +305,7 @@ export class MapRenderer {
         this.#calls.hover(-1, 0, 0);
         this.#draw();
       },
-      click: async (px, py) => this.#calls.click(await this.#pick(px, py), this.#boxAt(px, py)),
+      click: async (px, py, isFinger) => this.#calls.click(await this.#pick(px, py, isFinger), this.#boxAt(px, py)),
       lassoStart: (px, py) => (this.#lasso = new Lasso(px, py)),
       lassoMove: (px, py) => {
         this.#lasso?.add(px, py);

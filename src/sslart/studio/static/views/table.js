@@ -22,7 +22,7 @@ export default function TableView() {
   const n = about?.features?.length ?? 0;
   const lead = about ? t(n ? "table.lead" : "table.lead_nothing", { rows: t("common.rows", { n: about.rows }), n }) : "";
   return html`<${View} name="table" title=${t("table.title", { name })} lead=${lead}>
-    <div class="stack">
+    <div class="stack table-cards">
       <${FitCard} name=${name} job=${running.value[name]} />
       ${about && html`<${ClassesCard} /><${ColumnsCard} name=${name} />`}
       <details class="card other-tables"><summary><h2>${t("table.another")}</h2></summary><${StartCard} plain=${true} /></details>

@@ -30,7 +30,7 @@ function Disagreement({ one }) {
   const labels = [...new Map(one.labels.map((given) => [String(given.label), given.label])).values()];
   return html`<li class="disagreement">
     <a href=${link("understand", `sample/${one.row}`)}>${t("label.row_short", { row: String(one.row) })}</a>
-    <ul>${one.labels.map((given) => html`<li key=${given.actor}>${given.actor}: <${ClassMark} index=${classIndex(given.label)} name=${given.label} />
+    <ul>${one.labels.map((given) => html`<li key=${given.actor}>${given.actor}: <${ClassMark} index=${classIndex(given.label)} name=${given.label} />${" "}
       <span class="muted small">${time(given.time)}</span></li>`)}</ul>
     <div class="settle" role="group" aria-label=${t("label.settle_row", { row: String(one.row) })}>
       <span class="small muted">${t("label.settle")}</span>

@@ -25,7 +25,7 @@ function Special({ question }) {
   return html`<div class="special">
     <h3>${t("label.special")}</h3>
     <dl>${question.special.map((one) => html`<div key=${one.feature}>
-      <dt>${one.feature}</dt><dd><strong class="number">${cell(one.value)}</strong> <span class="muted">${one.text}</span></dd>
+      <dt>${one.feature}</dt><dd class="number">${cell(one.value)}</dd><dd class="muted">${one.text}</dd>
     </div>`)}</dl>
   </div>`;
 }

@@ -1,5 +1,5 @@
 // From values of a feature to places on the map, 0 to 1, and back to words at the edge.
-import { number } from "../../lib/format.js";
+import { measured } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
 
 const STRIP = 0.09; // of the axis, for samples without a value
@@ -78,7 +78,7 @@ function numberAxis(feature, data, salt) {
   const [low, high] = few?.length ? [few[0] - 0.5 * gapOf(few), few.at(-1) + 0.5 * gapOf(few)] : rangeOf(data);
   const width = high - low || 1;
   const spread = few?.length ? 0.7 * gapOf(few) : 0;
-  const write = feature.kind === "date" ? dateText : number;
+  const write = feature.kind === "date" ? dateText : measured;
   return {
     place: (i) => (data[i] - low + spread * (scatter(i, salt) - 0.5)) / width,
     span: (from, to) => [(from - 0.55 * spread - low) / width, (to + 0.55 * spread - low) / width],

@@ -24,14 +24,18 @@ export function MapCanvas({ onDrawing }) {
     return () => drawing.current.close();
   }, []);
   const map = drawing.current;
-  const key = (name, text, run) => ({ key: name, text: t(`map.${text}`), run, repeats: true });
+  const key = (name, text, run) => ({ key: name, text: t(`map.keys.${text}`), run, repeats: true });
+  const onMap = (name, text) => ({ key: name, shown: t(`map.keys.${name}`), text: t(`map.keys.${text}`), disabled: true }); // the canvas takes them
   useKeys([
     key("+", "zoom_in", () => map.renderer.zoomBy(ZOOM)),
     key("-", "zoom_out", () => map.renderer.zoomBy(1 / ZOOM)),
     key("0", "home", () => map.renderer.home()),
     key("]", "next_box", () => map.renderer.stepBox(1)),
     key("[", "previous_box", () => map.renderer.stepBox(-1)),
-    key("l", "lasso_title", toggleLasso),
+    key("l", "lasso", toggleLasso),
+    onMap("arrows", "move"),
+    onMap("enter", "select"),
+    onMap("escape", "clear"),
   ]);
   return html`<div class="map-frame" data-tool=${settings.value.tool}>
     <canvas ref=${canvas} class="map-canvas" tabindex="0" role="application" aria-label=${t("map.canvas", { n: samples.value?.n ?? 0 })}

@@ -1,7 +1,7 @@
 // Keeps a renderer as the settings, the filter, the selection and the model say.
 import { effect, signal } from "../../lib/ui.js";
 import { api, model, pause } from "../../lib/api.js";
-import { classIndex, classes, fail, labelsVersion, samples, sequence, theme } from "../../lib/state.js";
+import { classIndex, classes, fail, labelsVersion, modelName, samples, sequence, theme } from "../../lib/state.js";
 import { MapRenderer } from "../../map/renderer.js";
 import { LAST } from "../../map/raster.js";
 import { axisOf, SALTS } from "./axes.js";
@@ -60,6 +60,7 @@ export class Drawing {
     let run = 0;
     const stop = effect(() => {
       const mine = ++run;
+      if (modelName.value === "") return; // the view is about to close
       step()
         .then((change) => mine === run && change?.())
         .catch((error) => mine === run && this.#failed(error));

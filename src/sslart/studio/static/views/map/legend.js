@@ -15,7 +15,7 @@ export function Legend({ drawing }) {
   const counts = drawing?.counts.value ?? null;
   return html`<section class="map-legend" aria-label=${t("map.legend")}>
     ${isRamp(colour) ? html`<${Ramp} colour=${colour} />` : html`<${Classes} colour=${colour} counts=${counts} />`}
-    <p class="muted small">${t("map.legend_shapes")}</p>
+    <p class="muted small">${t("map.legend_shapes")} ${settings.value.outlines ? t("map.legend_boxes") : ""}</p>
   </section>`;
 }
 
@@ -23,8 +23,8 @@ function Classes({ colour, counts }) {
   const shown = (code) => (counts ? number(counts[code]) : "");
   return html`<ul class="map-legend-classes">
     ${classes.value.map((name, at) => html`<li key=${String(name)}><${ClassMark} index=${at} name=${name} /><span class="number muted">${shown(at)}</span></li>`)}
-    <li><svg class="map-none" viewBox="0 0 12 12" aria-hidden="true"><circle cx="6" cy="6" r="5" /></svg>
-      ${t(colour === "label" ? "map.unlabelled" : "map.no_class")}<span class="number muted">${shown(NONE)}</span></li>
+    ${counts?.[NONE] !== 0 && html`<li><svg class="map-none" viewBox="0 0 12 12" aria-hidden="true"><circle cx="6" cy="6" r="5" /></svg>
+      ${t(colour === "label" ? "map.unlabelled" : "map.no_class")}<span class="number muted">${shown(NONE)}</span></li>`}
   </ul>`;
 }
 

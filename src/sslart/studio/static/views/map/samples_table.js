@@ -54,7 +54,7 @@ export function SamplesTable() {
       <button type="button" class="small" disabled=${!data.total} onClick=${() => all().catch(fail)}>${t("map.select_all")} <kbd aria-hidden="true">A</kbd></button>
       <${Pages} offset=${offset} total=${data.total} />
     </div>
-    <p class="muted small" id="table-keys">${t("map.table_keys")}</p>
+    <p class="muted small of-keys" id="table-keys">${t("map.table_keys")}</p>
     <div class="scroll" tabindex="0" role="group" aria-label=${t("map.table")}><table aria-describedby="table-keys">
       <${Head} sort=${sort} rows=${data.rows} />
       <${Body} rows=${data.rows} />

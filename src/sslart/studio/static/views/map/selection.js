@@ -1,7 +1,7 @@
 // What is in the selection: how many samples, their labels, what is predicted, what makes them special, the first rows.
 import { html } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { cell, number, percent } from "../../lib/format.js";
+import { cell, number, portion } from "../../lib/format.js";
 import { useLoaded } from "../../lib/loaded.js";
 import { classIndex, labelsVersion, link, sequence } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -58,7 +58,7 @@ function Counts({ rows, quantity, title, none }) {
   const { data, error } = useLoaded(() => countsOf(rows, quantity), [rows, quantity, sequence.value, labelsVersion.value]);
   return html`<div><h3>${title}</h3>${error ? html`<${Problem} error=${error} />` : !data ? html`<${Loading} />` : html`<ul class="map-counts">
     ${data.map(([name, n]) => html`<li key=${String(name)}><${ClassMark} index=${classIndex(name)} name=${name ?? none} />
-      <span class="number">${number(n)}</span><span class="number muted">${percent(n / rows.length)}</span></li>`)}
+      <span class="number">${number(n)}</span><span class="number muted">${portion(n / rows.length)}</span></li>`)}
   </ul>`}</div>`;
 }
 

@@ -1,6 +1,6 @@
 // What makes samples special: features whose values differ most from those of all samples, by random samples of both.
 import { api, model } from "../../lib/api.js";
-import { number, percent } from "../../lib/format.js";
+import { measured, percent } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
 import { features } from "./state.js";
 import { values } from "./values.js";
@@ -50,7 +50,7 @@ function byNumber(name, here, everywhere) {
   if (!spread) return null;
   const size = Math.abs(mean - meanOfAll) / spread;
   const key = `${mean > meanOfAll ? "higher" : "lower"}${here.length === 1 ? "_one" : ""}`;
-  const text = t(`map.${key}`, { feature: name, here: number(mean), all: number(meanOfAll) });
+  const text = t(`map.${key}`, { feature: name, here: measured(mean), all: measured(meanOfAll) });
   return { feature: name, size, text };
 }
 

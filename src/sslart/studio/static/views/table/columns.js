@@ -47,10 +47,10 @@ function ColumnRow({ column, rows, role, isChanged, onRole }) {
         ${choices(column, role).map((one) => html`<option key=${one} value=${one}>${t(`table.roles.${one.replace(" ", "_")}`)}</option>`)}
       </select>
     </td>
-    <td>${t(`table.kinds.${column.kind}`)}</td>
-    <td><${Values} column=${column} /></td>
-    <td class="number">${number(column.distinct)}</td>
-    <td class="number">${column.missing ? percent(column.missing / Math.max(1, rows), column.missing / rows < 0.01 ? 1 : 0) : t("common.none")}</td>
+    <td class="column-kind">${t(`table.kinds.${column.kind}`)}</td>
+    <td class="column-values"><${Values} column=${column} /></td>
+    <td class="number" data-name=${t("table.distinct")}>${number(column.distinct)}</td>
+    <td class="number" data-name=${t("table.missing")}>${column.missing ? percent(column.missing / Math.max(1, rows), column.missing / rows < 0.01 ? 1 : 0) : t("common.none")}</td>
   </tr>`;
 }
 
@@ -94,7 +94,7 @@ export function ColumnsCard({ name }) {
     ${(notes ?? []).map((one) => html`<p key=${one} class="muted small">${one}</p>`)}
     ${columns.length > 12 && html`<label class="field filter small"><span class="visually-hidden">${t("table.filter")}</span>
       <input type="search" placeholder=${t("table.filter")} value=${filter} onInput=${(event) => setFilter(event.target.value)} /></label>`}
-    <div class="scroll" tabindex="0" role="group" aria-labelledby="columns-title"><table class="columns">
+    <div class="scroll" tabindex="0" role="group" aria-labelledby="columns-title"><table class="columns stacked">
       <thead><tr>
         <th scope="col">${t("table.column")}</th><th scope="col">${t("table.role")}</th><th scope="col">${t("table.kind")}</th>
         <th scope="col">${t("table.values")}</th><th scope="col" class="number">${t("table.distinct")}</th><th scope="col" class="number">${t("table.missing")}</th>

@@ -1,7 +1,7 @@
 // Whether the model is worse for some samples: the accuracy in each group of a column.
 import { html, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { number } from "../../lib/format.js";
+import { cell, number } from "../../lib/format.js";
 import { useFollowed, useLoad } from "../../lib/load.js";
 import { sequence } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -9,6 +9,7 @@ import { Loading, Problem } from "../../parts/notices.js";
 import { Share } from "./share.js";
 
 const FEW_GROUPS = 12;
+const LONG = 80; // characters of a group
 
 /** The columns that can make groups, and the one to begin with: that of the groups, or the first with a few categories. */
 function choicesOf(columns) {
@@ -22,7 +23,7 @@ function Groups({ groups }) {
     <caption class="visually-hidden">${t("trust.groups_of", { column: groups.column })}</caption>
     <thead><tr><th scope="col">${groups.column}</th><th scope="col" class="number">${t("trust.labels")}</th><th scope="col">${t("trust.accuracy")}</th></tr></thead>
     <tbody>${groups.groups.map((one) => html`<tr key=${one.group}>
-      <th scope="row">${one.group}</th><td class="number">${number(one.n)}</td>
+      <th scope="row" title=${one.group}>${cell(one.group, LONG)}</th><td class="number">${number(one.n)}</td>
       <td><${Share} share=${one.accuracy} label=${t("trust.accuracy_of", { group: one.group })} />
         ${one.note && html`<span class="group-note"><span class="sign" aria-hidden="true">!</span>${one.note}</span>`}</td>
     </tr>`)}</tbody>

@@ -1,7 +1,7 @@
 // What each feature adds to the score of a class, compared with an average sample.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { percent } from "../../lib/format.js";
+import { cell, percent } from "../../lib/format.js";
 import { useLoaded } from "../../lib/loaded.js";
 import { classIndex, sequence } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -11,6 +11,7 @@ import { features, shownCell } from "../map/state.js";
 import { DivergingBar, signed } from "./bars.js";
 
 const FIRST = 10;
+const LONG = 80; // characters of a name
 
 export function Contributions({ cells }) {
   const chosen = useSignal(null);
@@ -53,13 +54,13 @@ function Bars({ data, name, cells }) {
   const graph = data.graph[0][at];
   const own = new Map(features.value.map((one) => [one.name, one]));
   const colour = classColour(classIndex(name));
-  const line = (words, value) => html`<tr><th scope="row" colspan="2" class="muted">${words}</th><td class="number">${signed(value)}</td></tr>`;
-  return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="sample-title"><table class="bars">
+  const line = (words, value) => html`<tr class="sum"><th scope="row" colspan="2" class="muted">${words}</th><td class="number">${signed(value)}</td></tr>`;
+  return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="sample-title"><table class="bars stacked">
     <caption class="visually-hidden">${t("understand.bars_caption", { class: name })}</caption>
     <thead><tr><th scope="col">${t("understand.feature")}</th><th scope="col">${t("understand.value")}</th><th scope="col">${t("understand.adds", { class: name })}</th></tr></thead>
     <tbody>
       ${line(t("understand.base"), data.base[at])}
-      ${shown.map((one) => html`<tr key=${one.feature}><th scope="row">${one.feature}</th><td>${own.has(one.feature) ? shownCell(own.get(one.feature), cells) : ""}</td>
+      ${shown.map((one) => html`<tr key=${one.feature}><th scope="row" title=${one.feature}>${cell(one.feature, LONG)}</th><td>${own.has(one.feature) ? shownCell(own.get(one.feature), cells) : ""}</td>
         <td><${DivergingBar} value=${one.value} most=${most} colour=${colour} /></td></tr>`)}
       ${all.length > shown.length && line(t("understand.others", { n: all.length - shown.length }), rest)}
       ${graph !== 0 && line(t("understand.neighbours"), graph)}

@@ -1,7 +1,7 @@
 // What a feature adds to the score of a class, by its value.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { number } from "../../lib/format.js";
+import { measured, number } from "../../lib/format.js";
 import { useLoaded } from "../../lib/loaded.js";
 import { classIndex, sequence } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -14,7 +14,7 @@ export function Dependence({ feature, names, onFeature }) {
     (stop) => api.get(model(`/dependence?feature=${encodeURIComponent(feature)}`), { signal: stop }),
     [feature, sequence.value],
   );
-  return html`<section class="card" aria-labelledby="dependence-title" aria-busy=${loading}>
+  return html`<section class="card dependence-card" aria-labelledby="dependence-title" aria-busy=${loading}>
     <h2 id="dependence-title">${t("understand.dependence")}</h2>
     <p class="muted small">${t("understand.dependence_text")}</p>
     <div class="field-row">
@@ -54,4 +54,4 @@ function Chart({ data, name }) {
     ${data.n_missing > 0 && html`<p class="muted small">${t("understand.n_missing", { n: data.n_missing })}</p>`}`;
 }
 
-const shown = (value) => (typeof value === "number" ? number(value) : String(value));
+const shown = (value) => (typeof value === "number" ? measured(value) : String(value));

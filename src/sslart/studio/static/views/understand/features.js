@@ -1,7 +1,7 @@
 // Which features matter, in which direction, and how the score depends on one of them.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { percent } from "../../lib/format.js";
+import { cell, percent } from "../../lib/format.js";
 import { useLoaded } from "../../lib/loaded.js";
 import { sequence } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -10,6 +10,7 @@ import { ShareBar } from "../../parts/charts.js";
 import { Dependence } from "./dependence.js";
 
 const FIRST = 15;
+const LONG = 80; // characters of a name
 
 export function Features() {
   const chosen = useSignal(null);
@@ -24,11 +25,11 @@ export function Features() {
     <section class="card" aria-labelledby="importance-title">
       <h2 id="importance-title">${t("understand.importance")}</h2>
       <p class="muted small">${t("understand.importance_text", { n: data.n, over: data.mean_over })}</p>
-      <div class="scroll" tabindex="0" role="group" aria-labelledby="importance-title"><table class="importance">
+      <div class="scroll" tabindex="0" role="group" aria-labelledby="importance-title"><table class="importance stacked">
         <thead><tr><th scope="col">${t("understand.feature")}</th><th scope="col">${t("understand.share")}</th><th scope="col">${t("understand.raises")}</th></tr></thead>
         <tbody>${shown.map((one) => html`<tr key=${one.feature}>
           <th scope="row"><button type="button" class="quiet small" aria-pressed=${one.feature === name} title=${t("understand.show_dependence")}
-            onClick=${() => (chosen.value = one.feature)}>${one.feature}</button></th>
+            onClick=${() => (chosen.value = one.feature)}>${cell(one.feature, LONG)}</button></th>
           <td><${ShareBar} value=${one.share / most} text=${percent(one.share)} label=${t("understand.share_of", { feature: one.feature, share: percent(one.share) })} /></td>
           <td>${one.raises}</td>
         </tr>`)}</tbody>

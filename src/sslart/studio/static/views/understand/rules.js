@@ -1,7 +1,7 @@
 // The rules that agree with the predictions: sort, filter, rename, and correct them.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { interval, number, percent } from "../../lib/format.js";
+import { interval, number, percent, portion } from "../../lib/format.js";
 import { useLoaded } from "../../lib/loaded.js";
 import { classIndex, classes, fail, properties, sequence, setProperty } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -40,7 +40,7 @@ export function Rules() {
   shown.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (sort.value.down ? -1 : 1));
   return html`<section class="card rules" aria-labelledby="rules-title" aria-busy=${loading}>
     <h2 id="rules-title">${t("understand.rules")}</h2>
-    <p class="muted small">${t(data.from_boxes ? "understand.rules_text_boxes" : "understand.rules_text", { share: percent(data.agreement), n: data.n_samples })}</p>
+    <p class="muted small">${t(data.from_boxes ? "understand.rules_text_boxes" : "understand.rules_text", { share: portion(data.agreement), n: data.n_samples })} ${t("understand.rules_columns")}</p>
     <div class="field-row">
       <label class="field">${t("understand.filter")}<input type="search" maxlength="200" value=${text.value} onInput=${(event) => (text.value = event.target.value)} /></label>
       <label class="field">${t("understand.class")}
@@ -52,7 +52,7 @@ export function Rules() {
         <select value=${amount.value} onChange=${(event) => (amount.value = Number(event.target.value))}>${AMOUNTS.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>
       <p class="muted rules-count" role="status">${t("understand.rules_shown", { n: shown.length, of: data.rules.length })}</p>
     </div>
-    <div class="scroll" tabindex="0" role="group" aria-labelledby="rules-title"><table>
+    <div class="scroll" tabindex="0" role="group" aria-labelledby="rules-title"><table class="rules-table stacked">
       <${Head} sort=${sort} />
       <tbody>${shown.map((rule) => html`<${RuleRow} key=${textOf(rule)} rule=${rule} onChange=${() => (changing.value = rule)} />`)}</tbody>
     </table></div>
@@ -75,15 +75,15 @@ function Head({ sort }) {
 function RuleRow({ rule, onChange }) {
   const right = rule.n_labelled
     ? html`<span title=${interval({ value: rule.n_right / rule.n_labelled, low: rule.right_interval[0], high: rule.right_interval[1] })}>
-        ${t("understand.of", { n: rule.n_right, of: rule.n_labelled })}<br /><span class="muted">${percent(rule.right_interval[0])} – ${percent(rule.right_interval[1])}</span></span>`
+        ${t("understand.of", { n: rule.n_right, of: rule.n_labelled })}<br /> <span class="muted">${percent(rule.right_interval[0])} – ${percent(rule.right_interval[1])}</span></span>`
     : t("common.none");
   return html`<tr>
-    <td class="number">${rule.number}</td>
+    <td class="number rule-number">${rule.number}</td>
     <th scope="row" class="rule-words"><${RuleName} rule=${rule} /></th>
     <td><${ClassMark} index=${classIndex(rule.label)} name=${rule.label} /></td>
-    <td class="number">${number(rule.n_covered)}<br /><span class="muted">${percent(rule.coverage)}</span></td>
-    <td class="number">${percent(rule.agreement)}</td>
-    <td class="number">${right}</td>
+    <td class="number" data-name=${t("understand.columns.covered")}>${number(rule.n_covered)}<br /> <span class="muted">${portion(rule.coverage)}</span></td>
+    <td class="number" data-name=${t("understand.columns.agreement")}>${portion(rule.agreement)}</td>
+    <td class="number" data-name=${t("understand.columns.right")}>${right}</td>
     <td><button type="button" class="small" onClick=${onChange} aria-label=${t("understand.correct_rule", { number: rule.number })}>${t("understand.correct")}</button></td>
   </tr>`;
 }

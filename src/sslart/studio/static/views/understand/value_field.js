@@ -1,7 +1,7 @@
 // A field for a value of a feature: a slider with a number or a date, or a list of categories.
 import { html, useId } from "../../lib/ui.js";
-import { cell } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
+import { shownCell } from "../map/state.js";
 
 const DAY = 86_400_000;
 const STEPS = 200;
@@ -17,7 +17,7 @@ export function ValueField({ feature, value, before, onValue }) {
   const isMissing = value === null || value === "";
   const parts = { id, feature, value, onValue, isMissing, before };
   return html`<div class=${isChanged ? "value-field changed" : "value-field"}>
-    <label for=${id}>${feature.name}${isChanged && html` <span class="muted small">${t("understand.was", { value: cell(before, 30) })}</span>`}</label>
+    <label for=${id}>${feature.name}${isChanged && html` <span class="muted small">${t("understand.was", { value: shownCell(feature, { [feature.name]: before }) })}</span>`}</label>
     ${feature.kind === "category" ? html`<${Picker} ...${parts} />` : isOddDate(feature, before) ? html`<${Written} ...${parts} />` : html`<${Slider} ...${parts} isDate=${feature.kind === "date"} />`}
   </div>`;
 }
