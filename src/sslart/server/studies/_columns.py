@@ -27,7 +27,7 @@ MAX_CELLS = 3_000_000  # that the figures are computed of
 MAX_ROWS = 20_000
 MIN_ROWS = 1000
 MANY_MISSING = 0.5
-CURE = "It is left out. To learn from it all the same, use it as a feature (setting use)."
+CURE = "It is left out. To learn from it all the same, use it as a feature."
 LABELS = "labels in force "  # no header has a blank at its end
 
 _TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
@@ -156,7 +156,7 @@ def _add_unused(columns: Sequence[dict[str, Any]], published: Published) -> None
         if column["role"] == "feature" and column["name"] not in used:
             column["role"] = "left out"
             topic = "text" if column["kind"] == "text" else "id"
-            what = "is free text" if topic == "text" else "names or numbers the rows"
+            what = "is free text" if topic == "text" else "seems to name or number the rows"
             column["warnings"].append({"topic": topic, "text": f"It {what}. {CURE}"})
 
 

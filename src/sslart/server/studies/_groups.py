@@ -23,7 +23,7 @@ UNKNOWN = "row not known"
 
 
 def group_quality(left_out: LeftOut, column: str, cells: Sequence[Any]) -> dict[str, Any]:
-    """Return the accuracy in each group of a column, the one with the most labels first.
+    """Return the accuracy in each group of a column: bands of numbers in their order, else the most labels first.
 
     Parameters
     ----------
@@ -32,9 +32,11 @@ def group_quality(left_out: LeftOut, column: str, cells: Sequence[Any]) -> dict[
     cells : sequence
         What each left-out label has in the column; `UNKNOWN` where its row is not known.
     """
-    names = np.array(_groups(cells), dtype=object)
+    all_names, bands = _groups(cells)
+    names = np.array(all_names, dtype=object)
     sizes = Counter(names.tolist()).most_common()
     shown = [name for name, _ in sizes[: MAX_GROUPS if len(sizes) <= MAX_GROUPS else MAX_GROUPS - 1]]
+    shown.sort(key=lambda name: bands.index(name) if name in bands else len(bands))
     if len(shown) < len(sizes):
         rest = f"{plural(len(sizes) - len(shown), 'other group')}"
         names = np.array([one if one in set(shown) else rest for one in names.tolist()], dtype=object)
@@ -48,13 +50,13 @@ def group_quality(left_out: LeftOut, column: str, cells: Sequence[Any]) -> dict[
     return {"column": column, "groups": groups}
 
 
-def _groups(cells: Sequence[Any]) -> list[str]:
-    """Return the group of each cell: its text, or a band of numbers where there are many."""
+def _groups(cells: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """Return the group of each cell: its text, or a band of numbers where there are many; and all bands in order."""
     known = [one for one in cells if one is not None and one != UNKNOWN and one not in MISSING]
     if len({str(one) for one in known}) > FEW_VALUES and all(_number(one) is not None for one in known):
         numbers = [_number(one) for one in cells]
         return _bands(np.array([np.nan if one is None else one for one in numbers]), cells)
-    return [_text(one) for one in cells]
+    return [_text(one) for one in cells], []
 
 
 def _number(cell: Any) -> float | None:
@@ -69,15 +71,16 @@ def _text(cell: Any) -> str:
     return NO_VALUE if cell is None or cell in MISSING else printable(plain(str(cell)))
 
 
-def _bands(numbers: FloatArray, cells: Sequence[Any]) -> list[str]:
+def _bands(numbers: FloatArray, cells: Sequence[Any]) -> tuple[list[str], list[str]]:
     cuts = np.unique(np.nanquantile(numbers, np.linspace(0, 1, N_BANDS + 1)))
     last = len(cuts) - 2
     texts = [number_text(float(cut)) for cut in cuts]
+    bands = [f"{texts[at]} to {'' if at == last else 'below '}{texts[at + 1]}" for at in range(last + 1)]
     names = []
     for number, cell in zip(numbers.tolist(), cells, strict=True):
         if number != number:
             names.append(cell if cell == UNKNOWN else NO_VALUE)
             continue
         place = min(int(np.searchsorted(cuts, number, side="right")) - 1, last)
-        names.append(f"{texts[place]} to {'' if place == last else 'below '}{texts[place + 1]}")
-    return names
+        names.append(bands[place])
+    return names, bands

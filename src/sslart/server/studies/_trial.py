@@ -174,4 +174,5 @@ def _words(compared: dict[str, Any]) -> str:
     if not better + worse:
         return "Each of these labels is predicted as before, rightly or wrongly."
     chance = "this may be chance" if compared["p_value"] > CHANCE else "this is hardly chance"
-    return f"{better} of them are right only with the change, and {worse} only without it: {chance}."
+    verb = "is" if better == 1 else "are"
+    return f"{better} of them {verb} right only with the change, and {worse} only without it: {chance}."

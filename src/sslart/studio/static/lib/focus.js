@@ -1,10 +1,12 @@
-// Keeps the focus: where a focused element is removed, the part of the page around it gets the focus; where it is
-// disabled for a while, it gets the focus back.
+// Keeps the focus: where a focused element is removed or disabled, the part of the page around it gets the focus, until
+// the element can have it again.
 const PARTS = "section, aside, form, dialog, [role='tabpanel'], main";
 
-let last = null; // what had the focus, with all that is around it then
+let last = null; // what had the focus, with all that is around it
+let waiting = null; // an element that is disabled, and the part that has the focus for it
 
 const isGone = (element) => !element.isConnected || element.disabled;
+const isLost = () => [document.body, null].includes(document.activeElement) || document.activeElement.disabled;
 
 function around(element) {
   const found = [];
@@ -13,33 +15,32 @@ function around(element) {
 }
 
 function mend() {
-  const isLost = document.activeElement === document.body || document.activeElement === null;
-  if (last === null || !last.isLost || !isLost) return;
-  const [element, ...parts] = last.path;
-  if (element.isConnected) {
-    if (!element.disabled) element.focus({ preventScroll: true });
-    return;
-  }
+  if (waiting && document.activeElement === waiting.part && !isGone(waiting.element)) waiting.element.focus({ preventScroll: true });
+  if (last === null || !isGone(last[0]) || !isLost()) return;
+  const [element, ...parts] = last;
   const part = parts.find((one) => one.isConnected && one.matches(PARTS));
   if (!part) return;
   if (!part.hasAttribute("tabindex")) part.tabIndex = -1;
+  waiting = { element, part };
   part.focus({ preventScroll: true });
 }
+
+/** As the ref of an element: it gets the focus when it appears, each time, which the attribute autofocus does not give. */
+export const focused = (element) => element?.focus();
 
 /** Begin to watch the focus. */
 export function keepFocus() {
   document.addEventListener("focusin", (event) => {
-    last = { path: around(event.target), isLost: false };
+    last = around(event.target);
+    if (event.target !== waiting?.part) waiting = null;
   });
   document.addEventListener("focusout", (event) => {
     const left = last;
     setTimeout(() => {
-      if (left !== null && left === last && !isGone(event.target)) last = null; // left on purpose
+      if (left === last && !isGone(event.target)) last = null; // left on purpose
     });
   });
-  const check = () => {
-    if (last !== null && !last.isLost && isGone(last.path[0])) last.isLost = true;
-    if (last?.isLost) requestAnimationFrame(mend);
-  };
-  new MutationObserver(check).observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["disabled"] });
+  const check = () => (last !== null && isGone(last[0])) || waiting !== null;
+  new MutationObserver(() => check() && requestAnimationFrame(mend))
+    .observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["disabled"] });
 }

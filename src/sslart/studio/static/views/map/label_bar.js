@@ -1,5 +1,6 @@
 // One answer for all samples of the selection: class buttons with number keys, asked twice where they are many.
 import { html, useState } from "../../lib/ui.js";
+import { focused } from "../../lib/focus.js";
 import { useKeys } from "../../lib/keys.js";
 import { addClass, canUndo, classes, fail, labelRows, say, undo } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -54,7 +55,7 @@ function NewClass() {
   };
   if (name === null) return html`<button type="button" class="quiet" onClick=${() => setName("")}>${t("map.new_class")}</button>`;
   return html`<form class="new-class" onSubmit=${add}>
-    <input type="text" maxlength="200" required autofocus aria-label=${t("map.class_name")} placeholder=${t("map.class_name")} value=${name}
+    <input type="text" maxlength="200" required ref=${focused} aria-label=${t("map.class_name")} placeholder=${t("map.class_name")} value=${name}
       onInput=${(event) => setName(event.target.value)} onKeyDown=${(event) => event.key === "Escape" && setName(null)} />
     <button type="submit">${t("map.add")}</button>
   </form>`;

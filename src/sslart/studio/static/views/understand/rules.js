@@ -1,6 +1,7 @@
 // The rules that agree with the predictions: sort, filter, rename, and correct them.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
+import { focused } from "../../lib/focus.js";
 import { interval, number, percent, portion } from "../../lib/format.js";
 import { useLoaded } from "../../lib/loaded.js";
 import { classIndex, classes, fail, properties, sequence, setProperty } from "../../lib/state.js";
@@ -104,7 +105,7 @@ function RuleName({ rule }) {
       <button type="button" class="quiet small rename" aria-label=${t("understand.rename_rule", { number: rule.number })} onClick=${() => (writing.value = nameOf(rule))}>${t("understand.rename")}</button>`;
   }
   return html`<form class="rule-form" onSubmit=${save}>
-    <input type="text" maxlength="120" autofocus aria-label=${t("understand.rule_name")} value=${writing.value}
+    <input type="text" maxlength="120" ref=${focused} aria-label=${t("understand.rule_name")} value=${writing.value}
       onInput=${(event) => (writing.value = event.target.value)} onKeyDown=${(event) => event.key === "Escape" && (writing.value = null)} />
     <button type="submit" class="small">${t("common.save")}</button><button type="button" class="quiet small" onClick=${() => (writing.value = null)}>${t("common.cancel")}</button>
     <span class="muted">${sentence}</span>

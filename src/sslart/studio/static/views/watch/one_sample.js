@@ -1,10 +1,11 @@
 // One row with its values, those that did not occur before marked, and the classes to choose from.
 import { html } from "../../lib/ui.js";
-import { cell, percent } from "../../lib/format.js";
+import { percent } from "../../lib/format.js";
 import { classIndex, link } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { ClassButtons } from "../../parts/class_buttons.js";
 import { ClassMark } from "../../parts/class_mark.js";
+import { features as known, shownCell } from "../map/state.js";
 
 /** What is unusual in a value, by the values before: "below", "above", "new", or null. */
 export function unusual(value, { before }) {
@@ -24,8 +25,9 @@ export function unusual(value, { before }) {
 export function OneSample({ one, features, onAnswer, onStep }) {
   const values = features
     .filter((feature) => feature.feature in one.cells)
-    .map((feature) => ({ name: feature.feature, value: one.cells[feature.feature], odd: unusual(one.cells[feature.feature], feature) }))
+    .map((feature) => ({ name: feature.feature, odd: unusual(one.cells[feature.feature], feature) }))
     .sort((a, b) => Number(b.odd !== null) - Number(a.odd !== null));
+  const kinds = new Map(known.value.map((feature) => [feature.name, feature.kind]));
   const title = t("watch.which_class", { row: String(one.row) });
   return html`<div class="one-sample">
     <div class="one-sample-head"><h3 id="one-sample-title" aria-live="polite">${title}</h3>
@@ -39,7 +41,7 @@ export function OneSample({ one, features, onAnswer, onStep }) {
       ${one.novel && html`<span class="chip">${t("watch.is_novel", { share: percent(one.novelty) })}</span>`}
       <a href=${link("understand", `sample/${one.row}`)}>${t("watch.explain")}</a></p>
     <${ClassButtons} label=${title} onAnswer=${onAnswer} current=${one.label} keys />
-    <dl class="one-sample-values">${values.map(({ name, value, odd }) => html`<div key=${name} class=${odd ? "odd" : ""}>
-      <dt>${name}</dt><dd>${cell(value, 60)}${odd && html` <span class="chip">${t(`watch.odd.${odd}`)}</span>`}</dd></div>`)}</dl>
+    <dl class="one-sample-values">${values.map(({ name, odd }) => html`<div key=${name} class=${odd ? "odd" : ""}>
+      <dt>${name}</dt><dd>${shownCell({ name, kind: kinds.get(name) }, one.cells)}${odd && html` <span class="chip">${t(`watch.odd.${odd}`)}</span>`}</dd></div>`)}</dl>
   </div>`;
 }
