@@ -14,7 +14,7 @@ const LONG = 80; // characters of a group
 /** The columns that can make groups, and the one to begin with: that of the groups, or the first with a few categories. */
 function choicesOf(columns) {
   const names = columns.filter((one) => one.role !== "label" && one.distinct > 1);
-  const first = names.find((one) => one.role === "group") ?? names.find((one) => one.kind === "category" && one.distinct <= FEW_GROUPS);
+  const first = names.find((one) => one.role === "group") ?? names.find((one) => one.kind === "category" && one.role !== "ignored" && one.distinct <= FEW_GROUPS);
   return { names: names.map((one) => one.name), first: first?.name ?? "" };
 }
 
