@@ -51,12 +51,15 @@ help:
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
-# one thread of linear algebra in each of the two processes: more would compete for the two cores
+# One thread of linear algebra in each of the two processes: more would compete for the two cores. What is compiled is
+# kept: the processes that the tests start would compile the package anew each time.
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not stress"
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not stress"
 
+# and what holds for any data, for ten times as many
 test-slow: $(VENV)/tools
 	$(BIN)/python -m pytest -m slow
+	SSLART_EXAMPLES=many $(BIN)/python -m pytest -m "hypothesis and not slow and not stress"
 
 # the promises of docs/reliability.md under load; the fuzzer of the kernel stops after a minute
 stress: $(VENV)/tools

@@ -1,5 +1,6 @@
 """For all tests and docstring examples: pictures are drawn without a window, and none is left open."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -7,6 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 os.environ["MPLBACKEND"] = "Agg"
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage leave out the modules and thousands of tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -19,7 +19,11 @@ from conftest import ALL, EVIDENCE, name_of
 from sslart import WESSLART, AutoSSLART, FuzzyARTMAP
 
 SMALL = {"families": ["box", "linear"], "bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5}
-MODELS = [*ALL, EVIDENCE[1], WESSLART(2, mapping="evidence", random_state=0, **SMALL)]
+MODELS = [
+    *ALL,
+    WESSLART(2, mapping="evidence", random_state=0, **SMALL),
+    pytest.param(EVIDENCE[1], marks=pytest.mark.slow),
+]
 METHODS = ("predict", "predict_proba", "score_samples", "apply")
 
 X, Y = load_iris(return_X_y=True)

@@ -21,6 +21,15 @@ def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", params=MODULES, ids=name_of)  # each is parsed once for all tests of it
+def module(request: pytest.FixtureRequest) -> tuple[Path, ast.Module]:
+    return request.param, tree_of(request.param)
+
+
 def is_private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__") and name not in PROTOCOLS
 
@@ -37,7 +46,7 @@ def own_private_names(tree: ast.Module) -> set[str]:
                 for part in ast.walk(target):
                     if isinstance(part, ast.Name):
                         names.add(part.id)
-                    elif isinstance(part, ast.Attribute) and ast.unparse(part.value) == "self":
+                    elif isinstance(part, ast.Attribute) and getattr(part.value, "id", "") == "self":
                         names.add(part.attr)
     return {name for name in names if is_private(name)}
 
@@ -59,16 +68,15 @@ def foreign_private_reads(tree: ast.Module) -> Iterator[str]:
                 yield f"line {node.lineno}: {ast.unparse(node)}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_no_module_reads_private_attributes_of_others(path: Path) -> None:
+def test_no_module_reads_private_attributes_of_others(module: tuple[Path, ast.Module]) -> None:
+    path, tree = module
     if path.parent.name == "estimators":
         pytest.skip("the estimators are one package: an ensemble reads its members")
-    assert list(foreign_private_reads(ast.parse(path.read_text(encoding="utf-8")))) == []
+    assert list(foreign_private_reads(tree)) == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_only_optional_packages_are_imported_inside_functions(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def test_only_optional_packages_are_imported_inside_functions(module: tuple[Path, ast.Module]) -> None:
+    _, tree = module
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     found = set()
     for function in functions:
@@ -99,7 +107,7 @@ PRINTING = {"cli/_output.py", "cli/__init__.py", "cli/_streams.py"}  # the last 
 
 @pytest.mark.parametrize("path", [one for one in MODULES if name_of(one).startswith("cli/")], ids=name_of)
 def test_commands_print_through_one_file_where_no_character_of_a_table_acts(path: Path) -> None:
-    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
     printing = [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
     raw_json = [call.lineno for call in calls if any(given.arg == "ensure_ascii" for given in call.keywords)]
     assert not raw_json

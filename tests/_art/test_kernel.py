@@ -128,7 +128,7 @@ def test_kernel_and_reference_make_the_same_nodes(
 
 
 @on_each_set
-@pytest.mark.parametrize("n_features", [1, 7, 8, 9, 31, 33, 70])
+@pytest.mark.parametrize("n_features", [1, 7, 9, 33, *(pytest.param(n, marks=pytest.mark.slow) for n in (8, 31, 70))])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("one_to_one", [False, True])
 def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bool) -> None:

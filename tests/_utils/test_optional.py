@@ -52,8 +52,8 @@ REQUESTS = [
     (f"{path.name}, line {call.lineno}", str(call.args[0].value), str(call.args[1].value))
     for path in sorted((ROOT / "src" / "sslart").rglob("*.py"))
     for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    if isinstance(call, ast.Call) and ast.unparse(call.func) == "optional" and isinstance(call.args[0], ast.Constant)
-    if isinstance(call.args[1], ast.Constant)
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "optional"
+    if isinstance(call.args[0], ast.Constant) and isinstance(call.args[1], ast.Constant)
 ]
 
 

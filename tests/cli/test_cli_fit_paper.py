@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,13 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("options", MODELS)
+def some_of(all_options: Iterable[str]) -> list[Any]:
+    """Return options as parameters; ensembles whose members choose their settings are made by `make test-slow`."""
+    long = "--members 3 --mapping evidence"
+    return [pytest.param(one, marks=pytest.mark.slow if one.startswith(long) else ()) for one in all_options]
+
+
+@pytest.mark.parametrize("options", some_of(MODELS))
 def test_options_make_the_model_that_the_library_makes(options: str, tmp_path: Path) -> None:
     out = tmp_path / "model.sslart"
     assert main(["fit", str(iris(tmp_path)), *FIT, *options.split(), "--out", str(out), "--quiet"]) == 0
@@ -77,7 +84,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("options", WORDS)
+@pytest.mark.parametrize("options", some_of(WORDS))
 def test_the_summary_describes_the_model(options: str, tmp_path: Path, capsys: Captured) -> None:
     arguments = ["fit", str(iris(tmp_path)), *FIT, *options.split(), "--out", str(tmp_path / "model.sslart")]
     assert main(arguments) == 0

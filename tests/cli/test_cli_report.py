@@ -22,6 +22,7 @@ def test_the_page_names_samples_and_classes(tmp_path: Path, capsys: Captured) ->
     assert all(word in page for word in ("flower 5", "virginica", "Limits of this model"))
 
 
+@pytest.mark.slow
 def test_a_page_on_categories_and_gaps(tmp_path: Path) -> None:
     model, out = mixed_model(tmp_path), tmp_path / "report.html"
     data = str(tmp_path / "mixed.csv")

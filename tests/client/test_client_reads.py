@@ -127,6 +127,7 @@ def test_a_model_is_described(client: Client) -> None:
     assert client.features("flowers") == dict.fromkeys(FLOWERS.columns, "number")
 
 
+@pytest.mark.slow
 def test_exports_for_other_programs(client: Client) -> None:
     assert onnx.load_model_from_string(client.export("flowers", "onnx")).graph.node
     assert client.export("flowers", "report").startswith(b"<!doctype html>")

@@ -1,4 +1,4 @@
-"""Models fitted on a cluster of two worker processes: the same bits as without, and what stays on the workers."""
+"""Models fitted on a cluster of two workers: the same bits as without, and what stays on the workers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of
 
 
 @contextmanager
-def cluster_of_two() -> Iterator[Client]:
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+def cluster_of_two(processes: bool = True) -> Iterator[Client]:
+    options: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(processes=processes, **options) as cluster, Client(cluster) as client:
         yield client
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    with cluster_of_two() as one:
+@pytest.fixture(scope="module", params=["threads", pytest.param("processes", marks=pytest.mark.slow)])
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    """Return a client of two workers; those in processes of their own take seconds to start."""
+    with cluster_of_two(request.param == "processes") as one:
         yield one
 
 
@@ -113,6 +115,7 @@ def parquet_parts(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of dask, on workers that are threads of this process
 def test_the_command_line_learns_and_predicts_many_files(
     client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

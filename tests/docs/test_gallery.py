@@ -51,7 +51,7 @@ def no_window(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     plt.close("all")
 
 
-IN_EVERY_RUN = ("plot_evidence", "plot_drift", "plot_rules")
+IN_EVERY_RUN = ("plot_evidence", "plot_rules")
 
 
 def with_marks(script: Path) -> Any:

@@ -22,9 +22,7 @@ from test_stream import fingerprint
 from conftest import ALL, CLASSIFIERS, EVIDENCE, name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
+CHECKS = parametrize_with_checks(
     [
         FuzzyART(),
         FuzzyARTMAP(),
@@ -36,6 +34,17 @@ from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
         WESSLART(3, validation=0.3),
     ]
 )
+
+
+def with_marks(estimator: Any, check: Any) -> Any:
+    """Return a check as parameters; of those that fit many models of every setting, one is in every run."""
+    is_variant = check.func.__name__ == "check_classifiers_train" and "readonly_memmap" in check.keywords
+    is_long = isinstance(estimator, AutoSSLART) and is_variant
+    return pytest.param(estimator, check, marks=pytest.mark.slow if is_long else ())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize(CHECKS.args[0], [with_marks(*one) for one in CHECKS.args[1]], ids=CHECKS.kwargs["ids"])
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -24,7 +24,7 @@ def artlib_labels(samples: np.ndarray, vigilance: float) -> np.ndarray:
     return model.fit(np.hstack([samples, 1.0 - samples])).labels_
 
 
-@pytest.mark.parametrize("vigilance", [0.5, 0.7, 0.9])
+@pytest.mark.parametrize("vigilance", [pytest.param(0.5, marks=pytest.mark.slow), 0.7, 0.9])
 def test_agrees_with_artlib_on_digits(vigilance: float) -> None:
     X = load_digits().data[:900] / 16.0
     model = FuzzyART(vigilance, bounds=(0, 1)).fit(X)

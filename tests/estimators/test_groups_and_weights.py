@@ -111,7 +111,12 @@ def readings(seed: int, n_items: int = 40, n_readings: int = 3) -> tuple[np.ndar
 
 
 @pytest.mark.parametrize(
-    "model", [AutoSSLART(random_state=0), WESSLART(2, mapping="evidence", random_state=0)], ids=str
+    "model",
+    [
+        AutoSSLART(random_state=0),
+        pytest.param(WESSLART(2, mapping="evidence", random_state=0), marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_groups_are_left_out_as_a_whole(model: Any) -> None:
     samples, classes, items = readings(0)
@@ -174,6 +179,7 @@ def rare(seed: int) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
+@pytest.mark.slow
 def test_balanced_classes_are_found_more_often() -> None:
     recalls = []
     for seed in range(3):

@@ -273,8 +273,15 @@ def test_a_missing_value_is_named_as_missing(hard: Any) -> None:
         json.dumps(explanation.to_dict(), allow_nan=False)
 
 
-@pytest.mark.parametrize("voting", ["weighted", "majority"])
-@pytest.mark.parametrize("depth", [None, 1])
+@pytest.mark.parametrize(
+    ("voting", "depth"),
+    [
+        ("weighted", 1),
+        ("majority", None),
+        pytest.param("weighted", None, marks=pytest.mark.slow),
+        pytest.param("majority", 1, marks=pytest.mark.slow),
+    ],
+)
 def test_the_members_add_up_to_the_decision(voting: str, depth: int | None, hard: Any) -> None:
     X, y = hard
     model = WESSLART(4, mapping="evidence", voting=voting, vigilance=0.95, search_depth=depth, random_state=0).fit(X, y)

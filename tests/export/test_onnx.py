@@ -107,7 +107,7 @@ def probes(X: np.ndarray, n_samples: int = N_SAMPLES) -> np.ndarray:
             SSLART(mapping="evidence", families=["box", "feature"], search_depth=2, abstain_below=0.6, random_state=0),
             EVIDENCE,
         ),
-        (AutoSSLART(random_state=0), EVIDENCE),
+        pytest.param(AutoSSLART(random_state=0), EVIDENCE, marks=pytest.mark.slow),
         (WESSLART(3, random_state=0), EXACT),
         (WESSLART(3, mapping="one-to-one", search_depth=1, abstain_below=0.6, random_state=0), EXACT),
         (WESSLART(4, voting="majority", search_depth=2, random_state=0), EXACT),

@@ -46,7 +46,7 @@ QUICK = {
     "reason": ["2 features", "60 features", "mixed"],
     "coverage": ["wine"],
     "growth": ["12 classes"],
-    "importance": ["digits", "60 features", "mixed"],
+    "importance": ["60 features", "mixed"],
     "dependence": ["iris", "mixed"],
     "votes": ["2 features", "60 features"],
 }

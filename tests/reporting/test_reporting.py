@@ -228,6 +228,7 @@ def test_categories_and_gaps_are_summarised(tmp_path):
     assert "never seen" in page
 
 
+@pytest.mark.slow
 def test_frames_of_polars_arrays_and_lists_are_taken(tmp_path):
     X, y = iris()
     frame, array = pl.from_pandas(X), X.to_numpy()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ruled_models import mixed_samples
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from conftest import CLASSIFIERS, name_of
+from conftest import CLASSIFIERS, EVIDENCE, name_of
 from sslart import SSLART, AutoSSLART
 from sslart.rules import ModelRuleSet, RuleSet, Share, rules_of
 
@@ -59,7 +59,7 @@ def test_any_table_is_covered_as_printed(
     assert_by_hand(rules, unlike)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("load", [load_iris, load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.slow)])
 def test_all_rows_of_real_tables_are_covered_as_printed_and_counts_are_theirs(load: Any) -> None:
     data = load(as_frame=True)
     y = data.target.to_numpy()
@@ -78,7 +78,7 @@ def test_all_rows_of_real_tables_are_covered_as_printed_and_counts_are_theirs(lo
     assert rules.agreement > 0.95
 
 
-@pytest.mark.parametrize("model", [*CLASSIFIERS, AutoSSLART(random_state=0)], ids=name_of)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, EVIDENCE[0]], ids=name_of)
 def test_every_classifier_has_rules_with_and_without_samples(model: Any) -> None:
     frame, y = mixed_samples()
     model.fit(frame, y)

@@ -32,7 +32,7 @@ def by_command(_: str, folder: Path) -> Path:
     return target
 
 
-@pytest.mark.parametrize("backup", [by_request, by_command])
+@pytest.mark.parametrize("backup", [by_request, pytest.param(by_command, marks=pytest.mark.slow)])
 def test_a_backup_under_load_is_whole_and_has_all_that_was_acknowledged_before(
     tmp_path: Path, backup: Callable[[str, Path], Path]
 ) -> None:

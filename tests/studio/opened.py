@@ -23,7 +23,7 @@ from sslart.server.models._limits import Limits
 from sslart.studio._pages import pages
 from sslart.studio._sessions import new_code
 
-MILLISECONDS = 15_000
+SECONDS = 30.0  # to wait for what comes sooner on a machine that is not busy
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Opened:
         """Return a page, with a token, at a view such as `flowers/map`."""
         if context is None:
             context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
-            context.set_default_timeout(MILLISECONDS)
+            context.set_default_timeout(1000 * SECONDS)
             keep = "token => localStorage.setItem('sslart.token', token)"
             context.add_init_script(f"({keep})({self.token!r})")
             self.contexts.append(context)
@@ -137,7 +137,7 @@ class StudioProcess:
         return self.process.communicate(timeout=60)[0]
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 15.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = SECONDS) -> None:
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not condition():

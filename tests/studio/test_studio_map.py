@@ -54,7 +54,7 @@ class Map:
     def legend(self) -> list[int]:
         texts = self.page.get_by_role("region", name="What the colours mean").get_by_role("listitem").all_inner_texts()
         counts = [int(found[0]) if (found := re.findall(r"\d+$", text.strip())) else -1 for text in texts]
-        return counts if len(counts) != 3 else [*counts, 0]  # samples without a class have a line only if there are some
+        return counts if len(counts) != 3 else [*counts, 0]  # no line where no sample is without a class
 
     def labels(self) -> Any:
         return self.values("label")
@@ -132,7 +132,7 @@ def test_a_sample_is_clicked_and_labelled_by_key(map_page: Map) -> None:
     box = int(map_page.values("box")[row])
     map_page.selection.get_by_role("heading", name=f"Box {box}").wait_for()
     n = map_page.http.get(f"/v1/models/flowers/boxes/{box}").json()["n"]
-    assert map_page.selection.get_by_text(f"{n} sample").first.is_visible()
+    map_page.selection.get_by_text(f"{n} sample").first.wait_for()
     map_page.selection.get_by_role("button", name="Only this sample").click()
     map_page.selection.get_by_role("heading", name="1 sample is selected").wait_for()
     before = map_page.labels()

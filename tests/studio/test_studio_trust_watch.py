@@ -61,7 +61,7 @@ def test_quality_calibration_and_coverage_are_those_of_the_service(opened: Opene
     accuracy = trust["accuracy"]
     assert quality.locator(".trust-accuracy").inner_text().startswith(percent(accuracy["value"]))
     low, high = percent(accuracy["low"]), percent(accuracy["high"])
-    assert quality.get_by_text(f"95 % interval {low} to {high}").first.is_visible()
+    quality.get_by_text(f"95 % interval {low} to {high}").first.wait_for()
     by_class = lines(quality.get_by_role("table", name="By class"))
     assert [line[:2] for line in by_class] == [[one["class"], f"{one['labels']:.0f}"] for one in trust["classes"]]
     for line, one in zip(by_class, trust["classes"], strict=True):
@@ -169,12 +169,12 @@ def test_a_file_is_watched_and_a_novel_row_gets_a_new_class(opened: Opened) -> N
     table = page.get_by_role("table", name="Drift by feature")
     assert lines(table)[0][0].startswith("age")
     assert drifted[0]["text"] in lines(table)[0][0]
-    assert page.get_by_role("tab", name=f"Novel ({found['novel']['n']})").is_visible()
+    page.get_by_role("tab", name=f"Novel ({found['novel']['n']})").wait_for()
 
     title = page.get_by_role("heading", name=re.compile(r"Row \d+: which class is it\?"))
     row = int(re.findall(r"\d+", title.inner_text())[0])
     assert row in found["novel"]["rows"]
-    assert page.get_by_text("above all before").first.is_visible()
+    page.get_by_text("above all before").first.wait_for()
     group = page.get_by_role("group", name=f"Row {row}: which class is it?")
     group.get_by_label("Another class").fill("strange")
     group.get_by_role("button", name="Use this class").click()

@@ -198,7 +198,7 @@ def test_why_a_sample_is_predicted_so_and_which_cases_are_like_it(opened: Opened
     part = card(page, "Similar cases")
     expected = [[str(one["row"]), one["label"], one["text"]] for one in similar["cases"]]
     assert lines(part.get_by_role("table")) == expected
-    assert part.get_by_text(f"Box {similar['boxes'][0]['box']}: ").is_visible()
+    part.get_by_text(f"Box {similar['boxes'][0]['box']}: ").wait_for()
     part.get_by_role("link", name=str(similar["cases"][0]["row"]), exact=True).click()
     page.get_by_role("heading", name=f"Row {similar['cases'][0]['row']}").wait_for()
     page.get_by_role("button", name="Next").click()

@@ -41,6 +41,7 @@ def test_a_label_does_not_change_what_is_predicted_for_it(family: str) -> None:
         assert np.abs(np.delete(after - before, one, axis=0)).max() > 1e-4  # but for others it matters
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(seed=st.integers(0, 99), n_labels=st.integers(8, 60), one=st.integers(0, 7))
 def test_with_all_families_neither(seed: int, n_labels: int, one: int) -> None:
@@ -89,7 +90,7 @@ def test_labels_that_come_later_leave_the_blocks_of_a_choice_as_they_were() -> N
     assert (after[64:] == NO_BLOCK).all()
 
 
-@pytest.mark.parametrize("n_features", [20, 500, 2000])
+@pytest.mark.parametrize("n_features", [20, 500, pytest.param(2000, marks=pytest.mark.slow)])
 def test_noise_looks_like_noise(n_features: int) -> None:
     random = np.random.RandomState(n_features)
     X, y = random.rand(230, n_features), random.randint(3, size=230)

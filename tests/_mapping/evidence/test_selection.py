@@ -212,7 +212,9 @@ def same_boxes(labelled: LabelledSet) -> LabelledSet:
     return labelled
 
 
-@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize(
+    "edge", [pytest.param(edge, marks=pytest.mark.slow if edge == "hundred classes" else ()) for edge in EDGES]
+)
 def test_labelled_sets_of_every_kind_can_be_learnt(edge: str) -> None:
     labelled = EDGES[edge]()
     solution = choose(labelled, FixedSettings())

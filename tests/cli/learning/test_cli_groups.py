@@ -59,7 +59,14 @@ def test_the_table_of_columns_names_it_with_its_number_of_groups(tmp_path: Path,
     assert "left out together" in printed
 
 
-@pytest.mark.parametrize("options", [(), ("--mapping", "one-to-many"), ("--mapping", "one-to-one", "--members", "3")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param((), marks=pytest.mark.slow),
+        ("--mapping", "one-to-many"),
+        ("--mapping", "one-to-one", "--members", "3"),
+    ],
+)
 def test_groups_that_have_one_class_do_not_raise_the_claim(
     tmp_path: Path, capsys: Captured, options: tuple[str, ...]
 ) -> None:

@@ -46,6 +46,7 @@ def test_each_label_serves_a_box_and_is_saved(
         assert int(row) % 5 != 1  # rows that have a label are not asked about
 
 
+@pytest.mark.slow
 def test_right_labels_make_a_better_model(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     data = iris(tmp_path)
     frame = load_iris(as_frame=True).data

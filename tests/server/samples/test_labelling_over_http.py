@@ -51,6 +51,7 @@ def test_what_was_answered_or_skipped_is_not_asked_again(client: httpx.Client, f
     assert not {one["row"] for one in found} & {*first["rows"], second["row"]}
 
 
+@pytest.mark.slow
 def test_a_table_without_any_label_can_be_labelled_by_questions(client: httpx.Client) -> None:
     data = load_breast_cancer(as_frame=True)
     answers = [str(data.target_names[index]) for index in data.target]

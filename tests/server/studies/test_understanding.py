@@ -191,6 +191,7 @@ def test_a_model_from_a_file_has_no_rows(client: httpx.Client, odd: str) -> None
     assert "file" in answer.json()["error"]
 
 
+@pytest.mark.slow
 def test_a_trial_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.normal(size=(1500, 10)), columns=[f"x{place}" for place in range(10)])
