@@ -22,7 +22,7 @@ help:
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
 	@echo "make bench-serve      the service under load, beside MLServer and BentoML; writes docs/serve_benchmarks.md (a quarter of an hour)"
-	@echo "make bench-studio     the studio in Chromium: maps, answers, thirty labels; writes docs/studio_benchmarks.md (under ten minutes)"
+	@echo "make bench-studio     the studio in Chromium: maps, answers, thirty labels; writes docs/studio_benchmarks.md (half an hour)"
 	@echo "make explain-bench    explanations and rules: exactness, speed, fidelity; writes docs/explain_benchmarks.md (under 20 minutes)"
 	@echo "make cluster-bench    fits on a dask cluster of two workers against one process and scikit-learn (some minutes)"
 	@echo "  FULL=1              on 50 million rows; writes docs/clusters.md (half an hour; resumes; 3 GB of disk)"
@@ -102,7 +102,7 @@ bench-serve: $(VENV)/serve
 	cd benchmarks && ../$(BIN)/python -W ignore -m serve.run
 
 # the studio in Chromium: the map of a million rows, answers, and thirty answers on real tables
-bench-studio: $(VENV)/studio
+bench-studio: $(VENV)/studio $(VENV)/accuracy
 	cd benchmarks && ../$(BIN)/python -W ignore -m studio.run
 
 # accuracy against other classifiers; results are kept in reproduction/accuracy, so that a stopped run continues

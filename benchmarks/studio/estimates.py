@@ -8,6 +8,7 @@ a label that is predicted rightly.
 from __future__ import annotations
 
 import argparse
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate
 from sslart._utils.tables import markdown_table
 from sslart.active import QueryPool
-from studio.tables import SOURCES, LabelledTable, table
+from studio.tables import BY_NAME, LOOKED_AT, NOT_LOOKED_AT, LabelledTable, table
 
 AT = (15, 30, 45)
 ASKED, RANDOM = "questions", "random order"
@@ -79,6 +80,7 @@ def line(how: str, found: list[Compared]) -> list[str]:
 
 
 HEAD = (
+    "tables",
     "labels of",
     "cases",
     *(
@@ -90,11 +92,22 @@ HEAD = (
 
 
 def comparison(draws: int) -> str:
-    """Return a table with a line for each order of the labels, over all sources."""
-    drawn = [table(source, seed) for source in SOURCES for seed in range(draws)]
-    return markdown_table(
-        HEAD, [line(how, [c for data in drawn for c in compared(data, how)]) for how in (ASKED, RANDOM)]
-    )
+    """Return a table with a line for new and for known tables, and for each order of the labels."""
+    groups = {"new": NOT_LOOKED_AT, "known": LOOKED_AT}
+    jobs = [(name, how) for name in groups for how in (ASKED, RANDOM)]
+    with ProcessPoolExecutor(2) as pool:
+        waiting = {
+            (name, how): [
+                pool.submit(_of_table, source.name, how, seed) for source in groups[name] for seed in range(draws)
+            ]
+            for name, how in jobs
+        }
+        found = {job: [one for future in waiting[job] for one in future.result()] for job in jobs}
+    return markdown_table(HEAD, [[name, *line(how, found[name, how])] for name, how in jobs])
+
+
+def _of_table(name: str, how: str, seed: int) -> list[Compared]:
+    return compared(table(BY_NAME[name], seed), how)
 
 
 def main() -> None:
