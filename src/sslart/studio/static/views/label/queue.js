@@ -21,6 +21,7 @@ class Queue {
     this.last = signal(null); // { question, label, rows } of the last answer
     this.answered = [];
     this.rows = new Set(); // that were answered here
+    this.reopened = new Set(); // whose labels were taken back here: the service is about to tell so
     this.elsewhere = signal(new Map()); // who has given a label to rows, in any tab, since this one was opened
     this.isStale = false;
   }
@@ -74,7 +75,10 @@ class Queue {
     const question = this.questions.value[0];
     const rows = isWhole ? question.rows : [question.row];
     this.answered = [...this.answered, question].slice(-MOST_REMEMBERED);
-    for (const row of rows) this.rows.add(row);
+    for (const row of rows) {
+      this.rows.add(row);
+      this.reopened.delete(row);
+    }
     batch(() => {
       this.last.value = { question, label, rows };
       this.next();
@@ -90,7 +94,10 @@ class Queue {
 
   /** Rows that are to be asked about again: their label was taken back or refused. */
   reopen(rows) {
-    for (const row of rows) this.rows.delete(row);
+    for (const row of rows) {
+      this.rows.delete(row);
+      this.reopened.add(row);
+    }
     const question = this.answered.findLast((one) => rows.includes(one.row));
     batch(() => {
       if (this.last.value && rows.includes(this.last.value.question.row)) this.last.value = null;
@@ -104,7 +111,7 @@ class Queue {
 
   /** Note labels that were given in another tab. What I answered there is not asked here; what others did stays in sight. */
   labelled({ rows, by }) {
-    const news = rows.filter((row) => !this.rows.has(row));
+    const news = rows.filter((row) => !this.rows.has(row) && !this.reopened.delete(row));
     if (!news.length) return;
     const isMine = by === person.value;
     batch(() => {
