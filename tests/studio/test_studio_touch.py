@@ -12,7 +12,7 @@ from acting import shown, told
 from opened import Opened, studio
 from service import fit_flowers
 
-PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
+PHONE: dict[str, Any] = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
 MARGIN = 20  # of a narrow map
 FINGER = 44  # pixels
 STEPS = 6

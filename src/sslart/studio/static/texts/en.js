@@ -308,6 +308,7 @@ export default {
     which_class: "Your answer",
     whole_box: "Give the answer to all {n} samples of the box",
     guess_of: "The model gives {name} {probability}",
+    no_classes: "No class has a name yet. Write the class of this sample: each name becomes a button.",
     other_class: "Another class",
     first_class: "Name of the first class",
     add_answer: "Answer with it",

@@ -40,6 +40,7 @@ export function Answers({ question, isHidden, isWhole, isBox, onAnswer, onSkip }
   const known = isHidden ? null : question.prediction?.probabilities;
   return html`<div class="answers-part">
     <h3 id="answers-title">${t("label.which_class")}</h3>
+    ${!classes.value.length && html`<p class="muted small">${t("label.no_classes")}</p>`}
     ${isBox && html`<label class="check whole"><input type="checkbox" checked=${isWhole.value} onChange=${(event) => { isWhole.value = event.target.checked; }} />
       ${t("label.whole_box", { n: question.rows.length })} <kbd aria-hidden="true">W</kbd></label>`}
     <div class="answers" role="group" aria-labelledby="answers-title">

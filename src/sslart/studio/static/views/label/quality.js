@@ -89,6 +89,6 @@ export function QualityCard() {
       <${History} points=${points} target=${target} />
       <${RandomOrder} name=${name} labels=${quality.labels} hasQuality=${quality.over_all !== null} />
       <p class="small muted">${t("label.in_labelled_boxes", { share: percent(quality.share_in_labelled_boxes) })}</p>
-      <${LabelsByClass} quality=${quality} />`}
+      ${quality.labels > 0 && html`<${LabelsByClass} quality=${quality} />`}`}
   </section>`;
 }
