@@ -17,7 +17,7 @@ from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 
 USUAL: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "derandomize": True}
 settings.register_profile("few", max_examples=40, **USUAL)
-settings.register_profile("many", max_examples=400, **USUAL)  # of `make test-slow`
+settings.register_profile("many", max_examples=500, **USUAL)  # of `make test-slow`
 settings.load_profile(os.environ.get("SSLART_EXAMPLES", "few"))
 
 collect_ignore = ["_art/fuzz_kernel.py"]  # a program of its own: `make fuzz`

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._active.value import MAX_ONE_BY_ONE, Points, uncertainty
+from sslart._active.value import EXPLORE_EVERY, MAX_ONE_BY_ONE, Points, uncertainty
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 NO_LABEL = np.empty((0, 2))
@@ -46,6 +46,17 @@ def test_a_point_beside_a_label_comes_later() -> None:
 def test_the_uncertain_point_comes_first_where_all_else_is_equal() -> None:
     points = np.array([[0.1, 0.1], [0.9, 0.9]])
     assert in_order(points, np.ones(2), np.array([0.1, 0.9]), np.ones(2, dtype=bool), NO_LABEL, 1).tolist() == [1]
+
+
+def test_every_third_label_is_chosen_as_if_the_predictions_were_not_known() -> None:
+    labelled = np.array([[0.1, 0.1], [0.12, 0.1]])
+    points = np.array([[0.1, 0.2], [0.2, 0.1], [0.9, 0.9], [0.9, 0.8]])
+    unsure = np.array([1.0, 1.0, 0.0, 0.0])  # certain, but far from all labels
+    free = np.ones(4, dtype=bool)
+    assert len(labelled) + 1 == EXPLORE_EVERY
+    assert in_order(points, np.ones(4), unsure, free, labelled, 1).tolist()[0] in (2, 3)
+    assert in_order(points, np.ones(4), unsure, free, labelled[:1], 2).tolist()[0] in (0, 1)
+    assert in_order(points, np.ones(4), unsure, free, labelled[:1], 2).tolist()[1] in (2, 3)
 
 
 def test_a_batch_longer_than_the_one_by_one_choice_has_all_points() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -82,7 +82,6 @@ def test_values_beyond_the_range_are_clipped() -> None:
     np.testing.assert_array_equal(encoded(encoder, np.array([[-3.0], [99.0]])), [[0.0], [1.0]])
 
 
-@settings(max_examples=500)
 @example(values=np.array([[1.1154495e-131], [0.0]]), more=np.array([[-1.0]]), corners=0)
 @given(values=tables, more=tables, corners=st.integers(0, 2**31))
 def test_recoded_boxes_cover_what_they_covered(values: np.ndarray, more: np.ndarray, corners: int) -> None:

@@ -98,7 +98,6 @@ def test_the_cut_does_not_matter_to_evidence(model: Any, stream: Any) -> None:
 
 @pytest.mark.stress
 @pytest.mark.parametrize("model", [*COUNTING, *EVIDENCE], ids=repr)
-@settings(max_examples=60)
 @given(stream=streams(), bounds=st.sampled_from([(0, 1), ([0, 0, -1], [1, 5, 1])]))
 def test_the_cut_does_not_matter_in_many_streams(model: Any, bounds: Any, stream: Any) -> None:
     check(clone(model).set_params(bounds=bounds), *stream)

@@ -37,6 +37,7 @@ def service(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield service
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_every_kind_of_request_is_answered(service: Service, table: Table, name: str) -> None:
     for n_rows in states.ROWS:
@@ -47,6 +48,7 @@ def test_every_kind_of_request_is_answered(service: Service, table: Table, name:
         http.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", states.STATES)
 def test_a_state_is_measured_with_what_goes_on_meanwhile(
     service: Service, table: Table, state: str, monkeypatch: pytest.MonkeyPatch
@@ -63,6 +65,7 @@ def test_a_state_is_measured_with_what_goes_on_meanwhile(
     assert service.lag(table.name) == 0
 
 
+@pytest.mark.slow
 def test_the_processor_time_of_a_service_grows_with_the_requests_that_it_answers(
     service: Service, table: Table
 ) -> None:
@@ -76,12 +79,14 @@ def test_the_processor_time_of_a_service_grows_with_the_requests_that_it_answers
     assert after > before
 
 
+@pytest.mark.slow
 def test_requests_that_fail_are_counted(service: Service, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("serve.load.N_WARMING", 0)
     found = Generator(own=True).measure(service.url, Call("/v1/models/none/predict", [b"{}"], 1), 1, SECONDS)
     assert found["failed"] > 0
 
 
+@pytest.mark.slow
 def test_an_hour_has_all_kinds_of_requests_and_samples_of_the_memory(
     service: Service, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +103,7 @@ def test_an_hour_has_all_kinds_of_requests_and_samples_of_the_memory(
     assert found["samples"][-1]["mb"] > 10
 
 
+@pytest.mark.slow
 def test_rows_that_are_sent_to_be_learnt_are_learnt_in_the_end(service: Service, table: Table) -> None:
     service.catch_up(table.name)
     before = service.metric("sslart_rows_learnt_total", table.name)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -90,7 +90,6 @@ def test_balanced_costs_raise_the_balanced_accuracy() -> None:
         )
     )
 )
-@settings(max_examples=60)
 def test_no_other_class_has_a_lower_expected_cost(drawn: tuple[list[list[int]], list[list[int]]]) -> None:
     costs, counts = np.array(drawn[0], dtype=float), np.array(drawn[1])
     X = np.repeat(np.arange(float(len(counts)))[:, None], counts.sum(axis=1), axis=0)

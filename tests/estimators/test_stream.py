@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -52,7 +52,6 @@ wild = lattices(min_samples=4, max_samples=30, max_features=4).map(lambda sample
 
 
 @pytest.mark.parametrize("model", SEMI_SUPERVISED, ids=name_of)
-@settings(max_examples=60)
 @given(samples=wild, seed=st.integers(0, 999), data=st.data())
 def test_with_bounds_the_cut_does_not_matter(model: Any, samples: np.ndarray, seed: int, data: st.DataObject) -> None:
     y = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
@@ -64,7 +63,6 @@ def test_with_bounds_the_cut_does_not_matter(model: Any, samples: np.ndarray, se
 
 
 @pytest.mark.parametrize("model", SEMI_SUPERVISED, ids=name_of)
-@settings(max_examples=60)
 @given(samples=wild, seed=st.integers(0, 999), data=st.data())
 def test_without_bounds_only_the_first_cut_matters(
     model: Any, samples: np.ndarray, seed: int, data: st.DataObject
@@ -321,7 +319,15 @@ def handling_ctrl_c() -> Iterator[None]:
 
 @needs_kernel
 @pytest.mark.usefixtures("handling_ctrl_c")
-@pytest.mark.parametrize("model", [FuzzyART(1.0), SSLART(1.0), WESSLART(2, vigilance=1.0, n_jobs=2)], ids=name_of)
+@pytest.mark.parametrize(
+    "model",
+    [
+        SSLART(1.0),
+        WESSLART(2, vigilance=1.0, n_jobs=2),
+        pytest.param(FuzzyART(1.0), marks=pytest.mark.slow),
+    ],
+    ids=name_of,
+)
 def test_ctrl_c_stops_a_long_fit_promptly(model: Any) -> None:
     X = np.random.RandomState(0).rand(100_000, 16)  # every sample its own node
     y = np.arange(len(X)) % 2

@@ -32,6 +32,8 @@ MODELS = [
     WESSLART(3, mapping="evidence", vigilance=0.85, random_state=0),
     *EVIDENCE,
 ]
+LONG = MODELS[8]  # its members choose their settings
+EACH = [pytest.param(one, marks=pytest.mark.slow if one is LONG else ()) for one in MODELS]
 
 
 def whole_numbers(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +99,7 @@ def singles(found: Counterfactuals) -> dict[tuple[int, int], float]:
     return {(names.index(c.feature), int(np.sign(c.after - c.before))): c.after for c in alone}
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
+@pytest.mark.parametrize("model", EACH, ids=name_of)
 def test_all_changes_of_one_feature_are_those_that_brute_force_finds(model: Any) -> None:
     model, X = fitted(model)
     n_with = 0
@@ -112,7 +114,7 @@ def test_all_changes_of_one_feature_are_those_that_brute_force_finds(model: Any)
     assert n_with > 2
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
+@pytest.mark.parametrize("model", EACH, ids=name_of)
 def test_a_target_is_found_wherever_one_or_two_features_are_enough(model: Any) -> None:
     model, X = fitted(model)
     for x in X[12:18]:

@@ -102,8 +102,15 @@ def ensemble(voting: str) -> WESSLART:
     return WESSLART(4, mapping="evidence", voting=voting, random_state=0).fit(X, given)
 
 
-@pytest.mark.parametrize("voting", ["weighted", "majority"])
-@pytest.mark.parametrize("reference", ["average", "nothing"])
+@pytest.mark.parametrize(
+    ("voting", "reference"),
+    [
+        ("weighted", "average"),
+        ("majority", "nothing"),
+        ("weighted", "nothing"),
+        pytest.param("majority", "average", marks=pytest.mark.slow),
+    ],
+)
 def test_those_of_an_ensemble_add_up_to_its_weighted_probabilities(voting: str, reference: str) -> None:
     X, _ = load_wine(return_X_y=True)
     model = ensemble(voting)

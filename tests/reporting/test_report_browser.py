@@ -47,7 +47,7 @@ def open_page(browser):
     def open_file(file, anchor="", **settings):
         contexts.append(browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings}))
         page = contexts[-1].new_page()
-        page.set_default_timeout(5000)
+        page.set_default_timeout(30_000)
         page.on("console", lambda message: messages.append(message.text))
         page.on("pageerror", lambda error: messages.append(str(error)))
         page.on("dialog", lambda dialog: (messages.append(dialog.message), dialog.dismiss()))

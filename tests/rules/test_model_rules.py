@@ -78,7 +78,9 @@ def test_all_rows_of_real_tables_are_covered_as_printed_and_counts_are_theirs(lo
     assert rules.agreement > 0.95
 
 
-@pytest.mark.parametrize("model", [*CLASSIFIERS, EVIDENCE[0]], ids=name_of)
+@pytest.mark.parametrize(
+    "model", [*CLASSIFIERS, EVIDENCE[0], pytest.param(AutoSSLART(random_state=0), marks=pytest.mark.slow)], ids=name_of
+)
 def test_every_classifier_has_rules_with_and_without_samples(model: Any) -> None:
     frame, y = mixed_samples()
     model.fit(frame, y)

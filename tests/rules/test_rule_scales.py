@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruled_models import GRID_STEP, lattice_rules
 
@@ -17,7 +17,6 @@ from sslart.rules import rules_of
 
 
 @given(lattices(min_samples=2), st.integers(2, 9), st.booleans())
-@settings(max_examples=60)
 def test_levels_contain_the_box(X: np.ndarray, levels: int, ensemble: bool) -> None:
     model, _ = lattice_rules(X, members=2 if ensemble else 0)
     rules = rules_of(model, kind="boxes", levels=levels)

@@ -28,7 +28,6 @@ def test_the_nearest_rule_predicts_and_the_better_one_on_ties() -> None:
 
 
 @given(lattices(min_samples=2), st.integers(2, 5), st.sampled_from([0, 1, 3]))
-@settings(max_examples=60)
 def test_simplification_never_changes_a_prediction(X: np.ndarray, levels: int, members: int) -> None:
     model, y = lattice_rules(X, members)
     rules = rules_of(model, kind="boxes", levels=levels)

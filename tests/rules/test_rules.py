@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruled_models import covers, each_classifier, lattice_rules, mixed_samples
 from sklearn.base import clone
@@ -57,7 +57,6 @@ def test_the_confidence_factor_is_that_of_carpenter_and_tan() -> None:
 
 
 @given(lattices(min_samples=2), st.integers(1, 4))
-@settings(max_examples=50)
 def test_members_share_rules_that_read_the_same(X: np.ndarray, n_members: int) -> None:
     model, _ = lattice_rules(X, members=n_members)
     rules = rules_of(model, kind="boxes", levels=3)

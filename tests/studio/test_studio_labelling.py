@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened import Opened, StudioProcess, studio, wait_for
+from opened import Opened, StudioProcess, StudioThread, studio, wait_for
 from service import flowers, wait_until_ready
 
 SPECIES = flowers(1)["species"].tolist()
@@ -194,8 +194,9 @@ def test_the_name_of_the_person_is_kept_with_the_label(opened: Opened) -> None:
     page.close()
 
 
-def test_a_kill_in_the_middle_loses_nothing(tmp_path: Path, browser: Any) -> None:
-    process = StudioProcess(tmp_path)
+@pytest.mark.parametrize("start", [StudioThread, pytest.param(StudioProcess, marks=pytest.mark.slow)])
+def test_an_end_in_the_middle_loses_nothing(start: Any, tmp_path: Path, browser: Any) -> None:
+    process = start(tmp_path)
     opened = Opened(process.url, process.token(), browser)
     opened.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE", "503")
     wait_until_ready(opened.http)
@@ -206,7 +207,7 @@ def test_a_kill_in_the_middle_loses_nothing(tmp_path: Path, browser: Any) -> Non
     process.kill()
     second = answer(page)  # while there is nobody who takes it
     page.get_by_text("Connecting again").wait_for()
-    process = StudioProcess(tmp_path, port=process.port)
+    process = start(tmp_path, port=process.port)
     wait_until_ready(opened.http)
     wait_for(lambda: set(labels(opened)) == {first, second})
     page.get_by_text("Connecting again").wait_for(state="detached")

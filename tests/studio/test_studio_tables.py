@@ -179,13 +179,15 @@ def test_a_file_that_is_no_table_changes_nothing(opened: Opened) -> None:
 
 @pytest.mark.slow
 def test_a_saved_model_is_opened_without_its_rows(opened: Opened) -> None:
-    page = opened.page("good/table")
+    content = plants().to_csv(index=False).encode()
+    assert opened.http.put("/v1/models/kept", params={"wait": 60}, content=content).json()["state"] == "done"
+    page = opened.page("kept/table")
     page.get_by_label("Which column has the classes?").select_option("kind")
     wait_for(lambda: page.get_by_role("region", name="Fit of the model").count() == 0)
     page.get_by_role("button", name="Fit the model anew").click()
     fitted(page)
     page.get_by_text("Begin with another table").click()
-    content = opened.http.get("/v1/models/good/export").content
+    content = opened.http.get("/v1/models/kept/export").content
     drop(page.get_by_test_id("drop").first, "saved.sslart", content)
     page.get_by_role("heading", name="Table saved").wait_for()
     page.get_by_text("The model was given no rows yet.").wait_for()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -110,7 +110,6 @@ def test_a_sample_with_values_in_constant_columns_alone_is_learnt_and_predicted(
 values = st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, np.nan])
 
 
-@settings(max_examples=60)
 @given(
     rows=st.lists(st.tuples(st.sampled_from([0.0, 1.0, 2.0]), values, values), min_size=2, max_size=12),
     cuts=st.lists(st.integers(1, 11), max_size=4),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sslart._data.columns.features import Feature
@@ -73,7 +73,6 @@ def test_a_range_beyond_double_precision_is_refused() -> None:
         joined(encoder_of([[-1e308], [0]]), encoder_of([[1e308], [0]]))
 
 
-@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32), sizes=st.lists(st.integers(2, 400), min_size=1, max_size=4), data=st.data())
 def test_a_joined_scale_is_close_to_that_of_all_samples(seed: int, sizes: list[int], data: Any) -> None:
     random = np.random.default_rng(seed)

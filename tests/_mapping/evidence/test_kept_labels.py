@@ -42,7 +42,6 @@ def contents(reservoir: LabelReservoir) -> list[Any]:
     ]
 
 
-@settings(max_examples=60)
 @given(n=st.integers(1, 120), max_labels=st.integers(1, 60), seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_the_same_samples_are_kept_however_the_stream_is_cut(n: int, max_labels: int, seed: int, data: Any) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, n), max_size=6)))

@@ -126,7 +126,6 @@ cases = st.builds(
 
 
 @needs_kernel
-@settings(max_examples=150)
 @given(case=cases)
 def test_kernel_scores_as_the_reference_and_alike_on_every_instruction_set(case: Case) -> None:
     expected = scores_of(case.scorer(sslart._art.reference), case.samples, case.n_classes)
@@ -140,7 +139,6 @@ def test_kernel_scores_as_the_reference_and_alike_on_every_instruction_set(case:
 
 
 @needs_kernel
-@settings(max_examples=60)
 @given(case=cases, rank_weight=st.sampled_from([0.0, 0.25, 1.0]))
 def test_values_are_blended_with_their_ranks_as_numpy_interpolates(case: Case, rank_weight: float) -> None:
     n_features = case.samples.shape[1]

@@ -157,7 +157,7 @@ def test_the_number_of_nodes_is_enough_at_every_width_of_the_boxes(n_features: i
 
 
 @needs_kernel
-@pytest.mark.parametrize("rate", [1e-3, 0.1, 2.0])
+@pytest.mark.parametrize("rate", [1e-3, pytest.param(0.1, marks=pytest.mark.slow), 2.0])
 def test_contributions_add_up_with_many_columns(rate: float) -> None:
     case = Case(0, 400, 2, [], n_samples=3)
     random = np.random.RandomState(0)

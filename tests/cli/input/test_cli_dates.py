@@ -25,7 +25,11 @@ def week(folder: Path, form: str) -> Path:
     return folder / "table.csv"
 
 
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%y 00:00", "%b %d %Y", "%d-%b-%y"])
+IN_EVERY_RUN = ("%Y-%m-%d", "%d/%m/%y 00:00", "%b %d %Y")
+FORMS = [*IN_EVERY_RUN, *(pytest.param(one, marks=pytest.mark.slow) for one in ("%d.%m.%Y", "%m/%d/%Y", "%d-%b-%y"))]
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_dates_of_many_forms_are_features(form: str, tmp_path: Path, capsys: Any) -> None:
     table, model = week(tmp_path, form), tmp_path / "model.sslart"
     assert main(["fit", str(table), "--label", "kind", "--out", str(model), "--quiet"]) == 0

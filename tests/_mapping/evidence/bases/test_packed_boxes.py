@@ -77,7 +77,6 @@ def boxes_and_samples(draw: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @needs_kernel
-@settings(max_examples=60)
 @given(case=boxes_and_samples())
 def test_distances_are_those_of_the_reference_bit_for_bit(case: Any) -> None:
     lower, upper, samples = case
@@ -101,7 +100,6 @@ def test_distance_is_the_way_to_the_box_over_what_both_have(case: Any) -> None:
 
 
 @needs_kernel
-@settings(max_examples=60)
 @given(
     case=boxes_and_samples(),
     rate=st.sampled_from([1e-3, 0.3, 4.0, 1e3, 1e30]),
