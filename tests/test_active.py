@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.model_selection import train_test_split
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
+from sslart._active.value import EXPLORE_EVERY
 from sslart._mapping.model_view import view_of
 from sslart.active import MAX_UNCERTAIN, QueryPool, select_queries
 
@@ -57,6 +58,24 @@ def test_without_a_label_the_first_queries_lie_in_different_clusters() -> None:
     assert sorted(cluster_of[rows]) == [0, 1, 2, 3, 4]
 
 
+def test_a_cluster_of_which_the_model_is_wrongly_certain_is_asked_about_soon() -> None:
+    centres = [[0, 0], [3, 0], [40, 40]]
+    samples, cluster_of = make_blobs([180, 180, 40], centers=centres, random_state=0)
+    few = np.full(len(samples), -1)
+    for one in (0, 1):
+        few[np.flatnonzero(cluster_of == one)[:10]] = one
+    for _ in range(EXPLORE_EVERY):
+        model = AutoSSLART(random_state=0).fit(samples, few)
+        certain = model.predict_proba(samples[cluster_of == 2]).max(axis=1)
+        rest = np.flatnonzero(few < 0)
+        row = int(rest[select_queries(model, samples[rest], 1)[0]])
+        few[row] = cluster_of[row]
+        if cluster_of[row] == 2:
+            break
+    assert certain.min() > 0.8
+    assert cluster_of[row] == 2
+
+
 def test_once_clusters_have_labels_queries_lie_between_the_classes() -> None:
     clusters, cluster_of = make_blobs(400, centers=[[0, 0], [3, 0], [40, 40]], random_state=0)
     start = [int(np.flatnonzero(cluster_of == one)[place]) for one in range(3) for place in range(6)]
@@ -64,7 +83,9 @@ def test_once_clusters_have_labels_queries_lie_between_the_classes() -> None:
     few[start] = cluster_of[start]
     model = AutoSSLART(random_state=0).fit(clusters, few)
     rest = np.setdiff1d(np.arange(len(clusters)), start)
-    rows = rest[select_queries(model, clusters[rest], 6)]
+    numbers = len(start) + 1 + np.arange(6)
+    rows = rest[select_queries(model, clusters[rest], 6)][numbers % EXPLORE_EVERY != 0]
+    assert len(rows) == 4
     assert set(cluster_of[rows]) == {0, 1}
     highest = model.predict_proba(clusters).max(axis=1)
     assert highest[rows].mean() < np.median(highest[rest])

@@ -150,6 +150,8 @@ class QueryPool:
 
         The first ones lie in the middle of many samples, in boxes far from any label. The more certain the predictions
         become, the more the samples between the classes come first, those with many others around them before outliers.
+        Every third one is chosen by the samples alone, so that a class without a label is found where the model is
+        wrongly certain.
         Each is chosen as if those before it had their labels, so that several are never alike.
 
         Parameters
@@ -256,8 +258,9 @@ def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
     """Return the rows that a person should label next, the most helpful first.
 
     The first ones lie in the middle of many samples, in boxes far from any label; a model that has learnt no label yet
-    will do. The more certain the predictions become, the more the samples between the classes come first. Each is
-    chosen as if those before it had their labels, so that a batch is diverse. `docs/active.md` compares the accuracy
+    will do. The more certain the predictions become, the more the samples between the classes come first; every third
+    one is chosen by the samples alone, so that no class is overlooked. Each is chosen as if those before it had their
+    labels, so that a batch is diverse. `docs/active.md` compares the accuracy
     that they lead to with that of margin sampling and others.
 
     Parameters

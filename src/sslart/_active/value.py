@@ -5,6 +5,9 @@ variance of all others near it. The value of a label is the sum of what it takes
 the number of samples that the point stands for and by the uncertainty of the prediction there, times the squared
 uncertainty at the sample itself. Without a label all predictions are equally uncertain, and samples in the middle of
 many others come first; as predictions become certain, what is left are samples between the classes with others around.
+
+A model is also certain where it knows nothing: far from all labels, where a class that has no label yet may be. Every
+third label is therefore chosen as if all predictions were equally uncertain.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 REACH = 0.5  # of the mean distance between two samples: over which covariance falls to 1/e
 NOISE = 0.05  # variance of a label
+EXPLORE_EVERY = 3  # labels, of which the last one is chosen without regard to the predictions
 MIN_UNCERTAINTY = 1e-3  # so that where every prediction is certain, the label that serves most samples comes first
 MISSING = 0.5  # stands for a missing value: the middle of the range
 MAX_ONE_BY_ONE = 100  # labels of a batch, each chosen with regard to those before it
@@ -76,13 +80,15 @@ class Points:
             How many to return; fewer where there are no more.
         """
         covariance = self._covariance(np.nan_to_num(labelled, nan=MISSING))
-        weights, factors = self.mass * (unsure + MIN_UNCERTAINTY), unsure + MIN_UNCERTAINTY
-        factors /= np.maximum(covariance.diagonal(), 1e-9)  # as variance falls within a batch, so does uncertainty
+        at_first = np.maximum(covariance.diagonal(), 1e-9)
         left, chosen = free.copy(), list[int]()
         while left.any() and len(chosen) < n:
+            explores = (len(labelled) + len(chosen) + 1) % EXPLORE_EVERY == 0
+            doubts = np.ones(len(unsure)) if explores else unsure + MIN_UNCERTAINTY
             variance = np.maximum(covariance.diagonal(), 0.0)
-            taken_off = (weights @ covariance**2) / (variance + NOISE)
-            value = np.where(left, (factors * variance) ** 2 * taken_off, -np.inf)
+            taken_off = ((self.mass * doubts) @ covariance**2) / (variance + NOISE)
+            own = doubts * variance / at_first  # as variance falls within a batch, so does uncertainty
+            value = np.where(left, own**2 * taken_off, -np.inf)
             if len(chosen) >= MAX_ONE_BY_ONE:
                 rest = np.argsort(-value, kind="stable")[: min(n - len(chosen), int(left.sum()))]
                 return np.array([*chosen, *rest.tolist()], dtype=np.int64)

@@ -136,6 +136,8 @@ def _prediction(loaded: LoadedSamples, published: Published, place: int) -> dict
 
 
 def _why(query: Query, prediction: dict[str, Any] | None) -> str:
+    if (prediction is None or query.new) and query.n_samples == 1:
+        return "No sample that is like it has a label."
     if prediction is None or query.new:
         return f"It lies in the middle of {query.n_samples} similar samples, none of which has a label."
     ranked = sorted(prediction["probabilities"].items(), key=lambda one: -one[1])
