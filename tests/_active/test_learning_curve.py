@@ -141,6 +141,7 @@ def test_of_many_labels_a_bounded_number_takes_part(model: AutoSSLART, monkeypat
     assert found.n_now == 48
 
 
+@pytest.mark.slow
 def test_of_many_labels_the_curve_goes_on_from_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sslart._mapping.evidence.selection.MAX_LABELS", 100)  # of more, some are held out to measure
     X, y = load_breast_cancer(return_X_y=True)

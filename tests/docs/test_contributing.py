@@ -94,6 +94,7 @@ def test_one_file_and_one_registration_make_a_family_that_users_can_choose(exten
     assert run(example.content, extended) == shown.content
 
 
+@pytest.mark.slow
 def test_one_function_converts_it_to_onnx(extended: Path) -> None:
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")

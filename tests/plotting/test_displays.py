@@ -40,15 +40,15 @@ DRAW = {
     "votes": lambda model, X, y, ax: VotesDisplay.from_estimator(model, X[:1], ax=ax),
 }
 QUICK = {
-    "boxes": ["2 features", "60 features"],
-    "parallel": ["iris", "60 features", "mixed"],
-    "heatmap": ["breast cancer", "60 features", "mixed"],
-    "reason": ["2 features", "60 features", "mixed"],
+    "boxes": ["2 features"],
+    "parallel": ["60 features", "mixed"],
+    "heatmap": ["60 features", "mixed"],
+    "reason": ["60 features", "mixed"],
     "coverage": ["wine"],
     "growth": ["12 classes"],
     "importance": ["60 features", "mixed"],
     "dependence": ["iris", "mixed"],
-    "votes": ["2 features", "60 features"],
+    "votes": ["60 features"],
 }
 NEED_A_FITTED_MODEL = [name for name in DRAW if name != "growth"]
 

@@ -43,7 +43,12 @@ def few(y, step):
     return np.where(np.arange(len(y)) % step == 0, y, None)
 
 
-@pytest.fixture(scope="module", params=MODELS)
+LONG = ("SSLART that abstains", "WESSLART")  # each quality of theirs is also that of another model
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(one, marks=pytest.mark.slow if one in LONG else ()) for one in MODELS]
+)
 def reported(request, tmp_path_factory):
     """Return a model, samples that it has not learnt, their classes, and the page on them."""
     X, y = iris()
@@ -241,7 +246,7 @@ def test_frames_of_polars_arrays_and_lists_are_taken(tmp_path):
     assert numbers_of(page)["quality"]["confusion"] == [list(row) for row in expected.quality.confusion]
 
 
-@pytest.mark.parametrize("y", [[0, 1] * 20, [True, False] * 20, [-1, 1] * 20])
+@pytest.mark.parametrize("y", [pytest.param([0, 1] * 20, marks=pytest.mark.slow), [True, False] * 20, [-1, 1] * 20])
 def test_classes_may_be_integers_or_booleans(tmp_path, y):
     X = np.random.RandomState(0).rand(40, 1) + np.array(y)[:, None]
     model = FuzzyARTMAP().fit(X, y)

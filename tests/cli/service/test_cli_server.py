@@ -84,7 +84,7 @@ def test_a_long_table_with_blank_rows_is_sent_in_parts(service: Service, folder:
     assert of_service["abstained"][1500] == "True"
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize("options", [pytest.param([], marks=pytest.mark.slow), ["--json"]])
 def test_a_row_is_explained_as_by_the_file(
     capsys: Captured, service: Service, folder: Path, options: list[str]
 ) -> None:
@@ -122,7 +122,15 @@ def test_changes_within_categories_are_those_of_the_file(capsys: Captured, servi
     assert of_file == of_service
 
 
-@pytest.mark.parametrize("options", [[], ["--json"], ["--kind", "boxes", "--format", "csv"], ["--format", "sql"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--json"],
+        ["--kind", "boxes", "--format", "csv"],
+        pytest.param([], marks=pytest.mark.slow),
+        pytest.param(["--format", "sql"], marks=pytest.mark.slow),
+    ],
+)
 def test_rules_are_those_of_the_file(capsys: Captured, service: Service, folder: Path, options: list[str]) -> None:
     of_file, of_service = of_both(capsys, service, folder, "iris", "rules", *options)
     assert of_file == of_service

@@ -120,12 +120,15 @@ def sent(service: httpx.Client, name: str, mode: str, n_examples: int) -> None:
     check()
 
 
-TAKE_LONG = {"export", "rules", "refit", "add_table", "random_order"}
+TAKE_LONG = {"export", "rules", "refit", "add_table"}
+TAKES_LONGEST = "random_order"
 NAMED = {one["operationId"]: one for methods in DESCRIPTION["paths"].values() for one in methods.values()}
 SENT = sorted(set(NAMED) - {ENDLESS})
 
 
-@pytest.mark.parametrize("name", SENT)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.slow if one == TAKES_LONGEST else ()) for one in SENT]
+)
 def test_a_request_as_described_gets_an_answer_as_described(service: httpx.Client, name: str) -> None:
     sent(service, name, POSITIVE, 1 if name in TAKE_LONG else 4)
 

@@ -46,6 +46,7 @@ def cats(client: httpx.Client) -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 def test_rules_as_sql_and_python_agree(client: httpx.Client, cats: pd.DataFrame) -> None:
     sql, python = (exported(client, "cats", f"rules_{kind}").text for kind in ("sql", "python"))
     with sqlite3.connect(":memory:") as database:
@@ -156,6 +157,7 @@ class Tags(HTMLParser):
         self.links += [value or "" for name, value in attrs if name in ("src", "href", "style") or name[:2] == "on"]
 
 
+@pytest.mark.slow
 def test_the_card_tells_all_and_loads_nothing(client: httpx.Client) -> None:
     frame = odd_table()
     put(client, "carded", frame, label="state", parameters='{"max_error": 0.3}')
