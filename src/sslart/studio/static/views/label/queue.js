@@ -21,7 +21,7 @@ class Queue {
     this.last = signal(null); // { question, label, rows } of the last answer
     this.answered = [];
     this.rows = new Set(); // that were answered here
-    this.reopened = new Set(); // whose labels were taken back here: the service is about to tell so
+    this.expected = new Map(); // how often the service is yet to tell of a row what was done here
     this.elsewhere = signal(new Map()); // who has given a label to rows, in any tab, since this one was opened
     this.isStale = false;
   }
@@ -75,10 +75,8 @@ class Queue {
     const question = this.questions.value[0];
     const rows = isWhole ? question.rows : [question.row];
     this.answered = [...this.answered, question].slice(-MOST_REMEMBERED);
-    for (const row of rows) {
-      this.rows.add(row);
-      this.reopened.delete(row);
-    }
+    for (const row of rows) this.rows.add(row);
+    this.expect(rows, 1);
     batch(() => {
       this.last.value = { question, label, rows };
       this.next();
@@ -88,16 +86,25 @@ class Queue {
       await labelRows(rows, label, { previous: areNew ? rows.map(() => null) : undefined });
     } catch (error) {
       fail(error);
+      this.expect(rows, -1);
       this.reopen(rows);
     }
   }
 
+  /** Note that the service will tell of rows: of an answer it may do so after the answer was taken back. */
+  expect(rows, times) {
+    for (const row of rows) this.expected.set(row, (this.expected.get(row) ?? 0) + times);
+  }
+
+  isExpected(row) {
+    const times = this.expected.get(row) ?? 0;
+    if (times > 0) this.expected.set(row, times - 1);
+    return times > 0;
+  }
+
   /** Rows that are to be asked about again: their label was taken back or refused. */
   reopen(rows) {
-    for (const row of rows) {
-      this.rows.delete(row);
-      this.reopened.add(row);
-    }
+    for (const row of rows) this.rows.delete(row);
     const question = this.answered.findLast((one) => rows.includes(one.row));
     batch(() => {
       if (this.last.value && rows.includes(this.last.value.question.row)) this.last.value = null;
@@ -111,7 +118,7 @@ class Queue {
 
   /** Note labels that were given in another tab. What I answered there is not asked here; what others did stays in sight. */
   labelled({ rows, by }) {
-    const news = rows.filter((row) => !this.rows.has(row) && !this.reopened.delete(row));
+    const news = rows.filter((row) => !this.isExpected(row) && !this.rows.has(row));
     if (!news.length) return;
     const isMine = by === person.value;
     batch(() => {
@@ -146,7 +153,10 @@ export function useQueue() {
     const rows = undone.value;
     if (rows === taken.peek()) return;
     taken.value = rows;
-    untracked(() => queue.reopen(rows));
+    untracked(() => {
+      queue.expect(rows, 1);
+      queue.reopen(rows);
+    });
   });
   return queue;
 }
