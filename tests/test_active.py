@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.model_selection import train_test_split
 
-from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._active.value import EXPLORE_EVERY
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP, active
+from sslart._active.value import DRAW_EVERY, EXPLORE_EVERY, Points
 from sslart._mapping.model_view import view_of
 from sslart.active import MAX_UNCERTAIN, QueryPool, select_queries
 
@@ -64,7 +64,7 @@ def test_a_cluster_of_which_the_model_is_wrongly_certain_is_asked_about_soon() -
     few = np.full(len(samples), -1)
     for one in (0, 1):
         few[np.flatnonzero(cluster_of == one)[:10]] = one
-    for _ in range(EXPLORE_EVERY):
+    for _ in range(DRAW_EVERY):
         model = AutoSSLART(random_state=0).fit(samples, few)
         certain = model.predict_proba(samples[cluster_of == 2]).max(axis=1)
         rest = np.flatnonzero(few < 0)
@@ -74,6 +74,38 @@ def test_a_cluster_of_which_the_model_is_wrongly_certain_is_asked_about_soon() -
             break
     assert certain.min() > 0.8
     assert cluster_of[row] == 2
+
+
+def test_a_class_of_samples_that_are_unlike_all_others_is_found() -> None:
+    random = np.random.RandomState(0)
+    samples = np.vstack([random.normal(0, 1, (300, 20)), random.normal(0, 4, (300, 20))])
+    classes, few = np.repeat([0, 1], 300), np.full(600, -1)
+    for _ in range(2 * DRAW_EVERY):
+        model = AutoSSLART(random_state=0)
+        model = model.fit(samples, few) if (few >= 0).any() else model.partial_fit(samples)
+        rest = np.flatnonzero(few < 0)
+        row = int(rest[select_queries(model, samples[rest], 1)[0]])
+        few[row] = classes[row]
+    assert set(few) == {-1, 0, 1}
+
+
+def test_where_boxes_are_many_some_of_the_others_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(active, "MAX_BOXES", 12)
+    monkeypatch.setattr(active, "N_OTHER_BOXES", 4)
+    seen = []
+
+    def in_order(points: Points, *_: object) -> Any:
+        seen.append(points.mass)
+        return np.array([0])
+
+    monkeypatch.setattr(Points, "in_order", in_order)
+    model = AutoSSLART(random_state=0).partial_fit(X)
+    assert model.n_nodes_ > 12
+    pool = QueryPool(model)
+    pool.add(X)
+    pool.best(1)
+    assert len(seen[0]) == 12
+    assert seen[0].sum() == pytest.approx(150)
 
 
 def test_once_clusters_have_labels_queries_lie_between_the_classes() -> None:

@@ -61,11 +61,13 @@ would do. Beside it: 30 labels in a random order. The accuracy is measured on ot
 Classes with fewer than 5 % of the rows are left out.
 
 These tables are all sets of KEEL that have enough rows for 2,000 to label and others to measure, and at most ten
-classes; those on which the order of questions was chosen are left out.
+classes; those that had part in how questions are chosen are left out.
 
 {new.text}
 
-The order of questions was chosen with a view to these tables, among others; some of them have fewer than 2,000 rows.
+How questions are chosen was settled with a view to these tables, among others; some of them have fewer than 2,000
+rows. Until then all of the 30 questions on ring were about one class, since they were all about samples in the middle
+of others: now every sixth question is drawn at random.
 
 {known.text}
 

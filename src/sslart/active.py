@@ -18,7 +18,8 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_whole
 
 MAX_UNCERTAIN = 200
-MAX_BOXES = 1000  # of more, those with the most samples are considered
+MAX_BOXES = 1000  # of more, those with the most samples are considered,
+N_OTHER_BOXES = 200  # among them so many others, which stand for all the others
 MAX_LABELS = 1000  # of more, an even spread is considered
 TIGHT = 0.5  # of the mean distance between two samples: a box is tight whose sides sum up to no more,
 LONGEST_SIDE = 0.25  # and of which none is longer than this share of the range, so that its categories agree too
@@ -150,8 +151,8 @@ class QueryPool:
 
         The first ones lie in the middle of many samples, in boxes far from any label. The more certain the predictions
         become, the more the samples between the classes come first, those with many others around them before outliers.
-        Every third one is chosen by the samples alone, so that a class without a label is found where the model is
-        wrongly certain.
+        Every third one is chosen without regard to the predictions, in turn by its place among the others and at
+        random, so that a class without a label is found where the model is wrongly certain.
         Each is chosen as if those before it had their labels, so that several are never alike.
 
         Parameters
@@ -162,7 +163,7 @@ class QueryPool:
         n = check_whole("best", "n", n) or 1
         view = view_of(self.model)
         member = view.members[0].as_learnt()
-        box_of = self._considered()
+        box_of, mass_of = self._considered()
         rows = sorted(box_of)
         free = np.array([row not in self._done and box_of[row] not in self._done_boxes for row in rows], dtype=bool)
         if not free.any():
@@ -171,7 +172,7 @@ class QueryPool:
         central = np.array([self._central[box][1] == row for row, box in zip(rows, boxes.tolist(), strict=True)])
         table = view.read(concatenated([self._samples[row] for row in rows]))
         proba = view.predict_proba(table) if len(view.class_table.seen) > 1 else None
-        mass = np.where(central, self._counts[boxes], 0).astype(np.float64)
+        mass = np.where(central, [mass_of.get(box, 0.0) for box in boxes.tolist()], 0.0)
         points = Points.of(member.encode(table), mass)
         order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n)
         chosen = boxes[order]
@@ -182,12 +183,22 @@ class QueryPool:
         each = zip(order.tolist(), chosen.tolist(), new, tight.tolist(), strict=True)
         return [Query(rows[i], box, int(self._counts[box]), is_new, is_tight) for i, box, is_new, is_tight in each]
 
-    def _considered(self) -> dict[int, int]:
-        """Return the box of each sample that is considered, by row: the central and the most uncertain ones."""
-        largest = sorted(self._central, key=lambda box: (-self._counts[box], self._central[box][1]))[:MAX_BOXES]
-        found = {self._central[box][1]: box for box in largest}
+    def _considered(self) -> tuple[dict[int, int], dict[int, float]]:
+        """Return the box of each sample that is considered, by row, and how many samples each box stands for.
+
+        Considered are the samples in the middle of boxes, and the most uncertain ones.
+        """
+        boxes = sorted(self._central, key=lambda box: (-self._counts[box], self._central[box][1]))
+        mass_of = {box: float(self._counts[box]) for box in boxes}
+        if len(boxes) > MAX_BOXES:
+            largest, rest = boxes[: MAX_BOXES - N_OTHER_BOXES], boxes[MAX_BOXES - N_OTHER_BOXES :]
+            others = [rest[place] for place in np.linspace(0, len(rest) - 1, N_OTHER_BOXES).astype(np.int64).tolist()]
+            share = sum(mass_of[box] for box in others) / sum(mass_of[box] for box in rest)
+            mass_of.update({box: mass_of[box] / share for box in others})
+            boxes = largest + others
+        found = {self._central[box][1]: box for box in boxes}
         found.update({row: box for _, row, box in self._uncertain if row not in found})
-        return found
+        return found, mass_of
 
     def rows(self) -> list[int]:
         """Return the rows of the samples that may be proposed."""
@@ -259,8 +270,8 @@ def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
 
     The first ones lie in the middle of many samples, in boxes far from any label; a model that has learnt no label yet
     will do. The more certain the predictions become, the more the samples between the classes come first; every third
-    one is chosen by the samples alone, so that no class is overlooked. Each is chosen as if those before it had their
-    labels, so that a batch is diverse. `docs/active.md` compares the accuracy
+    one is chosen without regard to the predictions, half of these at random, so that no class is overlooked. Each is
+    chosen as if those before it had their labels, so that a batch is diverse. `docs/active.md` compares the accuracy
     that they lead to with that of margin sampling and others.
 
     Parameters

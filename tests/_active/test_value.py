@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._active.value import EXPLORE_EVERY, MAX_ONE_BY_ONE, Points, uncertainty
+from sslart._active.value import DRAW_EVERY, EXPLORE_EVERY, MAX_ONE_BY_ONE, Points, uncertainty
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 NO_LABEL = np.empty((0, 2))
@@ -48,15 +48,28 @@ def test_the_uncertain_point_comes_first_where_all_else_is_equal() -> None:
     assert in_order(points, np.ones(2), np.array([0.1, 0.9]), np.ones(2, dtype=bool), NO_LABEL, 1).tolist() == [1]
 
 
-def test_every_third_label_is_chosen_as_if_the_predictions_were_not_known() -> None:
-    labelled = np.array([[0.1, 0.1], [0.12, 0.1]])
+def test_every_sixth_label_is_chosen_as_if_the_predictions_were_not_known() -> None:
+    labelled = np.array([[0.1, 0.1], [0.12, 0.1], [0.1, 0.12], [0.11, 0.1], [0.1, 0.11]])
     points = np.array([[0.1, 0.2], [0.2, 0.1], [0.9, 0.9], [0.9, 0.8]])
     unsure = np.array([1.0, 1.0, 0.0, 0.0])  # certain, but far from all labels
     free = np.ones(4, dtype=bool)
-    assert len(labelled) + 1 == EXPLORE_EVERY
+    assert len(labelled) + 1 == DRAW_EVERY
     assert in_order(points, np.ones(4), unsure, free, labelled, 1).tolist()[0] in (2, 3)
-    assert in_order(points, np.ones(4), unsure, free, labelled[:1], 2).tolist()[0] in (0, 1)
-    assert in_order(points, np.ones(4), unsure, free, labelled[:1], 2).tolist()[1] in (2, 3)
+    assert in_order(points, np.ones(4), unsure, free, labelled[1:], 2).tolist()[0] in (0, 1)
+    assert in_order(points, np.ones(4), unsure, free, labelled[1:], 2).tolist()[1] in (2, 3)
+
+
+def test_every_sixth_label_is_of_a_sample_drawn_at_random() -> None:
+    random = np.random.RandomState(0)
+    dense, diffuse = random.normal(0.5, 0.002, (100, 20)), random.uniform(size=(100, 20))
+    points, labelled = np.vstack([dense, diffuse]), np.full((0, 20), 0.5)
+    drawn = []
+    for n_before in range(EXPLORE_EVERY - 1, 40 * DRAW_EVERY, DRAW_EVERY):
+        labelled = np.vstack([labelled, dense[np.arange(n_before - len(labelled)) % 100]])
+        again = [in_order(points, np.ones(200), np.ones(200), np.ones(200, dtype=bool), labelled, 1) for _ in range(2)]
+        assert again[0] == again[1]
+        drawn.append(int(again[0][0]) >= 100)
+    assert 8 <= sum(drawn) <= 32  # of 40, each with the probability 1/2
 
 
 def test_a_batch_longer_than_the_one_by_one_choice_has_all_points() -> None:

@@ -6,8 +6,9 @@ the number of samples that the point stands for and by the uncertainty of the pr
 uncertainty at the sample itself. Without a label all predictions are equally uncertain, and samples in the middle of
 many others come first; as predictions become certain, what is left are samples between the classes with others around.
 
-A model is also certain where it knows nothing: far from all labels, where a class that has no label yet may be. Every
-third label is therefore chosen as if all predictions were equally uncertain.
+A model is also certain where it knows nothing, and a class that has no label yet may be there. Every third label is
+therefore chosen without regard to the predictions: in turn a sample drawn at random, which finds a class whose samples
+are unlike each other, and the sample of most value if all predictions were equally uncertain, which finds clusters.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 REACH = 0.5  # of the mean distance between two samples: over which covariance falls to 1/e
 NOISE = 0.05  # variance of a label
-EXPLORE_EVERY = 3  # labels, of which the last one is chosen without regard to the predictions
+EXPLORE_EVERY = 3  # labels, of which the last one is chosen without regard to the predictions,
+DRAW_EVERY = 2 * EXPLORE_EVERY  # and of so many labels one in the middle at random
 MIN_UNCERTAINTY = 1e-3  # so that where every prediction is certain, the label that serves most samples comes first
 MISSING = 0.5  # stands for a missing value: the middle of the range
 MAX_ONE_BY_ONE = 100  # labels of a batch, each chosen with regard to those before it
@@ -83,8 +85,8 @@ class Points:
         at_first = np.maximum(covariance.diagonal(), 1e-9)
         left, chosen = free.copy(), list[int]()
         while left.any() and len(chosen) < n:
-            explores = (len(labelled) + len(chosen) + 1) % EXPLORE_EVERY == 0
-            doubts = np.ones(len(unsure)) if explores else unsure + MIN_UNCERTAINTY
+            number = len(labelled) + len(chosen) + 1
+            doubts = unsure + MIN_UNCERTAINTY if number % EXPLORE_EVERY else np.ones(len(unsure))
             variance = np.maximum(covariance.diagonal(), 0.0)
             taken_off = ((self.mass * doubts) @ covariance**2) / (variance + NOISE)
             own = doubts * variance / at_first  # as variance falls within a batch, so does uncertainty
@@ -92,11 +94,18 @@ class Points:
             if len(chosen) >= MAX_ONE_BY_ONE:
                 rest = np.argsort(-value, kind="stable")[: min(n - len(chosen), int(left.sum()))]
                 return np.array([*chosen, *rest.tolist()], dtype=np.int64)
-            best = int(value.argmax())
+            best = self._drawn(left, number) if number % DRAW_EVERY == EXPLORE_EVERY else int(value.argmax())
             chosen.append(best)
             left[best] = False
             covariance -= np.outer(covariance[:, best], covariance[best]) / (variance[best] + NOISE)
         return np.array(chosen, dtype=np.int64)
+
+    def _drawn(self, left: BoolArray, number: int) -> int:
+        """Return one of the points that are left, as a sample drawn at random would be; the same one for a number."""
+        weights = np.where(left, self.mass, 0.0)
+        if not weights.any():
+            weights = left.astype(np.float64)
+        return int(np.random.default_rng(number).choice(len(left), p=weights / weights.sum()))
 
     def _covariance(self, labelled: FloatArray) -> FloatArray:
         """Return the covariance of the points, given that some samples have a label."""
