@@ -282,7 +282,7 @@ def test_fits_are_those_of_the_samples_as_they_were_learnt() -> None:
     assert model.novelty_threshold_ == expected
 
 
-@pytest.mark.parametrize("n", [50_000, 150_000])
+@pytest.mark.parametrize("n", [50_000, pytest.param(150_000, marks=pytest.mark.slow)])
 def test_large_tables_are_measured_by_a_part_of_them(n: int) -> None:
     random = np.random.RandomState(0)
     X = random.rand(n, 8)

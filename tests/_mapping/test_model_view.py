@@ -90,7 +90,11 @@ def test_parameters_of_an_ensemble_hold_without_being_written_into_its_members(f
     assert [member.get_params() for member in model.estimators_] == before
 
 
-@pytest.mark.parametrize("model", EVERY, ids=name_of)
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(one, marks=pytest.mark.slow if one is EVIDENCE[1] else ()) for one in EVERY],
+    ids=name_of,
+)
 def test_threads_that_predict_at_once_get_the_same_results(model: Any, blobs: Any) -> None:
     X, y = blobs
     model = clone(model).fit(X[:90], y[:90]).partial_fit(X[90:95], y[90:95])

@@ -64,7 +64,7 @@ def of_every_model(folder: Path) -> list[str]:
 in_stress = pytest.mark.stress
 
 
-@pytest.mark.parametrize("threads", [pytest.param(1, marks=in_stress), pytest.param(2, marks=in_stress), 4])
+@pytest.mark.parametrize("threads", [pytest.param(threads, marks=in_stress) for threads in (1, 2, 4)])
 def test_bits_do_not_depend_on_the_threads_of_linear_algebra(threads: int, tmp_path: Path) -> None:
     script = "import pathlib, sys, test_same_bits as t; print(*t.of_every_model(pathlib.Path(sys.argv[1])))"
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])

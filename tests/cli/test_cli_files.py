@@ -238,6 +238,7 @@ def test_parquet_takes_what_comes_after_a_piece_of_blanks(tmp_path: Path) -> Non
     assert (predictions[-1]["name"], predictions[-1]["class"]) == ("last", 4)
 
 
+@pytest.mark.slow
 def test_yes_and_no_are_categories_in_every_format(tmp_path: Path, capsys: Captured) -> None:
     frame = pd.DataFrame({"open": [True, False] * 20, "x": range(40), "kind": ["a", "b"] * 20})
     for name in ("yes.parquet", "yes.csv", "yes.xlsx"):

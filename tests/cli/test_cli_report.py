@@ -40,6 +40,7 @@ def test_errors_name_cause_and_cure(tmp_path: Path, capsys: Captured) -> None:
     assert "ends in .html" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_rows_have_the_numbers_that_explain_takes(tmp_path: Path, capsys: Captured) -> None:
     model, data, out = iris_model(tmp_path), tmp_path / "iris.csv", tmp_path / "report.html"
     header, *rows = data.read_text(encoding="utf-8").splitlines()

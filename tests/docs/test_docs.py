@@ -52,7 +52,9 @@ def name_of(path: Path) -> str:
 
 LONG = (
     "docs/tour.md",
+    "docs/guide/command_line.md",
     "docs/guide/few_labels.md",
+    "docs/guide/large_tables.md",
     "docs/guide/costs.md",
     "docs/guide/validation.md",
     "docs/guide/merging.md",

@@ -37,9 +37,8 @@ CHECKS = parametrize_with_checks(
 
 
 def with_marks(estimator: Any, check: Any) -> Any:
-    """Return a check as parameters; of those that fit many models of every setting, one is in every run."""
-    is_variant = check.func.__name__ == "check_classifiers_train" and "readonly_memmap" in check.keywords
-    is_long = isinstance(estimator, AutoSSLART) and is_variant
+    """Return a check as parameters; the longest is made of models that choose nothing in every run."""
+    is_long = isinstance(estimator, AutoSSLART) and check.func.__name__ == "check_classifiers_train"
     return pytest.param(estimator, check, marks=pytest.mark.slow if is_long else ())
 
 

@@ -45,6 +45,7 @@ def test_so_it_is_in_a_stream(model: Any) -> None:
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_weights_of_an_ensemble_are_those_of_its_members() -> None:
     model = WESSLART(2, mapping="evidence", shuffle=False, random_state=0)
     weighted = clone(model).fit(X, FEW, sample_weight=WEIGHTS)

@@ -99,7 +99,7 @@ def test_members_that_abstain_cast_no_vote(few_labels: Any) -> None:
     np.testing.assert_allclose(ensemble.predict_proba(X).sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("mapping", ["one-to-many", "one-to-one", "evidence"])
+@pytest.mark.parametrize("mapping", ["one-to-many", "one-to-one", pytest.param("evidence", marks=pytest.mark.slow)])
 def test_an_ensemble_abstains_where_fewer_members_vote_than_the_quorum(
     mapping: str, few_labels: Any, tmp_path: Path
 ) -> None:

@@ -200,7 +200,7 @@ def test_a_box_is_matched_as_the_ranking_matches_it(hard: Any) -> None:
         )
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 5)
 @given(lattices(min_samples=4, max_samples=20, max_features=4), st.integers(0, 5), st.booleans(), st.data())
 def test_whatever_the_samples(samples: np.ndarray, seed: int, ensemble: bool, data: Any) -> None:
     random = np.random.RandomState(seed)
@@ -277,7 +277,7 @@ def test_a_missing_value_is_named_as_missing(hard: Any) -> None:
     ("voting", "depth"),
     [
         ("weighted", 1),
-        ("majority", None),
+        pytest.param("majority", None, marks=pytest.mark.slow),
         pytest.param("weighted", None, marks=pytest.mark.slow),
         pytest.param("majority", 1, marks=pytest.mark.slow),
     ],
@@ -317,8 +317,15 @@ def test_the_members_add_up_to_the_decision(voting: str, depth: int | None, hard
     assert differing
 
 
-@pytest.mark.parametrize("mapping", ["one-to-many", "evidence"])
-@pytest.mark.parametrize("n_members", [None, 3])
+@pytest.mark.parametrize(
+    ("mapping", "n_members"),
+    [
+        ("one-to-many", None),
+        ("one-to-many", 3),
+        ("evidence", None),
+        pytest.param("evidence", 3, marks=pytest.mark.slow),
+    ],
+)
 def test_a_model_that_is_not_sure_says_so(mapping: str, n_members: int | None, hard: Any) -> None:
     X, y = hard
     kind: Any = SSLART(0.75) if n_members is None else WESSLART(n_members, vigilance=0.75)

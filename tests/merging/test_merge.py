@@ -31,7 +31,9 @@ def in_halves(model: Any, X: Any, y: Any) -> list[Any]:
     return fitted(model, [(X[:60], y[:60]), (X[60:], y[60:])])
 
 
-@pytest.mark.parametrize("model", EACH, ids=repr)
+@pytest.mark.parametrize(
+    "model", [pytest.param(one, marks=pytest.mark.slow if one is EACH[3] else ()) for one in EACH], ids=repr
+)
 def test_a_merged_model_works_as_any_other(
     model: Any, few_labels: tuple[np.ndarray, np.ndarray], tmp_path: Path
 ) -> None:

@@ -46,7 +46,7 @@ QUICK = {
     "reason": ["60 features", "mixed"],
     "coverage": ["wine"],
     "growth": ["12 classes"],
-    "importance": ["60 features", "mixed"],
+    "importance": ["mixed"],
     "dependence": ["iris", "mixed"],
     "votes": ["60 features"],
 }

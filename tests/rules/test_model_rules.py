@@ -43,7 +43,7 @@ def tables(draw: st.DrawFn) -> tuple[pd.DataFrame, list[str | None]]:
     return frame, [*labels[:-2], "0", "1"]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=settings().max_examples // 10)
 @given(tables(), st.integers(1, 8), st.integers(1, 4), st.booleans())
 def test_any_table_is_covered_as_printed(
     table: tuple[pd.DataFrame, list[str | None]], max_rules: int, max_conditions: int, given_samples: bool
@@ -59,7 +59,9 @@ def test_any_table_is_covered_as_printed(
     assert_by_hand(rules, unlike)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "load", [load_iris, *(pytest.param(load, marks=pytest.mark.slow) for load in (load_wine, load_breast_cancer))]
+)
 def test_all_rows_of_real_tables_are_covered_as_printed_and_counts_are_theirs(load: Any) -> None:
     data = load(as_frame=True)
     y = data.target.to_numpy()
@@ -131,6 +133,7 @@ def test_classes_may_be_numbers_or_booleans() -> None:
         assert rules.predict(frame).dtype == labels.dtype
 
 
+@pytest.mark.slow
 def test_more_rules_agree_more_often() -> None:
     data = load_wine(as_frame=True)
     model = AutoSSLART(random_state=0).fit(data.data, data.target)

@@ -91,7 +91,7 @@ def test_a_service_starts_on_a_full_disk_with_what_a_killed_one_has_left_half_wr
     assert problems_of(tmp_path) == []
 
 
-@pytest.mark.parametrize("error", [apsw.IOError, apsw.ReadOnlyError])
+@pytest.mark.parametrize("error", [apsw.IOError, pytest.param(apsw.ReadOnlyError, marks=pytest.mark.slow)])
 def test_after_a_disk_has_failed_nothing_is_written_until_a_start_and_predictions_go_on(
     tmp_path: Path, disk: FailingDisk, error: type[apsw.Error]
 ) -> None:

@@ -263,7 +263,7 @@ def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any, monke
     assert chosen == [48, 64]  # the last of each call: nobody could predict with the others
 
 
-@pytest.mark.parametrize("length", [1, 7, 30])
+@pytest.mark.parametrize("length", [1, pytest.param(7, marks=pytest.mark.slow), 30])
 def test_a_model_that_chooses_all_does_not_depend_on_how_its_stream_is_cut(length: int, few_labels: Any) -> None:
     X, y = few_labels
     y = np.where(np.cumsum(y >= 0) <= 5, np.minimum(y, 0), y)  # one class at first

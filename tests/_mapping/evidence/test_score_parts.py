@@ -45,7 +45,9 @@ def check_complete(parts: Any, scores: np.ndarray) -> None:
     np.testing.assert_allclose(total, scores, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
+@pytest.mark.parametrize(
+    "load", [load_iris, load_wine, load_breast_cancer, pytest.param(load_digits, marks=pytest.mark.slow)]
+)
 def test_the_parts_of_a_score_add_up(load: Any) -> None:
     X, y = load(return_X_y=True)
     model = AutoSSLART(random_state=0).fit(X, np.where(np.arange(len(y)) % 10 == 0, y, -1))

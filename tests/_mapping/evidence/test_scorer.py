@@ -258,7 +258,9 @@ def test_nearest_centre_is_that_of_the_reference_alone_and_on_every_instruction_
 
 @needs_kernel
 @pytest.mark.parametrize(
-    "load", [load_iris, load_wine, load_breast_cancer, load_digits], ids=lambda load: load.__name__
+    "load",
+    [load_iris, load_wine, load_breast_cancer, pytest.param(load_digits, marks=pytest.mark.slow)],
+    ids=lambda load: load.__name__,
 )
 def test_fitted_models_score_alike_by_the_kernel_and_by_the_reference(load: Any) -> None:
     X, y = load(return_X_y=True)

@@ -142,7 +142,7 @@ def test_kernel_and_reference_agree_and_all_instruction_sets_and_threads_give_th
 
 
 @needs_kernel
-@pytest.mark.parametrize("n_features", [3, 8, 17, 40, 79])
+@pytest.mark.parametrize("n_features", [3, 8, 17, 40, pytest.param(79, marks=pytest.mark.slow)])
 def test_the_number_of_nodes_is_enough_at_every_width_of_the_boxes(n_features: int) -> None:
     case = Case(0, n_features, 2, [], n_samples=3)
     random = np.random.RandomState(n_features)
@@ -157,7 +157,9 @@ def test_the_number_of_nodes_is_enough_at_every_width_of_the_boxes(n_features: i
 
 
 @needs_kernel
-@pytest.mark.parametrize("rate", [1e-3, pytest.param(0.1, marks=pytest.mark.slow), 2.0])
+@pytest.mark.parametrize(
+    "rate", [pytest.param(1e-3, marks=pytest.mark.slow), 0.1, pytest.param(2.0, marks=pytest.mark.slow)]
+)
 def test_contributions_add_up_with_many_columns(rate: float) -> None:
     case = Case(0, 400, 2, [], n_samples=3)
     random = np.random.RandomState(0)

@@ -88,6 +88,7 @@ def test_copies_of_a_row_are_held_out_together(tmp_path: Path, capsys: Captured)
     assert found["left_out_together"] == {"kind": "copies", "n_labels": 180, "n_groups": 60}
 
 
+@pytest.mark.slow
 def test_update_and_watch_know_the_column(tmp_path: Path, capsys: Captured) -> None:
     frame = pd.read_csv(wine(tmp_path))
     first = write(frame[:90], tmp_path / "first.csv")

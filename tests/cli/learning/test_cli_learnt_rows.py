@@ -44,7 +44,9 @@ def update(model: str, data: Path, capsys: Captured, *options: str) -> dict[str,
     return found
 
 
-@pytest.mark.parametrize("options", [(), ("--mapping", "one-to-many"), ("--members", "3")])
+@pytest.mark.parametrize(
+    "options", [pytest.param((), marks=pytest.mark.slow), ("--mapping", "one-to-many"), ("--members", "3")]
+)
 def test_the_file_that_was_learnt_changes_nothing(tmp_path: Path, capsys: Captured, options: tuple[str, ...]) -> None:
     data = wine(tmp_path)
     model = fit(data, *options)
@@ -134,6 +136,7 @@ def test_what_label_and_watch_have_learnt_is_kept(
     assert "150 of 150 rows were learnt before" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_updating_with_the_learnt_file_does_not_wreck_the_model(tmp_path: Path, capsys: Captured) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     frame = pd.DataFrame(X).rename(columns=str)

@@ -151,6 +151,7 @@ def test_a_table_is_fitted_as_by_the_command_alone(capsys: Captured, folder: Pat
         assert client.load("flowers").predict_proba(rows).tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 def test_rows_are_learnt_by_the_service_once_however_often_they_are_sent(
     capsys: Captured, folder: Path, tmp_path: Path
 ) -> None:

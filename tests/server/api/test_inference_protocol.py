@@ -343,7 +343,11 @@ def test_a_model_that_has_learnt_nothing_is_not_ready(service: httpx.Client) -> 
 
 @pytest.mark.parametrize(
     ("labels", "datatype", "abstained"),
-    [([0, 1, 2], "INT64", -1), ([False, True, True], "BOOL", False), (["a", "b", "c"], "BYTES", "")],
+    [
+        ([0, 1, 2], "INT64", -1),
+        pytest.param([False, True, True], "BOOL", False, marks=pytest.mark.slow),
+        pytest.param(["a", "b", "c"], "BYTES", "", marks=pytest.mark.slow),
+    ],
 )
 def test_classes_keep_their_kind(
     service: httpx.Client, tmp_path: Path, labels: list[Any], datatype: str, abstained: Any

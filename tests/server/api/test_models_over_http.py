@@ -213,7 +213,7 @@ CODES = np.repeat([0, 1, 2], 50)
 @pytest.mark.parametrize(
     ("labels", "label", "wrong", "names"),
     [
-        pytest.param(CODES, 2, "two", False, id="int"),
+        pytest.param(CODES, 2, "two", False, id="int", marks=pytest.mark.slow),
         pytest.param(CODES > 0, True, "maybe", True, id="bool"),
         pytest.param(CODES - 7, -5, "x", True, id="negative", marks=pytest.mark.slow),
         pytest.param(CODES > 0, "false", 7, False, id="bool as text", marks=pytest.mark.slow),

@@ -37,6 +37,7 @@ def test_figures_are_those_of_sklearn(client: httpx.Client, studied: dict[str, A
     assert precision == pytest.approx(precision_score(own.truth, own.predicted, average=None).tolist())
 
 
+@pytest.mark.slow
 def test_left_out_labels_are_those_of_models_without_them(client: httpx.Client, studied: dict[str, Any]) -> None:
     frame = two_classes(every=2)
     rows = [row for line in studied["confusion"]["rows"] for cell in line for row in cell]
