@@ -51,8 +51,14 @@ class Opened:
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.url, timeout=60, headers={"authorization": f"Bearer {self.token}"})
 
+    def settle(self) -> None:
+        """Wait until no fit is under way: what a view shows, and what the service tells, would change with its end."""
+        ended = ("done", "failed", "cancelled")
+        wait_for(lambda: all(one["state"] in ended for one in self.http.get("/v1/jobs").json()["jobs"]))
+
     def page(self, path: str = "", *, width: int = 1280, height: int = 900, context: Any = None, **options: Any) -> Any:
-        """Return a page, with a token, at a view such as `flowers/map`."""
+        """Return a page, with a token, at a view such as `flowers/map`, of models that are fitted."""
+        self.settle()
         if context is None:
             context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
             context.set_default_timeout(1000 * SECONDS)

@@ -30,7 +30,7 @@ class Map:
     """A page with the map, and what the service says of its samples."""
 
     def __init__(self, opened: Opened) -> None:
-        self.http = opened.http
+        self.opened, self.http = opened, opened.http
         self.page = opened.page("flowers/map", **OPTIONS)
         self.canvas = self.page.get_by_role("application", name="Map of 150 samples")
         self.selection = self.page.get_by_role("complementary", name="Selection")
@@ -199,6 +199,7 @@ def test_a_lasso_around_many_asks_before_it_labels(map_page: Map) -> None:
     assert found["total"] == 150
     page.keyboard.press("u")
     wait_for(lambda: bool((map_page.labels() == before).all()))
+    map_page.opened.settle()
 
     page.keyboard.press("Escape")
     page.mouse.move(*map_page.pixel((-0.03, 0.0)))
@@ -272,6 +273,7 @@ def test_the_table_does_the_same_with_the_keyboard_alone(opened: Opened, map_pag
     assert set(map_page.labels()[rows]) == {0}
     page.keyboard.press("u")
     wait_for(lambda: bool((map_page.labels() == before).all()))
+    opened.settle()
 
     page.get_by_text("Filters", exact=True).focus()
     page.keyboard.press("Enter")

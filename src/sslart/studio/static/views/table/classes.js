@@ -20,7 +20,11 @@ export function ClassesCard() {
   const column = description.value?.settings?.label;
   const add = (event) => {
     event.preventDefault();
-    addClass(text).then(() => setText(""), fail);
+    setText(""); // at once: the next name may be written before the service has this one
+    addClass(text).catch((error) => {
+      setText((now) => now || text);
+      fail(error);
+    });
   };
   return html`<section class="card classes-card" aria-labelledby="classes-title">
     <h2 id="classes-title">${t("table.classes")}</h2>
