@@ -144,11 +144,36 @@ def test_a_sample_is_clicked_and_labelled_by_key(map_page: Map) -> None:
     wait_for(lambda: bool((map_page.labels() == before).all()))
 
 
+def steps_to_a_box(page: Any) -> bool:
+    """Press the key for the next box; return whether there was one: boxes come after the samples."""
+    page.keyboard.press("]")
+    return bool(page.get_by_role("status").filter(has_text=re.compile(r"^Box \d")).count())
+
+
+def test_a_key_that_is_pressed_while_the_boxes_are_on_their_way_counts(map_page: Map) -> None:
+    page, held, is_free = map_page.page, list[Any](), list[bool]()
+    page.route(re.compile(r"/boxes(\?|$)"), lambda route: route.continue_() if is_free else held.append(route))
+    page.reload()
+    map_page.canvas.focus()
+    while not held:
+        page.wait_for_timeout(50)
+    page.keyboard.press("]")
+    page.wait_for_timeout(200)
+    assert page.get_by_role("status").get_by_text("Box 1 of ").count() == 0
+    is_free.append(True)
+    for one in held:
+        one.continue_()
+    page.get_by_role("status").get_by_text("Box 1 of ").wait_for()
+
+
 def test_a_box_is_chosen_by_keyboard_and_the_colours_follow_its_labels(map_page: Map) -> None:
     page = map_page.page
     boxes = map_page.http.get("/v1/models/flowers/boxes").json()["boxes"]
     status = page.get_by_role("status")
     map_page.canvas.focus()
+    wait_for(lambda: steps_to_a_box(page))
+    page.keyboard.press("Escape")
+    status.get_by_text("Nothing is selected.").wait_for()
     page.keyboard.press("]")
     status.get_by_text(f"Box 1 of {len(boxes)}, number {boxes[0]['box']}: ").wait_for()
     page.keyboard.press("[")

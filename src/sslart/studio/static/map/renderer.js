@@ -28,6 +28,7 @@ export class MapRenderer {
   #lasso = null;
   #boxes = null;
   #focused = -1;
+  #awaitedStep = 0; // that was asked for while the boxes were on their way
   #hovered = null;
   #hovering = false;
   #axes = { x: null, y: null };
@@ -90,6 +91,7 @@ export class MapRenderer {
     this.#focused = Math.min(this.#focused, codes.length - 1);
     this.#worker.postMessage({ type: "boxes", rectangles: drawn ? rectangles : null, codes });
     this.#changed();
+    if (this.#awaitedStep) this.stepBox(this.#awaitedStep);
   }
 
   /** Labelled samples: positions (x and y in turn), the class and the index of each. */
@@ -125,6 +127,7 @@ export class MapRenderer {
   /** Goes to the next box, or with -1 to the one before, and tells which it is. */
   stepBox(by) {
     const n = (this.#boxes?.length ?? 0) / 4;
+    this.#awaitedStep = n ? 0 : by;
     if (!n) return;
     this.#focused = this.#focused < 0 ? (by > 0 ? 0 : n - 1) : (this.#focused + by + n) % n;
     this.#fly(this.#toSee(this.#boxes.subarray(4 * this.#focused, 4 * this.#focused + 4)));
