@@ -168,8 +168,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=2, help="draws of the rows")
     parser.add_argument("--answers", type=int, default=ANSWERS)
+    names = [name.split()[0] for name in BY_NAME]
+    parser.add_argument("--tables", nargs="*", choices=names, help="only these, by the first word of their names")
     options = parser.parse_args()
-    for sources in (NOT_LOOKED_AT, LOOKED_AT):
+    chosen = [source for source in BY_NAME.values() if source.name.split()[0] in (options.tables or ())]
+    for sources in [chosen] if chosen else [NOT_LOOKED_AT, LOOKED_AT]:
         print(group(sources, options.seeds, options.answers, lambda text: print(text, flush=True)).text)
 
 
