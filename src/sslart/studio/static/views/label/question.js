@@ -76,10 +76,19 @@ export function QuestionCard() {
     if (queue.last.value && NARROW.matches) document.getElementById("question-title")?.closest("section").scrollIntoView();
   }, [question?.row]);
   const isBox = question?.kind === "box" && question.rows.length > 1;
-  const answer = (label) => question && queue.answer(label, isBox && isWhole.value);
+  const takeWhole = () => { // at once: a quick second key is about another box
+    const whole = isBox && isWhole.value;
+    isWhole.value = false;
+    return whole;
+  };
+  const answer = (label) => question && queue.answer(label, takeWhole());
+  const skip = () => {
+    takeWhole();
+    queue.skip();
+  };
   useKeys([
     ...classes.value.slice(0, 10).map((name, at) => ({ key: String((at + 1) % 10), text: t("label.key_answer", { name }), run: () => answer(name) })),
-    { key: "s", text: t("label.key_skip"), disabled: !question, run: () => queue.skip() },
+    { key: "s", text: t("label.key_skip"), disabled: !question, run: skip },
     { key: "w", text: t("label.key_whole"), disabled: !isBox, run: () => { isWhole.value = !isWhole.value; } },
     { key: "h", text: t("label.key_guess"), run: () => hide(!isHidden.value) },
     { key: "n", text: t("label.key_new"), disabled: !question, run: () => document.getElementById("other-class")?.focus() },
@@ -102,7 +111,7 @@ export function QuestionCard() {
       <a class="small" href=${link("understand", `sample/${question.row}`)}>${t("label.to_understand")}</a>
     </div>
     <${Special} question=${question} />
-    <${Answers} question=${question} isHidden=${isHidden.value} isWhole=${isWhole} isBox=${isBox} onAnswer=${answer} onSkip=${() => queue.skip()} />
+    <${Answers} question=${question} isHidden=${isHidden.value} isWhole=${isWhole} isBox=${isBox} onAnswer=${answer} onSkip=${skip} />
     <${AllFeatures} cells=${question.cells} />
     <label class="check small"><input type="checkbox" checked=${isHidden.value} onChange=${(event) => hide(event.target.checked)} /> ${t("label.hide_guess")}</label>
   </section>`;
