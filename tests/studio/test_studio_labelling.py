@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from acting import lines
 from opened import Opened, StudioProcess, StudioThread, studio, wait_for
 from service import flowers, wait_until_ready
 
-SPECIES = flowers(1)["species"].tolist()
+FLOWERS = flowers(1)
+SPECIES = FLOWERS["species"].tolist()
 CLASSES = ["setosa", "versicolor", "virginica"]
 
 
@@ -102,6 +105,14 @@ def test_one_answer_for_a_whole_box_and_its_undo(opened: Opened) -> None:
         for one in opened.http.get("/v1/models/iris/questions", params={"n": 20}).json()["questions"]
         if one["row"] == row
     )
+    listed = page.get_by_role("region", name=f"The {len(rows)} samples of the box")
+    listed.wait_for()
+    assert sorted(int(line[0]) for line in lines(listed)) == sorted(rows)
+    names = listed.get_by_role("columnheader").all_inner_texts()[1:]
+    parts = [FLOWERS[name].iloc[rows] for name in names]
+    spreads = [np.ptp(part) / np.ptp(FLOWERS[name]) for name, part in zip(names, parts, strict=True)]
+    assert len(names) == 4
+    assert spreads == sorted(spreads, reverse=True)
     page.keyboard.press("w")
     page.keyboard.press(str(CLASSES.index(SPECIES[row]) + 1))
     wait_for(lambda: set(labels(opened)) == {*before, *rows})

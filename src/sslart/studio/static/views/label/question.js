@@ -6,6 +6,7 @@ import { classes, link, samples } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { Empty, Loading, Problem } from "../../parts/notices.js";
 import { Answers } from "./answers.js";
+import { BoxSamples } from "./box_samples.js";
 import { LastAnswer } from "./last_answer.js";
 import { useQueue } from "./queue.js";
 
@@ -112,6 +113,7 @@ export function QuestionCard() {
     </div>
     <${Special} question=${question} />
     <${Answers} question=${question} isHidden=${isHidden.value} isWhole=${isWhole} isBox=${isBox} onAnswer=${answer} onSkip=${skip} />
+    ${isBox && html`<${BoxSamples} rows=${question.rows} />`}
     <${AllFeatures} cells=${question.cells} />
     <label class="check small"><input type="checkbox" checked=${isHidden.value} onChange=${(event) => hide(event.target.checked)} /> ${t("label.hide_guess")}</label>
   </section>`;

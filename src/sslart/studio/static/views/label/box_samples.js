@@ -1,0 +1,40 @@
+// All samples of a box that may get one answer, side by side, the features in which they differ most first.
+import { html } from "../../lib/ui.js";
+import { api, model } from "../../lib/api.js";
+import { useLoad } from "../../lib/load.js";
+import { link } from "../../lib/state.js";
+import { t } from "../../lib/texts.js";
+import { Loading, Problem } from "../../parts/notices.js";
+import { features, shownCell } from "../map/state.js";
+
+const MOST = 100; // as many as one answer may be given for
+
+/** By how much samples differ in a feature: the share of its range that their numbers take, or of the other categories. */
+function spread(feature, rows) {
+  const values = rows.map(({ cells }) => cells[feature.name] ?? "");
+  const n = new Set(values.map(String)).size;
+  const numbers = values.filter((one) => one !== "").map(Number);
+  if (n === 1) return 0;
+  if (feature.kind !== "number" || !(feature.high > feature.low) || numbers.length < values.length) return n / values.length;
+  return (Math.max(...numbers) - Math.min(...numbers)) / (feature.high - feature.low);
+}
+
+export function BoxSamples({ rows }) {
+  const found = useLoad((signal) => api.post(model("/search"), { rows, limit: MOST }, { signal }), [rows.join()]);
+  const title = t("label.box_samples", { n: rows.length });
+  if (found.error) return html`<${Problem} error=${found.error} again=${found.again} />`;
+  if (!found.value || found.isLoading) return html`<${Loading} />`;
+  const lines = found.value.rows;
+  const ranked = features.value.map((one) => [one, spread(one, lines)]).sort((a, b) => b[1] - a[1]);
+  return html`<div class="box-samples">
+    <h3>${title}</h3>
+    <div class="scroll" tabindex="0" role="region" aria-label=${title}><table>
+      <thead><tr><th scope="col">${t("map.row_number")}</th>
+        ${ranked.map(([{ name }, differ]) => html`<th scope="col" key=${name} class=${differ ? "" : "muted"}>${name}</th>`)}</tr></thead>
+      <tbody>${lines.map((one) => html`<tr key=${one.row}>
+        <th scope="row"><a href=${link("understand", `sample/${one.row}`)} aria-label=${t("map.open", { row: String(one.row) })}>${one.row}</a></th>
+        ${ranked.map(([feature, differ]) => html`<td key=${feature.name} class=${differ ? "" : "muted"}>${shownCell(feature, one.cells)}</td>`)}
+      </tr>`)}</tbody>
+    </table></div>
+  </div>`;
+}
