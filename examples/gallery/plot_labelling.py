@@ -4,8 +4,8 @@ Which samples to label first
 
 An expert is ready to label a few samples. Which? One can draw them at random. Or one can select them by active
 learning: :class:`~sslart.active.QueryPool` returns the sample whose label would lower the uncertainty about all samples
-most. First these lie in the middle of many samples, later between the classes. ``sslart label`` does the same on the
-command line.
+most. First these lie in the middle of many samples, later between the classes; every third one is chosen without regard
+to the predictions. ``sslart label`` does the same on the command line.
 """
 
 import matplotlib.pyplot as plt
@@ -61,6 +61,6 @@ ax.grid(alpha=0.3)
 plt.show()
 
 # %%
-# What to see: the same number of labels gives more accuracy if the samples are selected, most of all at the start, and
-# the worst splits are better. With the tenth label, chance has caught up. Bands go from the tenth to the ninetieth per
-# cent of the splits.
+# What to see: the first label that is added, the third of all, is drawn at random in both ways. From the second one on,
+# the same number of labels gives more accuracy if the samples are selected, and the worst splits are better. With the
+# tenth label, chance has caught up. Bands go from the tenth to the ninetieth per cent of the splits.

@@ -161,7 +161,7 @@ def propagated_labels_have_most_of_the_weight_on_digits(names: dict[str, Any]) -
 def selected_samples_help_more_than_random_ones(names: dict[str, Any]) -> None:
     shape = len(names["SEEDS"]), len(names["N_LABELS"])
     selected, chance = (np.reshape(values, shape).mean(axis=0) for values in names["accuracy"].values())
-    assert (selected[:-1] > chance[:-1] + 0.04).all()
+    assert (selected[1:-1] > chance[1:-1] + 0.04).all()
     assert abs(selected[-1] - chance[-1]) < 0.01
 
 
