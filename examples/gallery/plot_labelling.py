@@ -63,4 +63,4 @@ plt.show()
 # %%
 # What to see: the first label that is added, the third of all, is drawn at random in both ways. From the second one on,
 # the same number of labels gives more accuracy if the samples are selected, and the worst splits are better. With the
-# tenth label, chance has caught up. Bands go from the tenth to the ninetieth per cent of the splits.
+# tenth label, chance has nearly caught up. Bands go from the tenth to the ninetieth per cent of the splits.

@@ -162,7 +162,7 @@ def selected_samples_help_more_than_random_ones(names: dict[str, Any]) -> None:
     shape = len(names["SEEDS"]), len(names["N_LABELS"])
     selected, chance = (np.reshape(values, shape).mean(axis=0) for values in names["accuracy"].values())
     assert (selected[1:-1] > chance[1:-1] + 0.04).all()
-    assert abs(selected[-1] - chance[-1]) < 0.01
+    assert abs(selected[-1] - chance[-1]) < 0.02
 
 
 def the_change_leads_to_the_other_prediction(names: dict[str, Any]) -> None:
