@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shutil
@@ -39,6 +40,12 @@ EVIDENCE = [
     AutoSSLART(random_state=0),
 ]
 ALL = [*ESTIMATORS, EVIDENCE[0]]
+
+
+def pytest_collection_finish() -> None:
+    """Take modules and collected tests out of every later garbage collection: there are a million such objects."""
+    gc.collect()
+    gc.freeze()
 
 
 def name_of(estimator: Any) -> str:

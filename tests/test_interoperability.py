@@ -379,6 +379,7 @@ def test_clusters_in_a_pipeline() -> None:
     assert search.fit(X, y).best_params_["fuzzyart__vigilance"] < 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [CLASSIFIERS[-1], EVIDENCE[0]], ids=name_of)
 def test_processes_side_by_side_change_nothing(model: Any) -> None:
     X, y = WINE

@@ -43,6 +43,7 @@ def test_without_a_kernel_the_reference_runs_and_warns_once() -> None:
     assert "C++17 compiler" in done.stdout
 
 
+@pytest.mark.slow
 @needs_kernel
 def test_with_a_kernel_there_is_no_warning() -> None:
     done = run(hidden=False)

@@ -84,6 +84,7 @@ def test_threads_that_learn_models_of_their_own_learn_what_one_learns() -> None:
         np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SANITIZED, reason="with a sanitizer, what is held at the end is listed")
 def test_a_thread_that_holds_a_model_when_python_ends_causes_no_message() -> None:
     done = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True)

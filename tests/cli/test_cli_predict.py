@@ -47,6 +47,7 @@ def test_abstention_leaves_the_class_blank(tmp_path: Path, capsys: Captured) -> 
     assert all(one["abstained"] and one["class"] is None for one in predictions)
 
 
+@pytest.mark.slow
 def test_a_largest_error_leaves_out_what_is_not_sure_enough(tmp_path: Path, capsys: Captured) -> None:
     random = np.random.RandomState(0)
     y = np.where(random.uniform(size=400) < 0.5, "yes", "no").astype(object)

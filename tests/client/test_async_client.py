@@ -49,6 +49,7 @@ def test_many_requests_at_once_are_answered_as_one_after_the_other(tmp_path: Pat
         assert [one.classes for one in found] == [[one] for one in client.predict("flowers", ROWS).classes]
 
 
+@pytest.mark.slow
 def test_errors_and_retries_are_the_same(tmp_path: Path) -> None:
     async def scene(url: str, wire: Wire) -> None:
         async with (

@@ -93,6 +93,7 @@ def test_events_can_be_awaited(tmp_path: Path) -> None:
     assert (event.kind, event.data["class"]) == ("decision", "setosa")
 
 
+@pytest.mark.slow
 def test_those_who_await_are_connected_again(tmp_path: Path) -> None:
     async def scene(url: str, wire: Wire) -> None:
         async with AsyncClient(url) as client, AsyncClient(wire.url) as listener, listener.events() as events:

@@ -24,7 +24,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
         yield found
 
 
-@pytest.mark.parametrize("kind", ["frame", "float32", "path", "bytes"])
+@pytest.mark.parametrize("kind", ["frame", "float32", "path", pytest.param("bytes", marks=pytest.mark.slow)])
 def test_a_table_of_every_kind_makes_the_model_of_the_library(client: Client, tmp_path: Path, kind: str) -> None:
     table, path = flowers(), tmp_path / "flowers.csv"
     if kind == "float32":

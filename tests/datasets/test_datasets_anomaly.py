@@ -67,6 +67,7 @@ def test_tep_can_be_had_in_parts(tep: Any) -> None:
         datasets.load_tep(subset="both")
 
 
+@pytest.mark.slow
 @needs_data
 def test_tep_is_the_same_from_a_folder_and_from_the_tree_of_a_repository(tep: Any, tmp_path: Path) -> None:
     folder = tmp_path / "files"

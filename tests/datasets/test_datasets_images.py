@@ -60,6 +60,7 @@ def test_usps_is_the_same_from_the_books_text_files(tmp_path: Path, monkeypatch:
     assert np.array_equal(datasets.load_usps().data, usps.data[some])
 
 
+@pytest.mark.slow
 @needs_data
 def test_mnist_has_its_counts_and_its_first_digits() -> None:
     mnist = datasets.load_mnist()

@@ -89,6 +89,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_one_file_and_one_registration_make_a_family_that_users_can_choose(extended: Path) -> None:
     example, shown = steps()[-2:]
     assert run(example.content, extended) == shown.content

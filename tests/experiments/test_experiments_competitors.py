@@ -39,7 +39,7 @@ def test_the_report_has_the_reasons_why_competitors_are_quoted_only() -> None:
 
 
 @needs_data
-@pytest.mark.parametrize("name", ["binary", "multiclass"])
+@pytest.mark.parametrize("name", [pytest.param("binary", marks=pytest.mark.slow), "multiclass"])
 def test_methods_written_here_are_run_and_repeatable(name: str) -> None:
     task, _, _ = uci.divided("HDC", 3, 0.2)
     methods = {**SEMI_SUPERVISED, **(REGULARIZED_BOOST if name == "binary" else {})}

@@ -165,7 +165,15 @@ def test_a_real_run_is_repeatable_bit_for_bit_in_any_number_of_processes(name: s
 
 
 @needs_data
-@pytest.mark.parametrize("name", ["vigilance", "mapping", "multiclass", "motion", "coverage"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "vigilance",
+        "mapping",
+        "coverage",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("multiclass", "motion")),
+    ],
+)
 def test_no_test_label_reaches_a_prediction(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run an experiment with its test labels shuffled before anything is learnt: all predictions stay the same."""
     from sslart.experiments import mapping, uci, vigilance

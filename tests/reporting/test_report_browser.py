@@ -177,6 +177,7 @@ def test_the_rule_behind_a_prediction_is_one_click_away_even_where_it_was_filter
     assert page.locator(target).get_attribute("data-class") == "2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 400, 768])
 def test_nothing_is_wider_than_a_phone(open_page, file, width):
     page = open_page(file, viewport={"width": width, "height": 740}, has_touch=True)
@@ -204,6 +205,7 @@ def test_nothing_is_cut_off_or_has_to_be_moved_sideways(open_page, evidence_file
         assert page.evaluate(BEYOND) == []
 
 
+@pytest.mark.slow
 def test_the_bars_of_the_picked_sample_are_seen(open_page, evidence_file):
     page = open_page(evidence_file)
     bars = page.locator(".sample.picked .evidence path:not(.zero)")

@@ -44,6 +44,7 @@ def labelled(tmp_path_factory):
     return model, blurred, y[1::2], file.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_without_classes_quality_is_that_of_left_out_labels(unlabelled):
     model, _, page = unlabelled
     left_out = numbers_of(page)["left_out"]
@@ -58,6 +59,7 @@ def test_without_classes_quality_is_that_of_left_out_labels(unlabelled):
     assert "Left out together" not in page
 
 
+@pytest.mark.slow
 def test_the_page_names_labels_that_are_left_out_together(tmp_path):
     X, y = iris()
     X = X.iloc[:, 2:]

@@ -360,6 +360,7 @@ def test_a_confusion_matrix_too_large_for_a_page_is_left_out(tmp_path):
     assert len(numbers_of(page)["quality"]["confusion"]) == 60
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Column 'remark' is left out:UserWarning")
 def test_constant_columns_and_free_text_are_summed_up_too(tmp_path):
     random = np.random.RandomState(0)

@@ -74,6 +74,7 @@ def test_a_fit_waits_for_space_and_is_then_kept(tmp_path: Path, disk: FailingDis
     assert problems_of(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_service_starts_on_a_full_disk_with_what_a_killed_one_has_left_half_written(
     tmp_path: Path, disk: FailingDisk
 ) -> None:

@@ -150,6 +150,7 @@ def steps_to_a_box(page: Any) -> bool:
     return bool(page.get_by_role("status").filter(has_text=re.compile(r"^Box \d")).count())
 
 
+@pytest.mark.slow
 def test_a_key_that_is_pressed_while_the_boxes_are_on_their_way_counts(map_page: Map) -> None:
     page, held, is_free = map_page.page, list[Any](), list[bool]()
     page.route(re.compile(r"/boxes(\?|$)"), lambda route: route.continue_() if is_free else held.append(route))
@@ -304,14 +305,16 @@ def test_the_table_does_the_same_with_the_keyboard_alone(opened: Opened, map_pag
     page.keyboard.press("Enter")
     page.get_by_role("group", name="Predicted").get_by_role("checkbox", name="setosa").focus()
     page.keyboard.press("Space")
-    total = opened.http.post("/v1/models/flowers/search", json={"predicted": ["setosa"]}).json()["total"]
+    wanted = {"predicted": ["setosa"], "sort": "petal_length", "descending": True}
+    found = opened.http.post("/v1/models/flowers/search", json=wanted).json()
+    total = found["total"]
     page.get_by_text(f"{total} samples match").wait_for()
+    wait_for(lambda: [int(line[1]) for line in lines(table)] == [one["row"] for one in found["rows"]][:50])
     page.keyboard.press("a")
     map_page.selection.get_by_role("heading", name=f"{total} samples are selected").wait_for()
     boxes.nth(1).focus()
-    row = lines(table)[0][1]
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name=f"Row {row}").wait_for()
+    page.get_by_role("heading", name=f"Row {found['rows'][0]['row']}").wait_for()
 
 
 def some_sample(map_page: Map) -> tuple[float, float]:

@@ -115,7 +115,9 @@ def test_a_file_is_dropped_and_its_columns_get_their_roles(opened: Opened) -> No
     page.close()
 
 
-@pytest.mark.parametrize(("ending", "write"), [("xlsx", as_excel), ("parquet", as_parquet)])
+@pytest.mark.parametrize(
+    ("ending", "write"), [("xlsx", as_excel), pytest.param("parquet", as_parquet, marks=pytest.mark.slow)]
+)
 def test_a_file_is_chosen(opened: Opened, ending: str, write: Callable[[pd.DataFrame], bytes]) -> None:
     frame = plants()[["height", "leaves"]]
     page = opened.page("-/table")
@@ -227,6 +229,7 @@ def test_a_fit_is_cancelled_begun_again_and_outlives_the_page(opened: Opened) ->
     page.close()
 
 
+@pytest.mark.slow
 def test_a_model_is_deleted_when_that_is_confirmed(opened: Opened) -> None:
     page = opened.page("chosen-parquet/table")
     card(page, "Models").get_by_role("button", name="Delete the model chosen-parquet").click()

@@ -150,6 +150,7 @@ def test_pages_to_read_load_nothing(opened: Opened, folder: Path, name: str) -> 
     page.close()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_made_says_why(opened: Opened) -> None:
     content = flowers().drop(columns="species").to_csv(index=False).encode()
     opened.http.put("/v1/models/unlabelled", params={"wait": 60}, content=content)

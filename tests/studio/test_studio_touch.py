@@ -51,6 +51,7 @@ class Hand:
         self.move((place, place + 2))
 
 
+@pytest.mark.slow
 def test_fingers_move_zoom_and_select_on_the_map(opened: Opened) -> None:
     page = opened.page("flowers/map", **PHONE)
     shown(page)

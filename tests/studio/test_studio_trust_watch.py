@@ -108,6 +108,7 @@ def test_a_cell_of_the_confusion_matrix_lists_its_samples(opened: Opened) -> Non
     page.close()
 
 
+@pytest.mark.slow
 def test_a_limit_of_errors_is_set_and_removed(opened: Opened) -> None:
     page = opened.page("patients/trust")
     shown(page)

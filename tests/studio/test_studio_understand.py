@@ -206,6 +206,7 @@ def test_why_a_sample_is_predicted_so_and_which_cases_are_like_it(opened: Opened
     page.close()
 
 
+@pytest.mark.slow
 def test_a_row_is_not_mistaken_for_one_with_its_number_as_id(opened: Opened) -> None:
     cells = read(opened, f"rows/{ROW}")["cells"]
     sent = ask(opened, "decide", {"rows": [cells], "ids": ["5"]})
@@ -254,6 +255,7 @@ def test_what_if_and_what_would_change_the_prediction(opened: Opened) -> None:
     page.close()
 
 
+@pytest.mark.slow
 def test_categories_dates_and_missing_values_are_changed(opened: Opened) -> None:
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"kind": random.choice(["a", "b", "c"], 120), "size": random.normal(size=120)})

@@ -19,6 +19,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[O
         yield found
 
 
+@pytest.mark.slow
 def test_the_question_comes_back_and_stays(opened: Opened) -> None:
     page = opened.page("flowers/label")
     page.evaluate("localStorage.setItem('sslart.person', 'Anna')")

@@ -69,6 +69,7 @@ def test_a_view_can_be_used_at_every_width_and_in_both_colour_schemes(opened: Op
     page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["understand/rules", "understand/sample/60"])
 def test_the_parts_of_understand_have_no_serious_finding(opened: Opened, view: str) -> None:
     page = opened.page(f"flowers/{view}", width=360)
@@ -94,6 +95,7 @@ def test_all_views_are_reached_by_keyboard(opened: Opened) -> None:
     page.close()
 
 
+@pytest.mark.slow
 def test_the_theme_is_kept(opened: Opened) -> None:
     page = opened.page("flowers/table")
     shown(page, "table")
@@ -142,6 +144,7 @@ def test_without_access_the_page_names_the_cure(opened: Opened, browser: Any) ->
     context.close()
 
 
+@pytest.mark.slow
 def test_a_model_that_there_is_not_is_no_dead_end(opened: Opened) -> None:
     page = opened.page("nothing/label")
     page.get_by_role("heading", name="No model is chosen").wait_for()

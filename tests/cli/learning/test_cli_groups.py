@@ -50,6 +50,7 @@ def test_the_group_is_no_feature_and_is_passed_on(tmp_path: Path, capsys: Captur
     assert found["left_out_together"] == {"kind": "given", "n_labels": 178, "n_groups": 30}
 
 
+@pytest.mark.slow
 def test_the_table_of_columns_names_it_with_its_number_of_groups(tmp_path: Path, capsys: Captured) -> None:
     data = wine(tmp_path)
     assert main(["fit", str(data), "--label", "target", "--group", "cellar", "--out", str(tmp_path / "m.sslart")]) == 0

@@ -93,12 +93,14 @@ def test_the_name_of_a_row_decides_where_rows_have_names(tmp_path: Path, capsys:
     assert update(model, write(frame, tmp_path / "other.csv"), capsys)["learnt_before"] == 0
 
 
+@pytest.mark.slow
 def test_names_that_several_rows_share_identify_nothing(tmp_path: Path, capsys: Captured) -> None:
     frame = pd.read_csv(wine(tmp_path)).assign(cellar=np.arange(178) // 10)
     model = fit(write(frame[:100], tmp_path / "first.csv"), "--id", "cellar")
     assert update(model, write(frame, tmp_path / "all.csv"), capsys)["learnt_before"] == 100
 
 
+@pytest.mark.slow
 def test_in_a_table_of_few_values_equal_rows_are_new_rows(tmp_path: Path, capsys: Captured) -> None:
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.integers(2, size=(60, 4)), columns=list("abcd"))

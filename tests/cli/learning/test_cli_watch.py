@@ -201,6 +201,7 @@ def test_a_file_that_grows_is_followed(tmp_path: Path) -> None:
         assert process.wait(60) == 0
 
 
+@pytest.mark.slow
 def test_when_nobody_reads_on_the_model_is_saved_all_the_same(tmp_path: Path) -> None:
     model = iris_model(tmp_path)
     before = sslart.load(model).support_.sum()

@@ -34,6 +34,7 @@ def test_rows_that_were_learnt_before_a_restart_do_not_count_as_waiting(tmp_path
         assert answer.status_code == 200
 
 
+@pytest.mark.slow
 def test_a_model_that_is_being_restored_has_not_learnt_nothing(tmp_path: Path) -> None:
     with application(tmp_path) as http:
         fit_flowers(http)

@@ -145,7 +145,9 @@ def test_labels_and_properties_are_there_after_a_restart(tmp_path: Any) -> None:
         assert client.get(f"{PATH}/labels", params={"row": 1}).json()["labels"][0]["actor"] == "Anna"
 
 
-@pytest.mark.parametrize("example", ["tumours", "wines", "flowers", "digits"])
+@pytest.mark.parametrize(
+    "example", ["tumours", "flowers", *(pytest.param(one, marks=pytest.mark.slow) for one in ("wines", "digits"))]
+)
 def test_an_example_is_a_model_with_few_labels(client: httpx.Client, example: str) -> None:
     described = {one["name"]: one for one in client.get("/v1/examples").json()["examples"]}[example]
     job = client.post(f"/v1/examples/{example}", params={"as": f"my-{example}", "wait": 60}).json()

@@ -122,6 +122,7 @@ def n_rows_in(path: Path) -> int:
         return 0
 
 
+@pytest.mark.slow
 def test_rows_acknowledged_after_a_failed_sync_and_a_restart_survive_a_loss_of_power(tmp_path: Path) -> None:
     disk, ledger, target = LossyDisk(0, failing_sync=40), Ledger(), Target()
     client = Client("client", "0", ledger, target)

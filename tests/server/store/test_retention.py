@@ -84,6 +84,7 @@ def test_old_rows_go_and_labelled_ones_stay_for_fits_and_requests(tmp_path: Path
         assert wait_until_learnt(http) == fitted
 
 
+@pytest.mark.slow
 def test_a_store_does_not_grow_with_rows_that_are_not_kept(tmp_path: Path) -> None:
     n_pages, n_records = [], []
     with application(tmp_path, limits=FEW) as http:
