@@ -48,6 +48,7 @@ def test_for_labels_of_uncertain_samples_it_is_nearer_to_the_truth_than_leave_on
     assert found.estimate.low <= truth <= found.estimate.high
 
 
+@pytest.mark.slow
 def test_for_labels_at_random_it_is_about_the_same_as_leave_one_out(data: tuple[np.ndarray, ...]) -> None:
     X, y = data
     model = AutoSSLART(random_state=0).fit(X, labels_of(np.arange(120), y))

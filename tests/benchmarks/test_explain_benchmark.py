@@ -44,6 +44,7 @@ def test_values_by_all_subsets_are_those_of_a_game_solved_by_hand() -> None:
     np.testing.assert_allclose(found, [[3.0 + half], [half]], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_set_is_measured_and_the_page_shows_it() -> None:
     found = quality.quality("Iris", max_rows=10)
     assert found.n_rows == 10

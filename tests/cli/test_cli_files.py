@@ -342,6 +342,7 @@ def test_commas_in_numbers_are_read_where_semicolons_cut(tmp_path: Path, capsys:
     assert predictions[0] == predictions[1]
 
 
+@pytest.mark.slow
 def test_a_column_that_counts_rows_is_left_out_with_a_note(tmp_path: Path, capsys: Captured) -> None:
     data = tmp_path / "data.csv"
     pd.read_csv(iris(tmp_path)).drop(columns="flower").to_csv(data)  # with the index of pandas

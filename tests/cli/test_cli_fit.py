@@ -133,6 +133,7 @@ def test_held_out_accuracy_comes_from_models_that_have_not_learnt_the_samples(tm
     assert "not measured: each class has one label" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_of_a_long_file_a_random_sample_is_learnt(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

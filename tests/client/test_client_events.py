@@ -78,6 +78,7 @@ def test_events_of_a_kind_that_is_none_are_refused(tmp_path: Path) -> None:
         client.events(kinds=["noise"])
 
 
+@pytest.mark.slow
 def test_events_can_be_awaited(tmp_path: Path) -> None:
     async def first(url: str) -> Event:
         async with AsyncClient(url) as client:

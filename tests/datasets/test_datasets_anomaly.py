@@ -56,6 +56,7 @@ def test_tep_without_fault_looks_alike_in_training_and_test(tep: Any) -> None:
     assert (np.abs(training.mean(axis=0) - test.mean(axis=0)) < test.std(axis=0) + 1e-9).all()
 
 
+@pytest.mark.slow
 @needs_data
 def test_tep_can_be_had_in_parts(tep: Any) -> None:
     for subset, n_samples in (("train", 10580), ("test", 21120)):

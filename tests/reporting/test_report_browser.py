@@ -101,6 +101,7 @@ def test_rules_are_sorted_by_a_click_on_the_head_and_by_keyboard(open_page, file
     assert rules(page, "class") == sorted(rules(page, "class"))
 
 
+@pytest.mark.slow
 def test_rules_are_filtered_by_class_feature_and_confidence(open_page, file):
     page = open_page(file)
     total = page.locator("#rule-table tbody tr").count()
@@ -165,6 +166,7 @@ def test_samples_are_filtered_by_state(open_page, file, state):
     assert mark in page.locator(".sample.picked h3").inner_text()
 
 
+@pytest.mark.slow
 def test_the_rule_behind_a_prediction_is_one_click_away_even_where_it_was_filtered_out(open_page, file):
     page = open_page(file)
     page.get_by_label("Confidence at least").fill("100")
@@ -224,6 +226,7 @@ def test_without_javascript_all_rules_and_any_sample_can_be_read(open_page, file
     assert page.locator(link.get_attribute("href")).is_visible()
 
 
+@pytest.mark.slow
 def test_print_shows_all_rules_the_pictures_and_the_picked_sample(open_page, file):
     page = open_page(file)
     page.locator("select[name=class]").select_option("setosa")

@@ -249,6 +249,7 @@ def test_what_more_labels_would_bring_is_the_learning_curve(labelled):
     assert page.count("What more labels would bring") == 2
 
 
+@pytest.mark.slow
 def test_few_labels_give_the_reason_in_place_of_a_curve(tmp_path):
     X, y = petals()
     page = sslart.report(AutoSSLART(random_state=0).fit(X, few(y, 15)), X, y, tmp_path / "a.html", max_samples=2)

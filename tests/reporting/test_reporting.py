@@ -268,6 +268,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path):
     assert numbers_of(page)["features"][0]["name"] == HOSTILE
 
 
+@pytest.mark.slow
 def test_what_is_too_much_is_left_out_and_counted(tmp_path):
     X, y = iris()
     model = SSLART(vigilance=0.9, random_state=0).fit(X, few(y, 2))

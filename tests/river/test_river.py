@@ -377,6 +377,7 @@ def test_rows_are_learnt_together_or_not_at_all() -> None:
     assert model.predict_proba_one({"a": 1.0}) == {"x": 1.0}
 
 
+@pytest.mark.slow
 def test_drifts_name_the_keys_of_the_features_that_moved() -> None:
     random = np.random.default_rng(0)
     detector, classifier = NoveltyDetector(), StreamClassifier()

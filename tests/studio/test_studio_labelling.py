@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,25 @@ def test_a_reload_in_the_middle_loses_nothing(opened: Opened) -> None:
     page.locator("#question-title").wait_for()
     page.keyboard.press("u")  # also after a reload
     wait_for(lambda: set(labels(opened)) == {first})
+    page.close()
+
+
+@pytest.mark.slow
+def test_what_could_not_be_sent_is_not_asked_again(opened: Opened) -> None:
+    page = question(opened)
+    row = shown_row(page)
+    left = {"name": "iris", "body": {"labels": [{"row": row, "label": SPECIES[row]}]}, "key": "left-over"}
+    page.evaluate("left => localStorage.setItem(`sslart.outbox.${left.key}`, JSON.stringify(left))", left)
+
+    def late(route: Any) -> None:
+        time.sleep(1.0)
+        route.continue_()
+
+    page.route("**/v1/models/iris/labels*", late)
+    page.reload()
+    page.locator("#question-title").wait_for()
+    assert shown_row(page) != row
+    assert labels(opened) == {row: SPECIES[row]}
     page.close()
 
 

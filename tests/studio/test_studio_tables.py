@@ -160,6 +160,7 @@ def test_an_example(opened: Opened) -> None:
     page.close()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_table_changes_nothing(opened: Opened) -> None:
     page = opened.page("chosen-xlsx/table")
     shown(page)

@@ -136,6 +136,7 @@ def test_a_limit_of_errors_is_set_and_removed(opened: Opened) -> None:
     page.close()
 
 
+@pytest.mark.slow
 def test_accuracy_by_group(opened: Opened) -> None:
     page = opened.page("patients/trust")
     shown(page)

@@ -91,6 +91,7 @@ def test_copies_of_every_labelled_row_change_hardly_anything() -> None:
     assert np.abs(claims).max() < 0.05
 
 
+@pytest.mark.slow
 def test_learning_a_file_twice_does_not_raise_the_claim() -> None:
     X, y, _, _ = split(load_breast_cancer, 0)
     y = np.where(y < 0, y, np.random.RandomState(0).randint(2, size=len(y)))  # nothing to learn

@@ -60,6 +60,7 @@ def test_the_file_that_was_learnt_changes_nothing(tmp_path: Path, capsys: Captur
     assert sslart.load(model).support_.sum() == 2 * before.support_.sum()
 
 
+@pytest.mark.slow
 def test_new_rows_among_learnt_ones_are_learnt(tmp_path: Path, capsys: Captured) -> None:
     data = wine(tmp_path)
     frame = pd.read_csv(data)

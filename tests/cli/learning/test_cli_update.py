@@ -49,6 +49,7 @@ def test_a_half_life_is_kept_and_forgets(given_to: str, tmp_path: Path) -> None:
     assert model.support_.sum() < 40
 
 
+@pytest.mark.slow
 def test_it_shows_how_the_accuracy_has_changed(tmp_path: Path, capsys: Captured) -> None:
     """Right labels change little where all is known; wrong ones make the model worse, beyond chance."""
     data, path = load_iris(as_frame=True), iris_model(tmp_path)

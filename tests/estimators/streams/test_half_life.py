@@ -240,6 +240,7 @@ def test_probabilities_of_a_box_with_faded_labels_sum_to_one() -> None:
     assert model.partial_fit([[0.5]], [0]).predict([[0.5]]) == [0]
 
 
+@pytest.mark.slow
 @needs_data
 def test_prequential_accuracy_on_elec_rises_with_a_half_life() -> None:
     table = pd.read_csv(Path(DATA) / "elec" / "elec.csv.gz", nrows=20_000)

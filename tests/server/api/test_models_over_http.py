@@ -101,6 +101,7 @@ def test_rows_that_were_accepted_are_never_replaced_by_a_table(client: httpx.Cli
     assert client.get(f"/v1/models/{used}").json()["rows"] == 3
 
 
+@pytest.mark.slow
 def test_more_rows_of_a_table_are_added_and_fitted(client: httpx.Client, used: str) -> None:
     half = flowers(1).iloc[::2], flowers(1).iloc[1::2]
     put(client, used, half[0].to_csv(index=False).encode(), label="species")

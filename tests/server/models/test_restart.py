@@ -63,6 +63,7 @@ def test_a_model_with_rows_is_not_replaced_whatever_its_state(tmp_path: Path) ->
         assert http.get("/v1/models/flowers/rows/0").json()["cells"] == ROWS[0]
 
 
+@pytest.mark.slow
 def test_a_model_whose_table_could_not_be_learnt_is_replaced_by_the_next_table(tmp_path: Path) -> None:
     with application(tmp_path) as http:
         unlabelled = put_flowers(http, estimator="FuzzyARTMAP")  # which needs a label for every row

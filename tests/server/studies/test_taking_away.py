@@ -58,6 +58,7 @@ def test_rules_as_sql_and_python_agree(client: httpx.Client, cats: pd.DataFrame)
     assert set(by_sql) == {"ill", "well"}
 
 
+@pytest.mark.slow
 def test_rules_as_a_table(client: httpx.Client, cats: pd.DataFrame) -> None:
     text = exported(client, "cats", "rules_csv").text
     assert len(pd.read_csv(io.StringIO(text))) == len(read(client, "cats/rules")["rules"])

@@ -102,8 +102,19 @@ async function sendAll(parts, seconds) {
   return answer;
 }
 
+let leftOver = Promise.resolve();
+
+/** Wait until what was left over is sent: rows of it have an answer, which the service does not know before. */
+export const leftOverSent = () => leftOver;
+
 /** Send what a page that was closed could not send. */
-export async function sendLeftOver() {
+export function sendLeftOver() {
+  const sent = sendKept();
+  leftOver = sent.catch(() => undefined);
+  return sent;
+}
+
+async function sendKept() {
   const left = Object.keys(localStorage).filter((one) => one.startsWith(OUTBOX));
   for (const place of left) {
     const { name, body, key } = JSON.parse(localStorage.getItem(place));

@@ -2,7 +2,7 @@
 import { batch, useEffect, useMemo, useSignal, useSignalEffect, signal, untracked } from "../../lib/ui.js";
 import { api, model, pause } from "../../lib/api.js";
 import { onEvent } from "../../lib/events.js";
-import { labelRows, undone } from "../../lib/labels.js";
+import { labelRows, leftOverSent, undone } from "../../lib/labels.js";
 import { fail, modelName, person, properties, sequence, setProperty } from "../../lib/state.js";
 
 const AHEAD = 6;
@@ -41,6 +41,7 @@ class Queue {
       this.isStale = false;
       if (this.questions.value.length >= ENOUGH) await pause(SECONDS_FOR_QUALITY);
       try {
+        await leftOverSent();
         const skip = [...new Set([...this.skipped, ...[...this.rows].slice(-200)])].slice(-MOST_SKIPPED).map((row) => `&skip=${row}`);
         const found = await api.get(`${model("/questions", this.name)}?n=${AHEAD}${skip.join("")}`);
         this.take(found);
