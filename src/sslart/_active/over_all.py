@@ -22,6 +22,7 @@ MAX_SAMPLES = 2000
 CLIP = 1e-3
 PRIOR_OFFSET, PRIOR_SLOPE = 1.0, 4.0  # how many labels the prior counts, about: offset 0, slope 1
 MAX_STEPS = 30
+MAX_AT_ONCE = 100_000  # labels of resamples, which bounds the memory
 Z95 = 1.96
 VARIANCE_FACTOR = 6.0  # against the resamples: labels that were chosen, and predicted by nearly the same others
 
@@ -59,12 +60,14 @@ def accuracy_over_all(left_out: LeftOut, confidence: FloatArray) -> OverAll | No
     everywhere = _logit(confidence)
     z, right, weights = _logit(left_out.confidence), left_out.right.astype(np.float64), left_out.weights
 
-    def mean_right(chosen: IntArray) -> float:
+    def mean_right(chosen: IntArray) -> FloatArray:
         offset, slope = _fitted(z[chosen], right[chosen], weights[chosen])
-        return float(expit(offset + slope * everywhere).mean())
+        return np.asarray(expit(offset[:, None] + slope[:, None] * everywhere).mean(axis=1))
 
-    value = mean_right(np.arange(len(z)))
-    resampled = np.array([mean_right(random.integers(len(z), size=len(z))) for _ in range(N_RESAMPLES)])
+    value = float(mean_right(np.arange(len(z))[None])[0])
+    at_once = max(1, min(N_RESAMPLES, MAX_AT_ONCE // len(z)))
+    sizes = [min(at_once, N_RESAMPLES - start) for start in range(0, N_RESAMPLES, at_once)]
+    resampled = np.concatenate([mean_right(random.integers(len(z), size=(size, len(z)))) for size in sizes])
     apart = Z95 * np.sqrt(VARIANCE_FACTOR) * float(_logit(resampled).std())
     middle = float(_logit(np.array([value]))[0])
     return OverAll(Estimate(value, float(expit(middle - apart)), float(expit(middle + apart))), resampled)
@@ -74,17 +77,19 @@ def _logit(share: FloatArray) -> FloatArray:
     return np.asarray(logit(np.clip(share, CLIP, 1.0 - CLIP)), dtype=np.float64)
 
 
-def _fitted(z: FloatArray, right: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    """Return offset and slope of the logistic regression, by Newton's method."""
-    found = np.array([0.0, 1.0])
-    design = np.column_stack([np.ones_like(z), z])
-    prior = np.array([PRIOR_OFFSET, PRIOR_SLOPE])
+def _fitted(z: FloatArray, right: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return offset and slope of the logistic regression of each row, by Newton's method."""
+    offset, slope = np.zeros(len(z)), np.ones(len(z))
     for _ in range(MAX_STEPS):
-        p = expit(design @ found)
-        gradient = design.T @ (weights * (right - p)) - prior * (found - [0.0, 1.0])
-        curvature = (design * (weights * p * (1 - p))[:, None]).T @ design + np.diag(prior)
-        step = np.linalg.solve(curvature, gradient)
-        found += step
-        if np.abs(step).max() < 1e-8:
+        p = expit(offset[:, None] + slope[:, None] * z)
+        apart, curvature = weights * (right - p), weights * p * (1 - p)
+        down_offset = apart.sum(axis=1) - PRIOR_OFFSET * offset
+        down_slope = (apart * z).sum(axis=1) - PRIOR_SLOPE * (slope - 1.0)
+        a, b = curvature.sum(axis=1) + PRIOR_OFFSET, (curvature * z).sum(axis=1)
+        c = (curvature * z**2).sum(axis=1) + PRIOR_SLOPE
+        both = a * c - b**2
+        step_offset, step_slope = (c * down_offset - b * down_slope) / both, (a * down_slope - b * down_offset) / both
+        offset, slope = offset + step_offset, slope + step_slope
+        if max(np.abs(step_offset).max(), np.abs(step_slope).max()) < 1e-8:
             break
-    return float(found[0]), float(found[1])
+    return offset, slope

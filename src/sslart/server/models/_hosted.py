@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
@@ -24,7 +25,7 @@ from sslart.server.store._connection import sqlite
 from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
 from sslart.server.store._jobs import CANCELLED, DONE, FAILED, WAITING, end_job, job
 from sslart.server.store._journal import ModelRow, n_rows_before, records
-from sslart.server.store._records import Record
+from sslart.server.store._records import FIT, Record
 from sslart.server.store._retention import compact_some
 from sslart.server.store._snapshots import read_snapshot, remove_snapshot, snapshots, write_snapshot
 
@@ -201,7 +202,7 @@ class HostedModel:
         while not self._stopping:
             some = records(connection, self.id, replica.sequence, self._limits.group_rows)
             if some:
-                self._apply(replica, some)
+                self._apply(replica, _up_to_a_fit(some))
             if self.state == STARTING and replica.sequence >= self._accepted_before:
                 self.state = READY
                 self._events.publish("state", self.name, {"state": READY, "sequence": replica.sequence})
@@ -404,3 +405,8 @@ class HostedModel:
 
     def _why_ended(self) -> StoreError:
         return StoreError(self.problem or "The model was deleted, or the service stops.")
+
+
+def _up_to_a_fit(some: list[Record]) -> list[Record]:
+    """Return the first of some records: what was learnt before a fit is published before it, since a fit takes long."""
+    return list(takewhile(lambda record: record is some[0] or record.kind != FIT, some))

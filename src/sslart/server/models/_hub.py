@@ -15,6 +15,7 @@ from sslart.server.models import _requests as requests
 from sslart.server.models._events import Events
 from sslart.server.models._frames import store_file
 from sslart.server.models._hosted import HostedModel
+from sslart.server.models._label_fits import lead_to_fit
 from sslart.server.models._limits import Limits
 from sslart.server.models._lookup import FoundRow, RowFinder
 from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
@@ -24,14 +25,11 @@ from sslart.server.samples._cache import SampleCache
 from sslart.server.samples._loaded import LoadedSamples
 from sslart.server.store import Store
 from sslart.server.store._errors import NotWritableError, StoreBusyError, StoreError
-from sslart.server.store._jobs import labels_at_fit
 from sslart.server.store._journal import audit, models
 from sslart.server.store._labels import set_property
 from sslart.server.store._uploads import is_from_file, remove_unused
 
 SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
-# by how much labels grow before there is another fit, by the number of rows: a fit takes longer with more
-GROWTH = ((20_000, 0.0), (300_000, 0.2), (2**63, 1.0))
 MAX_ROWS_TOLD = 1000  # in an event
 SECONDS_BETWEEN_CLEANING = 3600.0
 
@@ -333,18 +331,9 @@ class Hub:
         return written
 
     async def refit_by_labels(self, hosted: HostedModel, written: Written, actor: str) -> int | None:
-        """Fit anew where labels were changed, or there are many more than at the last fit; return the job.
-
-        Labels that are learnt one by one leave the settings as they are for a while; a fit chooses them anew. Where one
-        is under way, and no label was changed, the next labels decide.
-        """
-        if written.is_again or is_from_file(self.store.reader(), hosted.id):
+        """Fit anew where labels were changed, or there are many more than at the last fit; return the job."""
+        if not lead_to_fit(self.store.reader(), hosted, written):
             return None
-        if not written.answer["corrected"]:
-            n_then, n_since, is_waiting = labels_at_fit(self.store.reader(), hosted.id)
-            growth = next(one for most, one in GROWTH if hosted.n_rows <= most)
-            if is_waiting or n_since < max(1.0, growth * n_then):
-                return None
         found: int = (await self.refit(hosted, {}, actor, None)).answer["sequence"]
         return found
 

@@ -177,6 +177,10 @@ class LoadedSamples:
             labels[place] = given[row]
         return labels
 
+    def has_label(self, connection: Any, model: int) -> BoolArray:
+        """Return which samples have a label."""
+        return np.array([one is not None for one in self.labels(connection, model)], dtype=bool)
+
     def label_indices(self, labels: list[Any], classes: list[Any]) -> NDArray[np.int16]:
         """Return the index of each label among classes; -1 where there is none."""
         known = np.array(classes) if classes else None

@@ -76,8 +76,7 @@ class Questions:
 
     def share_labelled(self) -> float:
         """Return the share of the samples that fall into boxes with a label."""
-        with self._lock:
-            return self._pool.share_labelled() if len(self._places) else 0.0
+        return self._pool.share_labelled() if len(self._places) else 0.0
 
     def _renew(self, published: Published, has_label: BoolArray) -> None:
         if self._sequence == published.sequence:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import JsonValue, TypeAdapter
 from starlette.responses import Response
@@ -51,8 +50,7 @@ async def questions(
 
     def work() -> dict[str, Any]:
         loaded = context.hub.samples(model)
-        labels = loaded.labels(context.hub.store.reader(), model.id)
-        has_label = np.array([one is not None for one in labels], dtype=bool)
+        has_label = loaded.has_label(context.hub.store.reader(), model.id)
         found = questions_of(loaded, published, has_label).next(published, has_label, n, skip)
         rows = context.hub.rows(model, [one["row"] for one in found])
         return {
@@ -71,23 +69,26 @@ async def quality(
     _: Annotated[str, actor("read")],
     model: ModelOf,
     target: Annotated[float, Query(gt=0, le=1, description="the accuracy that you want")] = 0.9,
-    needed: Annotated[bool, Query(description="whether to estimate how many more labels it needs")] = True,
+    needed: Annotated[
+        bool, Query(description="whether to estimate also what takes longer: how many more labels it needs")
+    ] = True,
 ) -> Response:
     """Return how good a model is on left-out labels, and how many more labels lead to an accuracy."""
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
         loaded = context.hub.samples(model)
-        labels = loaded.labels(context.hub.store.reader(), model.id)
-        has_label = np.array([one is not None for one in labels], dtype=bool)
-        share = questions_of(loaded, published, has_label).share_labelled()
         found = quality_of(loaded, published, target if needed else None)
+        share = None
+        if needed:
+            has_label = loaded.has_label(context.hub.store.reader(), model.id)
+            share = round(questions_of(loaded, published, has_label).share_labelled(), 4)
         return {
             "model": model.name,
             "sequence": published.sequence,
             "rows": len(loaded),
             **found,
-            "share_in_labelled_boxes": round(share, 4),
+            "share_in_labelled_boxes": share,
         }
 
     return answer(await context.threads.run(work))

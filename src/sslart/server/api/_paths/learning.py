@@ -16,6 +16,7 @@ from sslart.server.api._paths.predicting import Wait
 from sslart.server.api._schemas.answers import Accepted, LabelHistory, Row
 from sslart.server.api._schemas.requests import LabelRequest, LearnRequest
 from sslart.server.models._hosted import HostedModel
+from sslart.server.models._label_fits import learnt_with
 from sslart.server.models._lookup import MAX_DIGITS
 from sslart.server.store._labels import history
 
@@ -55,11 +56,15 @@ async def label_rows(
     key: KeyOf,
     wait: Wait = 0,
 ) -> Response:
-    """Label rows that were sent before. A row that has another label gets the new one with the next fit."""
+    """Label rows that were sent before. A row that has another label gets the new one with the next fit.
+
+    With `wait`, the answer comes when the labels are learnt. A fit to more than 20,000 rows, which new labels may lead
+    to, goes on after that: ask for its job.
+    """
     given = [(one.row, one.label) for one in body.labels]
     written = await context.hub.label(model, given, body.by or who, key)
     job = await context.hub.refit_by_labels(model, written, who) if body.refit else None
-    await applied(model, written.answer["sequence"] if job is None else job, wait)
+    await applied(model, learnt_with(model, written, job), wait)
     return answer({"model": model.name, **written.answer, **({} if job is None else {"job": job})})
 
 

@@ -195,7 +195,7 @@ class QualityAnswer(OfModel):
     )
     why_not: str
     warnings: dict[str, str]
-    share_in_labelled_boxes: float
+    share_in_labelled_boxes: float | None = Field(description="of the samples; null unless needed is true")
     target: float | None
     needed: dict[str, Any] | None
     needed_why_not: str

@@ -67,10 +67,12 @@ export function QualityCard() {
   const name = modelName.value;
   const [target, setTarget] = useState(Number(localStorage.getItem(KEPT)) || 0.9);
   const [points, setPoints] = useState(() => historyOf(name));
-  // the accuracy is known at once; how many labels are needed takes longer, and may be that of the answer before
+  // The accuracy is known at once. How many labels are needed takes longer: it is asked for after it, so that the
+  // accuracy need not wait, and may be that of the answer before.
   const found = useFollowed(() => api.get(`${model("/quality", name)}?needed=false`), [name, sequence.value]);
-  const more = useFollowed(() => api.get(`${model("/quality", name)}?target=${target}`), [name, target, sequence.value]);
   const quality = found.value;
+  const known = quality?.sequence;
+  const more = useFollowed(() => (known === undefined ? null : api.get(`${model("/quality", name)}?target=${target}`)), [name, target, known]);
   useEffect(() => {
     if (quality) setPoints(withQuality(name, quality));
   }, [quality]);
@@ -88,7 +90,7 @@ export function QualityCard() {
       <${Warnings} warnings=${Object.entries(quality.warnings)} />
       <${History} points=${points} target=${target} />
       <${RandomOrder} name=${name} labels=${quality.labels} hasQuality=${quality.over_all !== null} />
-      <p class="small muted">${t("label.in_labelled_boxes", { share: percent(quality.share_in_labelled_boxes) })}</p>
+      ${more.value && html`<p class="small muted">${t("label.in_labelled_boxes", { share: percent(more.value.share_in_labelled_boxes) })}</p>`}
       ${quality.labels > 0 && html`<${LabelsByClass} quality=${quality} />`}`}
   </section>`;
 }
