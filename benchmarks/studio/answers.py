@@ -57,7 +57,8 @@ def predicted_by(http: httpx.Client, data: LabelledTable) -> list[str]:
 def label(http: httpx.Client, rows: list[int], data: LabelledTable) -> None:
     """Give rows their classes."""
     labels = [{"row": row, "label": data.answers[row]} for row in rows]
-    answer = http.post(f"/v1/models/{MODEL}/labels", params={"wait": 60}, json={"labels": labels, "refit": True})
+    given = {"labels": labels, "refit": True, "together": len(labels) > 1}
+    answer = http.post(f"/v1/models/{MODEL}/labels", params={"wait": 60}, json=given)
     answer.raise_for_status()
 
 

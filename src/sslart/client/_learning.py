@@ -272,6 +272,7 @@ def label(
     *,
     by: str | None = None,
     refit: bool = False,
+    together: bool = False,
     wait: float = 0.0,
     key: str | None = None,
 ) -> Flow[Accepted]:
@@ -289,6 +290,9 @@ def label(
         Who gives the labels, where several people use one token.
     refit : bool, default=False
         Whether to fit the model anew where a label was changed or withdrawn, or there are enough new ones.
+    together : bool, default=False
+        Whether this is one answer about similar rows: where left-out labels choose settings or measure the model, such
+        labels are left out together, and count one. Of more than 1,000 labels, each thousand is an answer.
     wait : float, default=0.0
         Seconds to wait until all are learnt, at most 600.
     key : str, default=None
@@ -302,6 +306,7 @@ def label(
     if not given:
         raise ValueError("There are no labels: give at least one.")
     more: dict[str, Any] = ({} if by is None else {"by": by}) | ({"refit": True} if refit else {})
+    more |= {"together": True} if together else {}
     bodies = [{"labels": some, **more} for (some,) in batches(given)]
     return _accepted(path_of(name, "labels"), bodies, wait, key)
 

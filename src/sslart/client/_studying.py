@@ -104,7 +104,9 @@ def cover(
     return read_json(post(path_of(name, "rules", "cover"), body, is_repeatable=True))
 
 
-def trial(name: str, labels: Mapping[int | str, Any], *, wait: float = MAX_SECONDS) -> Flow[dict[str, Any]]:
+def trial(
+    name: str, labels: Mapping[int | str, Any], *, together: bool = False, wait: float = MAX_SECONDS
+) -> Flow[dict[str, Any]]:
     """Fit a copy of a model with other labels, and return what they change; nothing of it is kept.
 
     Parameters
@@ -113,6 +115,8 @@ def trial(name: str, labels: Mapping[int | str, Any], *, wait: float = MAX_SECON
         The model.
     labels : mapping from row to class
         None for no label.
+    together : bool, default=False
+        Whether this is one answer about similar rows, as of `label`.
     wait : float, default=600
         How many seconds it may take.
 
@@ -121,7 +125,8 @@ def trial(name: str, labels: Mapping[int | str, Any], *, wait: float = MAX_SECON
     dict
         The item "text" has it in words.
     """
-    body = {"labels": [{"row": plain(row), "label": plain(label)} for row, label in labels.items()]}
+    given = [{"row": plain(row), "label": plain(label)} for row, label in labels.items()]
+    body = {"labels": given, **({"together": True} if together else {})}
     return read_json(post(path_of(name, "trial"), body, wait=wait, is_repeatable=True))
 
 

@@ -15,7 +15,8 @@ def test_a_store_of_the_first_protocol_keeps_its_models_and_takes_properties(tmp
         fit_flowers(client)
         digest = client.get("/v1/models/flowers/state").json()["digest"]
     connection = apsw.Connection(str(tmp_path / FILE_NAME))
-    connection.execute("DROP TABLE properties")  # what the second protocol has added
+    connection.execute("ALTER TABLE labels DROP COLUMN together")  # what the third protocol has added
+    connection.execute("DROP TABLE properties")  # and the second
     connection.execute("PRAGMA user_version = 1")
     connection.close()
     with application(tmp_path) as client:
@@ -23,7 +24,7 @@ def test_a_store_of_the_first_protocol_keeps_its_models_and_takes_properties(tmp
         assert client.get("/v1/models/flowers/properties").json()["properties"] == {}
         assert client.put("/v1/models/flowers/properties/classes", json=["a"]).status_code == 200
     connection = apsw.Connection(str(tmp_path / FILE_NAME))
-    assert connection.execute("PRAGMA user_version").get == 2
+    assert connection.execute("PRAGMA user_version").get == 3
     connection.close()
 
 

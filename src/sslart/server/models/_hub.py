@@ -313,9 +313,15 @@ class Hub:
         return hosted.published
 
     async def label(
-        self, hosted: HostedModel, given: Sequence[tuple[int | str, Any]], actor: str, key: Key | None
+        self,
+        hosted: HostedModel,
+        given: Sequence[tuple[int | str, Any]],
+        actor: str,
+        key: Key | None,
+        *,
+        together: bool = False,
     ) -> Written:
-        """Label rows that were sent before."""
+        """Label rows that were sent before; `together`: by one answer about similar rows."""
         if (before := self._before(hosted, key)) is not None:
             return before
         self.check_learns(hosted)
@@ -323,7 +329,7 @@ class Hub:
         labels = self.classes(hosted, [one for _, one in given])
         rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
         self._check_groups(hosted, [one.cells for one in rows], labels)
-        work = requests.label(hosted.id, actor, list(zip(rows, labels, strict=True)))
+        work = requests.label(hosted.id, actor, list(zip(rows, labels, strict=True)), together=together)
         written = await self.write(hosted, work, key)
         if not written.is_again:
             told = {"sequence": written.answer["sequence"], "rows": written.answer["rows"][:MAX_ROWS_TOLD], "by": actor}

@@ -9,6 +9,7 @@ from sslart._mapping.model_view import view_of
 from sslart._tables.cells import plain
 from sslart.server.models._rows import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings
+from sslart.server.models._stored_rows import one_answer
 from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
 
 GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
@@ -79,13 +80,19 @@ class Replica:
 
     def _learn_records(self, records: Sequence[Record]) -> int:
         """Learn records of kind learn and label, in their order; return how many rows were learnt."""
-        by_record = [_items(record) for record in records]
         n_learnt = 0
-        while by_record:
-            together = len(by_record) if self._knows_columns() else 1  # else each record by itself decides about them
-            n_learnt += self._learn_or_reject([item for items in by_record[:together] for item in items])
-            by_record = by_record[together:]
+        while records:
+            some = records[: self._n_together(records)]
+            answer = some[0].sequence if _is_one_answer(some[0]) else None
+            n_learnt += self._learn_or_reject([item for record in some for item in _items(record)], answer)
+            records = records[len(some) :]
         return n_learnt
+
+    def _n_together(self, records: Sequence[Record]) -> int:
+        """Return how many of the first records are learnt in one call: one answer for several rows is one by itself."""
+        if not self._knows_columns() or _is_one_answer(records[0]):
+            return 1  # the first records decide about the columns, each by itself
+        return next((place for place, one in enumerate(records) if _is_one_answer(one)), len(records))
 
     def _set_params(self, params: dict[str, Any]) -> None:
         self.settings = self.settings.model_copy(update={"parameters": {**self.settings.parameters, **params}})
@@ -95,21 +102,21 @@ class Replica:
     def _knows_columns(self) -> bool:
         return self.model is not None and RowReader(self.model, view_of(self.model)).is_decided
 
-    def _learn_or_reject(self, items: list[Item]) -> int:
+    def _learn_or_reject(self, items: list[Item], answer: int | None) -> int:
         """Learn rows together; where one of them is bad, halves of them, until it alone is left out."""
         if not items:
             return 0
         try:
-            self._learn(items)
+            self._learn(items, answer)
         except (ValueError, TypeError):
             if len(items) == 1:
                 self.n_rejected += 1
                 return 0
             half = len(items) // 2
-            return self._learn_or_reject(items[:half]) + self._learn_or_reject(items[half:])
+            return self._learn_or_reject(items[:half], answer) + self._learn_or_reject(items[half:], answer)
         return len(items)
 
-    def _learn(self, items: list[Item]) -> None:
+    def _learn(self, items: list[Item], answer: int | None) -> None:
         rows = [item.cells for item in items]
         if self.model is None:
             samples, model, classes = first_samples(rows, self.settings), self.settings.new_estimator(), None
@@ -117,10 +124,17 @@ class Replica:
             model, view = self.model, view_of(self.model)
             samples, classes = RowReader(model, view, self.settings.not_features).samples(rows), view.classes
         labels = [as_class(item.label, classes) for item in items]
-        group = self.settings.group
-        groups = {} if group is None else {"groups": [_group(row.get(group)) for row in rows]}
-        self._teach(model, samples, labels, **groups)
+        self._teach(model, samples, labels, **self._groups(rows, answer))
         self.model = model
+
+    def _groups(self, rows: list[Cells], answer: int | None) -> dict[str, list[str | None]]:
+        """Return the groups of rows, where a column has them, or where one answer gave their labels."""
+        group = self.settings.group
+        if group is not None:
+            return {"groups": [_group(row.get(group)) for row in rows]}
+        if answer is None or not self.settings.takes_groups:
+            return {}
+        return {"groups": [one_answer(answer)] * len(rows)}
 
     def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
         """Let a model learn samples."""
@@ -130,6 +144,11 @@ class Replica:
 def _group(cell: Any) -> str | None:
     """Return the name of a group as a fit reads it from a table, whatever the type of the cell is."""
     return None if cell is None or cell == "" else plain(str(cell).strip())
+
+
+def _is_one_answer(record: Record) -> bool:
+    """Return whether a record has the labels that one answer gave to several rows."""
+    return record.kind == LABEL and bool(record.content().get("together"))
 
 
 def _items(record: Record) -> list[Item]:

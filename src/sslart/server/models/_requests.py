@@ -138,8 +138,8 @@ def learn(
     return work
 
 
-def label(model: int, actor: str, given: Sequence[tuple[FoundRow, Any]]) -> Work:
-    """Label rows that were found.
+def label(model: int, actor: str, given: Sequence[tuple[FoundRow, Any]], *, together: bool = False) -> Work:
+    """Label rows that were found; `together`: by one answer about similar rows.
 
     A row without a label is learnt with its new one. One that has another label gets the new one in place of it; the
     model knows it from its next fit on, since what was learnt cannot be taken back.
@@ -156,10 +156,11 @@ def label(model: int, actor: str, given: Sequence[tuple[FoundRow, Any]]) -> Work
             actions[action] += 1
             entry = {"row": found.row, "label": new, "previous": before, "action": action}
             entries.append({**entry, "cells": found.cells} if action == "learn" else entry)
-        record = _append(connection, model, LABEL, actor, packed({"labels": entries}))
+        record = _append(connection, model, LABEL, actor, packed({"labels": entries, "together": together}))
         for one in entries:
             if one["action"] != "same":
-                add_label(connection, model, one["row"], one["label"], one["previous"], actor, record.sequence)
+                known = one["row"], one["label"], one["previous"], actor, record.sequence
+                add_label(connection, model, *known, together=together)
         for found, _ in given:
             keep_row(connection, model, found.row, found.cells)
         rows = [one["row"] for one in entries]

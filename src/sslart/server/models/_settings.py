@@ -100,6 +100,11 @@ class ModelSettings(BaseModel):
             raise ValueError(str(error)) from error
         return estimator
 
+    @property
+    def takes_groups(self) -> bool:
+        """Whether labels can be left out together: an estimator that leaves none out takes no groups."""
+        return "groups" in inspect.signature(ESTIMATORS[self.estimator].fit).parameters
+
     def columns(self, label: str | None) -> Columns:
         """Return the columns that are named, of a table that has its labels in a column."""
         return Columns(label, self.id, self.group, self.ignore, self.category, self.use)

@@ -23,6 +23,7 @@ from sslart.server.store._uploads import parts, uploads
 
 ROWS_TOGETHER = 10_000
 LABEL = "labels given one by one"  # stands for a column where the settings name none
+TOGETHER = "labels given together"  # likewise for that of groups
 
 Progress = Callable[[str, float], None]
 
@@ -47,12 +48,29 @@ def rows_with_labels(
     label: str,
     progress: Progress | None = None,
     changed: Mapping[int, Any] | None = None,
+    groups: Mapping[int, str] | None = None,
 ) -> Iterator[Any]:
-    """Yield the frames of `numbered_rows`, whose index numbers the rows that are yielded, from 0."""
+    """Yield the frames of `numbered_rows`, whose index numbers the rows that are yielded, from 0.
+
+    With `groups`, the group of some rows, there is a column of groups in which any other row is one by itself.
+    """
     n_yielded = 0
-    for _, frame in numbered_rows(connection, before, keep_rows, label, progress, changed):
+    for rows, frame in numbered_rows(connection, before, keep_rows, label, progress, changed):
+        if groups is not None:
+            names = [groups.get(row, alone(row)) for row in rows]
+            frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})
         yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
         n_yielded += len(frame)
+
+
+def alone(row: int) -> str:
+    """Return the group of a row that got its label by itself."""
+    return f"row {row}"
+
+
+def one_answer(sequence: int) -> str:
+    """Return the group of the rows that got their labels by one answer."""
+    return f"answer {sequence}"
 
 
 def numbered_rows(

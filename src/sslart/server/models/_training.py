@@ -13,7 +13,8 @@ from sslart._tables.training_table import TrainingTable, training_table_of
 from sslart._utils.notes import collected_notes, note
 from sslart.persistence._models import model_from_bytes
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import Before, Progress, label_column, rows_with_labels
+from sslart.server.models._stored_rows import TOGETHER, Before, Progress, label_column, one_answer, rows_with_labels
+from sslart.server.store._labels import given_together
 from sslart.server.store._records import Record
 from sslart.server.store._uploads import parts
 
@@ -62,7 +63,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         "labels": table.label_counts,
         "boxes": int(model.n_nodes_),
         "accuracy": _accuracy(model) if table.label_counts else None,
-        "columns": [one._asdict() for one in table.columns],
+        "columns": [one._asdict() for one in table.columns if one.name != TOGETHER],
         "notes": [with_settings(one) for one in notes],
     }
     is_all = len(table.labels) == record.first_row
@@ -76,20 +77,32 @@ def table_to_fit(
     keep_rows: int,
     progress: Progress | None = None,
     changed: Mapping[int, Any] | None = None,
+    *,
+    together: bool = False,
 ) -> TrainingTable:
-    """Return the rows that a fit learns; `changed` are labels by row in place of those in force."""
-    label = label_column(settings)
-    pieces = rows_with_labels(connection, before, keep_rows, label, progress, changed)
+    """Return the rows that a fit learns.
+
+    `changed` are labels by row in place of those in force; `together`: by one answer about similar rows.
+    """
+    label, columns = label_column(settings), settings.columns(label_column(settings))
+    groups = None
+    if settings.group is None and settings.takes_groups:
+        answers = given_together(connection, before.model, before.sequence)
+        answers |= dict.fromkeys(changed or (), before.sequence) if together else {}
+        groups = {row: one_answer(sequence) for row, sequence in answers.items()} or None
+    if groups is not None:
+        columns = columns._replace(group=TOGETHER)
+    pieces = rows_with_labels(connection, before, keep_rows, label, progress, changed, groups)
     frame, n_rows = sample_rows(pieces, label, settings.max_fit_rows, 0)
     if len(frame) < n_rows:
         note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
-    return training_table_of(frame, settings.columns(label), SOURCE, need_labels=False)
+    return training_table_of(frame, columns, SOURCE, need_labels=False)
 
 
 def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
     """Return a model that is fitted to a table; where it has no label, one that has learnt its samples."""
     model = settings.new_estimator()
-    groups = {} if settings.group is None else {"groups": table.groups}
+    groups = {} if table.groups is None else {"groups": table.groups}
     learn = model.fit if table.label_counts else model.partial_fit
     learn(table.samples, table.labels, **groups)
     take_day_first(model, table.day_first)

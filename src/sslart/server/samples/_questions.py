@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sslart._active.value import MISSING
 from sslart._data.labels import UNLABELLED
-from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import category_text
 from sslart.active import Query, QueryPool
 from sslart.server.models._published import Published
@@ -19,6 +21,7 @@ from sslart.server.samples._special import special_features
 MAX_POOL = 50_000  # of more samples, so many at random are considered
 FEW = 5_000  # samples are considered anew after every answer; more are, while older ones are asked about
 SURE = 0.9
+N_ALIKE = 8  # samples that are shown together: few enough to look at each
 
 
 class Questions:
@@ -72,7 +75,7 @@ class Questions:
             for row in np.flatnonzero(done).tolist():
                 self._pool.done(Query(row, 0, 0, new=False, tight=False))
             chosen = [(one, self._pool.box_rows(one)) for one in self._pool.best(n)]
-        return [self._question(one, rows, published, has_label) for one, rows in chosen]
+        return [self._question(one, rows, published, done) for one, rows in chosen]
 
     def share_labelled(self) -> float:
         """Return the share of the samples that fall into boxes with a label."""
@@ -93,13 +96,13 @@ class Questions:
         with self._lock:
             self._sequence, self._pool = published.sequence, pool
 
-    def _question(
-        self, query: Query, rows: Sequence[int], published: Published, has_label: BoolArray
-    ) -> dict[str, Any]:
+    def _question(self, query: Query, rows: Sequence[int], published: Published, done: BoolArray) -> dict[str, Any]:
         place = int(self._places[query.row])
-        together: IntArray = self._places[[one for one in rows if not has_label[self._places[one]]]]
+        together = np.array([one for one in rows if not done[one]])
+        is_box = query.tight and len(together) >= N_ALIKE
+        if not is_box:
+            together = self._alike(query.row, done)
         numbers = self._loaded.samples.rows
-        is_box = query.tight and len(together) > 1
         prediction = _prediction(self._loaded, published, place)
         return {
             "row": int(numbers[place]),
@@ -107,11 +110,24 @@ class Questions:
             "kind": "box" if is_box else "sample",
             "box": query.node,
             "n_rows": query.n_samples,
-            "rows": numbers[together].tolist() if is_box else [int(numbers[place])],
+            "rows": numbers[self._places[together]].tolist(),
             "why": _why(query, prediction),
             "special": special_features(self._loaded, place, query.node),
             "prediction": prediction,
         }
+
+    def _alike(self, row: int, done: BoolArray) -> IntArray:
+        """Return a sample of the pool and those most like it that may be asked about, the nearest first."""
+        coded = self._coded
+        apart = np.abs(coded - coded[row]).sum(axis=1)
+        apart[done], apart[row] = np.inf, -1.0
+        nearest = np.argsort(apart, kind="stable")[:N_ALIKE]
+        return nearest[apart[nearest] < np.inf]
+
+    @cached_property
+    def _coded(self) -> FloatArray:
+        """The samples of the pool in the unit cube; a missing value is in the middle of the range."""
+        return np.nan_to_num(self._loaded.coded[self._places], nan=MISSING)
 
 
 def questions_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> Questions:

@@ -11,11 +11,22 @@ from sslart.server.store._connection import sqlite
 MAX_KEYS = 100
 
 
-def add_label(connection: Any, model: int, row: int, label: Any, previous: Any, actor: str, sequence: int) -> None:
-    """Add the label of a row to the history; None withdraws it."""
+def add_label(
+    connection: Any,
+    model: int,
+    row: int,
+    label: Any,
+    previous: Any,
+    actor: str,
+    sequence: int,
+    *,
+    together: bool = False,
+) -> None:
+    """Add the label of a row to the history; None withdraws it. `together`: one answer has given all of the record."""
     connection.execute(
-        "INSERT INTO labels (model, row, label, previous, actor, time, sequence) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (model, row, _text(label), _text(previous), actor, time.time(), sequence),
+        "INSERT INTO labels (model, row, label, previous, actor, time, sequence, together) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (model, row, _text(label), _text(previous), actor, time.time(), sequence, together),
     )
 
 
@@ -33,6 +44,20 @@ def given_labels(connection: Any, model: int, through: int) -> dict[int, Any]:
         "SELECT row, label FROM labels WHERE model = ? AND sequence <= ? ORDER BY id", (model, through)
     )
     return {row: _value(label) for row, label in rows}
+
+
+def given_together(connection: Any, model: int, through: int) -> dict[int, int]:
+    """Return the rows whose label in force was given by one answer for several rows, with the number of its record."""
+    try:
+        rows = connection.execute(
+            "SELECT row, sequence, together AND label IS NOT NULL FROM labels "
+            "WHERE model = ? AND sequence <= ? ORDER BY id",
+            (model, through),
+        ).fetchall()
+    except sqlite().SQLError:  # the store of an earlier sslart, which cannot be written and has no such column
+        return {}
+    last = {row: (sequence, is_together) for row, sequence, is_together in rows}
+    return {row: sequence for row, (sequence, is_together) in last.items() if is_together}
 
 
 def history(connection: Any, model: int, row: int | None, after: int, most: int) -> list[dict[str, Any]]:

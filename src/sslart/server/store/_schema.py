@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 APPLICATION_ID = 0x5353_4C41  # "SSLA", in the header of the file
-PROTOCOL = 2
+PROTOCOL = 3
 
 _PROPERTIES = """
 -- What users keep with a model beside its rows, such as names of classes: JSON by key.
@@ -14,6 +14,11 @@ CREATE TABLE properties (
     time REAL NOT NULL,
     PRIMARY KEY (model, key)
 ) WITHOUT ROWID;
+"""
+
+_TOGETHER = """
+-- Whether a label is one of several that one answer about similar rows has given: those of one sequence number.
+ALTER TABLE labels ADD COLUMN together INTEGER NOT NULL DEFAULT 0;
 """
 
 _FIRST = """
@@ -156,10 +161,10 @@ CREATE TABLE audit (
 );
 """
 
-TABLES = _FIRST + _PROPERTIES
+TABLES = _FIRST + _PROPERTIES + _TOGETHER
 
 # what makes a store of one protocol one of the next, by the protocol that it has
-STEPS = {1: _PROPERTIES}
+STEPS = {1: _PROPERTIES, 2: _TOGETHER}
 
 # tables whose rows belong to a model, and what identifies a row of each
 OF_A_MODEL = {

@@ -37,15 +37,21 @@ class Fits(NamedTuple):
     settings: ModelSettings
     keep_rows: int
 
-    def fitted(self, changed: Mapping[int, Any]) -> Any:
-        """Return a model that is fitted with changed labels."""
+    def fitted(self, changed: Mapping[int, Any], *, together: bool = False) -> Any:
+        """Return a model that is fitted with changed labels; `together`: by one answer about similar rows."""
+        given = self.connection, self.before, self.settings, self.keep_rows
         with collected_notes():
-            table = table_to_fit(self.connection, self.before, self.settings, self.keep_rows, changed=changed)
-            return fitted_to(table, self.settings)
+            return fitted_to(table_to_fit(*given, changed=changed, together=together), self.settings)
 
 
 def trial(
-    fits: Fits, published: Published, loaded: LoadedSamples, changed: Mapping[int, Any], *, is_fitted: bool
+    fits: Fits,
+    published: Published,
+    loaded: LoadedSamples,
+    changed: Mapping[int, Any],
+    *,
+    is_fitted: bool,
+    together: bool = False,
 ) -> dict[str, Any]:
     """Return what a fit with changed labels gives, beside one without the change.
 
@@ -58,8 +64,10 @@ def trial(
     is_fitted : bool
         Whether the published model is as it was fitted; else a copy is fitted without the change, so that nothing but
         the change makes a difference.
+    together : bool, default=False
+        Whether the changed labels are one answer about similar rows.
     """
-    after = Published(fits.fitted(changed), published.sequence, fits.settings)
+    after = Published(fits.fitted(changed, together=together), published.sequence, fits.settings)
     before = published if is_fitted else Published(fits.fitted({}), published.sequence, fits.settings)
     old, new = before.view.left_out, after.view.left_out
     both = None if old is None or new is None else _in_both(old, before.view, new, after.view)

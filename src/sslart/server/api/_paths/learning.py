@@ -62,7 +62,7 @@ async def label_rows(
     to, goes on after that: ask for its job.
     """
     given = [(one.row, one.label) for one in body.labels]
-    written = await context.hub.label(model, given, body.by or who, key)
+    written = await context.hub.label(model, given, body.by or who, key, together=body.together)
     job = await context.hub.refit_by_labels(model, written, who) if body.refit else None
     await applied(model, learnt_with(model, written, job), wait)
     return answer({"model": model.name, **written.answer, **({} if job is None else {"job": job})})

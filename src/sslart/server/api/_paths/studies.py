@@ -226,7 +226,7 @@ async def trial(
         fits = Fits(reader, before, published.settings, hub.limits.keep_rows)
         is_fitted = published.sequence == model.accepted == last_fit(reader, model.id, published.sequence)
         with stopped_by(flag):
-            found = trial_of(fits, published, hub.samples(model), changed, is_fitted=is_fitted)
+            found = trial_of(fits, published, hub.samples(model), changed, is_fitted=is_fitted, together=body.together)
         return {"model": model.name, "sequence": published.sequence, **found}
 
     try:

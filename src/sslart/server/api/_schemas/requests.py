@@ -89,6 +89,11 @@ class LabelRequest(_Request):
         default=False,
         description="whether to fit anew where a label was changed or withdrawn, or there are enough new ones",
     )
+    together: bool = Field(
+        default=False,
+        description="whether this is one answer about similar rows: such labels are left out together, and count one, "
+        "where left-out labels choose settings or measure the model",
+    )
 
 
 class RefitRequest(_Request):

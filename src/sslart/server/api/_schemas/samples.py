@@ -149,12 +149,13 @@ class Question(BaseModel):
     row: int
     cells: dict[str, Cell]
     label: Label
-    kind: Literal["sample", "box"] = Field(
-        description="box: the samples of its box are so alike that one answer will do"
-    )
+    kind: Literal["sample", "box"] = Field(description="box: its rows are those of its box, which are much alike")
     box: int
     n_rows: int = Field(description="how many samples its box has")
-    rows: list[int] = Field(description="the samples that one answer may be given for")
+    rows: list[int] = Field(
+        description="the sample and those most like it, or those of its box: one answer may be given for all of them, "
+        "where a person has looked at them and they are of one class"
+    )
     why: str
     special: list[InWords]
     prediction: GuessedClass | None

@@ -59,6 +59,7 @@ class TrialRequest(_Request):
     """Labels to try."""
 
     labels: Annotated[list[GivenLabel], Field(min_length=1, max_length=MAX_LABELS, fail_fast=True)]
+    together: bool = Field(default=False, description="whether this is one answer about similar rows, as of labels")
 
 
 class ColumnWarning(BaseModel):

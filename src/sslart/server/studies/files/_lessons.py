@@ -93,8 +93,7 @@ def lessons_of(connection: Any, model: int, published: Published) -> Lessons:
         table = table_to_fit(connection, before, first, content["keep_rows"])
         day_first.extend(table.day_first)
         call = "fit" if table.label_counts else "partial_fit"
-        groups = None if first.group is None else table.groups
-        recorder.steps.append(Lesson(call, table.samples, table.labels, groups))
+        recorder.steps.append(Lesson(call, table.samples, table.labels, table.groups))
         return fitted_to(table, first)
 
     with collected_notes():

@@ -66,11 +66,14 @@ async function labelsOf(name, rows) {
 
 let last = Promise.resolve();
 
-/** Post labels after those before, in parts that the service takes; what is not confirmed is sent again at the next start. */
-function post(name, labels, seconds = SECONDS_TO_LEARN) {
+/**
+ * Post labels after those before, in parts that the service takes; what is not confirmed is sent again at the next start.
+ * Labels that are `together` are one answer about several rows: the service leaves them out together.
+ */
+function post(name, labels, { seconds = SECONDS_TO_LEARN, together = false } = {}) {
   const parts = [];
   for (let at = 0; at < labels.length; at += MOST_IN_REQUEST) {
-    const body = { labels: labels.slice(at, at + MOST_IN_REQUEST), refit: true };
+    const body = { labels: labels.slice(at, at + MOST_IN_REQUEST), refit: true, together };
     if (person.value) body.by = person.value;
     parts.push({ name, body, key: newKey() });
   }
@@ -150,7 +153,8 @@ export async function labelRows(rows, label, { previous } = {}) {
   const given = { rows: numbers, label, previous: before.every((one) => one === null) ? null : before, id: newKey() };
   keepStack(name, [...stackOf(name), given]);
   try {
-    const answer = await post(name, numbers.map((row) => ({ row, label })), given.previous ? 0 : SECONDS_TO_LEARN);
+    const labels = numbers.map((row) => ({ row, label }));
+    const answer = await post(name, labels, { seconds: given.previous ? 0 : SECONDS_TO_LEARN, together: numbers.length > 1 });
     await taken(name, answer, label);
     return answer;
   } catch (error) {
@@ -169,7 +173,7 @@ export async function undo() {
   undone.value = given.rows;
   say(t("labels.undone", { n: given.rows.length, label: given.label ?? t("common.no_label"), row: String(given.rows[0]) }));
   try {
-    const answer = await post(name, given.rows.map((row, at) => ({ row, label: given.previous?.[at] ?? null })), 0);
+    const answer = await post(name, given.rows.map((row, at) => ({ row, label: given.previous?.[at] ?? null })), { seconds: 0 });
     await taken(name, answer, null);
     return given.rows;
   } catch (error) {

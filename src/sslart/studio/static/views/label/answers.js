@@ -1,4 +1,4 @@
-// A button for each class with its key, a field for another class, the whole box, and skipping.
+// A button for each class with its key, a field for another class, one answer for several samples, and skipping.
 import { html, useState } from "../../lib/ui.js";
 import { percent } from "../../lib/format.js";
 import { addClass, classes, fail } from "../../lib/state.js";
@@ -36,13 +36,14 @@ function OtherClass({ onAnswer }) {
   </form>`;
 }
 
-export function Answers({ question, isHidden, isWhole, isBox, onAnswer, onSkip }) {
+export function Answers({ question, isHidden, isWhole, onAnswer, onSkip }) {
   const known = isHidden ? null : question.prediction?.probabilities;
+  const n = question.rows.length;
   return html`<div class="answers-part">
     <h3 id="answers-title">${t("label.which_class")}</h3>
     ${!classes.value.length && html`<p class="muted small">${t("label.no_classes")}</p>`}
-    ${isBox && html`<label class="check whole"><input type="checkbox" checked=${isWhole.value} onChange=${(event) => { isWhole.value = event.target.checked; }} />
-      ${t("label.whole_box", { n: question.rows.length })} <kbd aria-hidden="true">W</kbd></label>`}
+    ${n > 1 && html`<label class="check whole"><input type="checkbox" checked=${isWhole.value} onChange=${(event) => { isWhole.value = event.target.checked; }} />
+      ${question.kind === "box" ? t("label.whole_box", { n }) : t("label.whole_alike", { n: n - 1 })} <kbd aria-hidden="true">W</kbd></label>`}
     <div class="answers" role="group" aria-labelledby="answers-title">
       ${classes.value.map((name, index) => html`<${Answer} key=${String(name)} name=${name} index=${index} probability=${known?.[name] ?? null} onAnswer=${onAnswer} />`)}
     </div>

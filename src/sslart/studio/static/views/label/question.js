@@ -6,9 +6,9 @@ import { classes, link, samples } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { Empty, Loading, Problem } from "../../parts/notices.js";
 import { Answers } from "./answers.js";
-import { BoxSamples } from "./box_samples.js";
 import { LastAnswer } from "./last_answer.js";
 import { useQueue } from "./queue.js";
+import { SamplesTogether } from "./samples_together.js";
 
 const KEPT = "sslart.hides_guess";
 const FEW_FEATURES = 14;
@@ -76,9 +76,10 @@ export function QuestionCard() {
     isWhole.value = false;
     if (queue.last.value && NARROW.matches) document.getElementById("question-title")?.closest("section").scrollIntoView();
   }, [question?.row]);
-  const isBox = question?.kind === "box" && question.rows.length > 1;
-  const takeWhole = () => { // at once: a quick second key is about another box
-    const whole = isBox && isWhole.value;
+  const isBox = question?.kind === "box";
+  const hasMore = question?.rows.length > 1;
+  const takeWhole = () => { // at once: a quick second key is about another question
+    const whole = hasMore && isWhole.value;
     isWhole.value = false;
     return whole;
   };
@@ -90,7 +91,7 @@ export function QuestionCard() {
   useKeys([
     ...classes.value.slice(0, 10).map((name, at) => ({ key: String((at + 1) % 10), text: t("label.key_answer", { name }), run: () => answer(name) })),
     { key: "s", text: t("label.key_skip"), disabled: !question, run: skip },
-    { key: "w", text: t("label.key_whole"), disabled: !isBox, run: () => { isWhole.value = !isWhole.value; } },
+    { key: "w", text: t("label.key_whole"), disabled: !hasMore, run: () => { isWhole.value = !isWhole.value; } },
     { key: "h", text: t("label.key_guess"), run: () => hide(!isHidden.value) },
     { key: "n", text: t("label.key_new"), disabled: !question, run: () => document.getElementById("other-class")?.focus() },
   ]);
@@ -112,8 +113,8 @@ export function QuestionCard() {
       <a class="small" href=${link("understand", `sample/${question.row}`)}>${t("label.to_understand")}</a>
     </div>
     <${Special} question=${question} />
-    <${Answers} question=${question} isHidden=${isHidden.value} isWhole=${isWhole} isBox=${isBox} onAnswer=${answer} onSkip=${skip} />
-    ${isBox && html`<${BoxSamples} rows=${question.rows} />`}
+    <${Answers} question=${question} isHidden=${isHidden.value} isWhole=${isWhole} onAnswer=${answer} onSkip=${skip} />
+    ${hasMore && html`<${SamplesTogether} question=${question} />`}
     <${AllFeatures} cells=${question.cells} />
     <label class="check small"><input type="checkbox" checked=${isHidden.value} onChange=${(event) => hide(event.target.checked)} /> ${t("label.hide_guess")}</label>
   </section>`;

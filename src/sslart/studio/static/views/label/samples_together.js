@@ -1,4 +1,4 @@
-// All samples of a box that may get one answer, side by side, the features in which they differ most first.
+// The samples that may get one answer, side by side, the features in which they differ most first.
 import { html } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { useLoad } from "../../lib/load.js";
@@ -19,19 +19,21 @@ function spread(feature, rows) {
   return (Math.max(...numbers) - Math.min(...numbers)) / (feature.high - feature.low);
 }
 
-export function BoxSamples({ rows }) {
+export function SamplesTogether({ question }) {
+  const { kind, row, rows } = question;
   const found = useLoad((signal) => api.post(model("/search"), { rows, limit: MOST }, { signal }), [rows.join()]);
-  const title = t("label.box_samples", { n: rows.length });
+  const title = kind === "box" ? t("label.box_samples", { n: rows.length }) : t("label.alike_samples", { n: rows.length - 1 });
   if (found.error) return html`<${Problem} error=${found.error} again=${found.again} />`;
   if (!found.value || found.isLoading) return html`<${Loading} />`;
-  const lines = found.value.rows;
+  const at = new Map(rows.map((one, place) => [one, place]));
+  const lines = found.value.rows.toSorted((a, b) => at.get(a.row) - at.get(b.row));
   const ranked = features.value.map((one) => [one, spread(one, lines)]).sort((a, b) => b[1] - a[1]);
-  return html`<div class="box-samples">
+  return html`<div class="samples-together">
     <h3>${title}</h3>
     <div class="scroll" tabindex="0" role="region" aria-label=${title}><table>
       <thead><tr><th scope="col">${t("map.row_number")}</th>
         ${ranked.map(([{ name }, differ]) => html`<th scope="col" key=${name} class=${differ ? "" : "muted"}>${name}</th>`)}</tr></thead>
-      <tbody>${lines.map((one) => html`<tr key=${one.row}>
+      <tbody>${lines.map((one) => html`<tr key=${one.row} aria-current=${one.row === row ? "true" : undefined}>
         <th scope="row"><a href=${link("understand", `sample/${one.row}`)} aria-label=${t("map.open", { row: String(one.row) })}>${one.row}</a></th>
         ${ranked.map(([feature, differ]) => html`<td key=${feature.name} class=${differ ? "" : "muted"}>${shownCell(feature, one.cells)}</td>`)}
       </tr>`)}</tbody>
