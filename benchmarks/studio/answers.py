@@ -1,6 +1,6 @@
 """Label tables through the service, as the studio does, by its questions and in a random order.
 
-Run in `benchmarks`: `python -m studio.answers`. An answer to a question about a box counts for all its samples only
+Run in `benchmarks`: `python -m studio.answers`. An answer counts for all samples that the question lists only
 where they are all of the same class; else the sample alone is answered for, as a careful person would do.
 """
 
@@ -21,7 +21,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sslart import AutoSSLART
 from sslart._utils.tables import markdown_table
 from sslart.server import serve
-from studio.tables import BY_NAME, LOOKED_AT, NOT_LOOKED_AT, LabelledTable, Source, table
+from studio.tables import BY_NAME, FRESH, LOOKED_AT, NOT_LOOKED_AT, LabelledTable, Source, table
 
 ANSWERS = 30
 MODEL = "m"
@@ -173,7 +173,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", choices=names, help="only these, by the first word of their names")
     options = parser.parse_args()
     chosen = [source for source in BY_NAME.values() if source.name.split()[0] in (options.tables or ())]
-    for sources in [chosen] if chosen else [NOT_LOOKED_AT, LOOKED_AT]:
+    for sources in [chosen] if chosen else [FRESH, NOT_LOOKED_AT, LOOKED_AT]:
         print(group(sources, options.seeds, options.answers, lambda text: print(text, flush=True)).text)
 
 

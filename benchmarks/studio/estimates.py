@@ -60,10 +60,11 @@ def next_question(model: Any, data: LabelledTable, labels: Any) -> int:
 def _compared(model: Any, data: LabelledTable, labels: Any, answers: Any) -> Compared | None:
     proba, left_out = model.predict_proba(data.frame), view_of(model).left_out
     assert left_out is not None
-    over_all, on_labels = accuracy_over_all(left_out, proba.max(axis=1)), left_out.accuracy()
+    is_open = np.array([one is None for one in labels])
+    counts = int(is_open.sum()), int((~is_open).sum())
+    over_all, on_labels = accuracy_over_all(left_out, proba[is_open].max(axis=1), *counts), left_out.accuracy()
     if over_all is None or on_labels is None:
         return None
-    is_open = np.array([one is None for one in labels])
     right = model.classes_[proba.argmax(axis=1)].astype(str) == answers.astype(str)
     return Compared(float(right[is_open].mean()), over_all.estimate, on_labels)
 

@@ -16,14 +16,13 @@ from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_whole
+from sslart._utils.random_keys import keys_of_numbers
 
 MAX_UNCERTAIN = 200
-MAX_BOXES = 1000  # of more, those with the most samples are considered,
-N_OTHER_BOXES = 200  # among them so many others, which stand for all the others
+MAX_DRAWN = 1000  # of more samples, so many drawn at random are considered: they stand for all
 MAX_LABELS = 1000  # of more, an even spread is considered
 TIGHT = 0.5  # of the mean distance between two samples: a box is tight whose sides sum up to no more,
 LONGEST_SIDE = 0.25  # and of which none is longer than this share of the range, so that its categories agree too
-NO_VALUE = 0.5  # the distance of a missing value: complete samples stand for their box
 MAX_AT_ONCE = 100  # samples that one answer may be given for
 
 __all__ = [
@@ -63,9 +62,11 @@ class Query(NamedTuple):
 
 
 class QueryPool:
-    """The sample nearest to the centre of each box, out of any number of samples that are added part by part.
+    """The samples that a person may be asked about, out of any number of samples that are added part by part.
 
-    Memory grows with the number of boxes, not of samples.
+    Considered are up to 1,000 samples drawn at random, which stand for all, and the most uncertain ones. Samples in the
+    middle of boxes would not do: a box may be wide in the feature that tells classes apart, and the ends of that
+    feature would never be asked about. Memory grows with the number of boxes, not of samples.
 
     Parameters
     ----------
@@ -96,7 +97,8 @@ class QueryPool:
         self.model: Any = model
         self.n_samples = 0
         self._counts = np.zeros(0, dtype=np.int64)  # per box
-        self._central: dict[int, tuple[float, int]] = {}  # of each box: distance and row of the most central sample
+        self._drawn: list[tuple[int, int, int]] = []  # random key, row and box
+        self._n_unlabelled = 0
         self._unlabelled: dict[int, list[int]] = {}  # of each box: rows, as far as one answer may be given for all
         self._uncertain: list[tuple[float, int, int]] = []  # certainty, row and box
         self._samples: dict[int, Any] = {}  # by row
@@ -117,8 +119,6 @@ class QueryPool:
         coded = member.encode(table)
         member.network.check_known_features(coded)
         nodes = member.rank(coded)[0][:, 0]
-        lower, upper = (side[nodes] for side in member.boxes)
-        distances = np.nan_to_num(np.abs(coded - centres(lower, upper)), nan=NO_VALUE).sum(axis=1)
         counts = np.bincount(nodes, minlength=len(self._counts))
         counts[: len(self._counts)] += self._counts
         self._counts = counts
@@ -127,10 +127,10 @@ class QueryPool:
             own = self._unlabelled.setdefault(int(nodes[index]), [])
             if len(own) <= MAX_AT_ONCE:
                 own.append(self.n_samples + index)
-        for index in unknown[_first_of_each(nodes[unknown], distances[unknown])]:
-            node = int(nodes[index])
-            if node not in self._central or distances[index] < self._central[node][0]:
-                self._central[node] = float(distances[index]), self.n_samples + int(index)
+        numbers = self.n_samples + unknown
+        drawn = zip(keys_of_numbers(numbers, 0).tolist(), numbers.tolist(), nodes[unknown].tolist(), strict=True)
+        self._drawn = sorted([*self._drawn, *drawn])[:MAX_DRAWN]
+        self._n_unlabelled += len(unknown)
         if len(view.class_table.seen) > 1:
             certainty = 1.0 - uncertainty(view.predict_proba(table), len(table))
             lowest = unknown[np.argsort(certainty[unknown], kind="stable")[:MAX_UNCERTAIN]]
@@ -141,7 +141,7 @@ class QueryPool:
 
     def _keep_samples(self, X: Any) -> None:
         """Keep the samples that may be proposed, of the last part and of those before."""
-        rows = {row for _, row in self._central.values()} | {row for _, row, _ in self._uncertain}
+        rows = {row for _, row, _ in (*self._drawn, *self._uncertain)}
         self._samples = {row: sample for row, sample in self._samples.items() if row in rows}
         for row in sorted(rows - self._samples.keys()):
             self._samples[row] = _safe_indexing(X, [row - self.n_samples])
@@ -149,11 +149,12 @@ class QueryPool:
     def best(self, n: int = 1) -> list[Query]:
         """Return the samples to label next, the most helpful first.
 
-        The first ones lie in the middle of many samples, in boxes far from any label. The more certain the predictions
-        become, the more the samples between the classes come first, those with many others around them before outliers.
+        The first ones lie among many samples, far from any label. The more certain the predictions become, the more the
+        samples between the classes come first, those with many others around them before outliers.
         Every third one is chosen without regard to the predictions, in turn by its place among the others and at
         random, so that a class without a label is found where the model is wrongly certain.
-        Each is chosen as if those before it had their labels, so that several are never alike.
+        Each is chosen as if those before it had their labels, and of a tight box only one, so that several are never
+        alike.
 
         Parameters
         ----------
@@ -163,42 +164,26 @@ class QueryPool:
         n = check_whole("best", "n", n) or 1
         view = view_of(self.model)
         member = view.members[0].as_learnt()
-        box_of, mass_of = self._considered()
+        box_of = {row: box for _, row, box in (*self._drawn, *self._uncertain)}
         rows = sorted(box_of)
         free = np.array([row not in self._done and box_of[row] not in self._done_boxes for row in rows], dtype=bool)
         if not free.any():
             return []
         boxes = np.array([box_of[row] for row in rows])
-        central = np.array([self._central[box][1] == row for row, box in zip(rows, boxes.tolist(), strict=True)])
         table = view.read(concatenated([self._samples[row] for row in rows]))
         proba = view.predict_proba(table) if len(view.class_table.seen) > 1 else None
-        mass = np.where(central, [mass_of.get(box, 0.0) for box in boxes.tolist()], 0.0)
+        is_drawn = np.isin(rows, [row for _, row, _ in self._drawn])
+        mass = np.where(is_drawn, self._n_unlabelled / max(len(self._drawn), 1), 0.0)
         points = Points.of(member.encode(table), mass)
-        order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n)
+        n_together = np.array([len(self._unlabelled[box]) for box in boxes.tolist()])
+        may_be_tight = (n_together > 1) & (n_together <= MAX_AT_ONCE)
+        tight = may_be_tight & _is_tight(member, boxes, points.mean_distance)
+        alike = np.where(tight, boxes, -1 - np.arange(len(boxes)))
+        order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n, alike)
         chosen = boxes[order]
         new = (member.labels[chosen] == UNLABELLED).tolist()
-        n_together = np.array([len(self._unlabelled[box]) for box in chosen.tolist()])
-        may_be_tight = (n_together > 1) & (n_together <= MAX_AT_ONCE)
-        tight = may_be_tight & _is_tight(member, chosen, points.mean_distance)
-        each = zip(order.tolist(), chosen.tolist(), new, tight.tolist(), strict=True)
+        each = zip(order.tolist(), chosen.tolist(), new, tight[order].tolist(), strict=True)
         return [Query(rows[i], box, int(self._counts[box]), is_new, is_tight) for i, box, is_new, is_tight in each]
-
-    def _considered(self) -> tuple[dict[int, int], dict[int, float]]:
-        """Return the box of each sample that is considered, by row, and how many samples each box stands for.
-
-        Considered are the samples in the middle of boxes, and the most uncertain ones.
-        """
-        boxes = sorted(self._central, key=lambda box: (-self._counts[box], self._central[box][1]))
-        mass_of = {box: float(self._counts[box]) for box in boxes}
-        if len(boxes) > MAX_BOXES:
-            largest, rest = boxes[: MAX_BOXES - N_OTHER_BOXES], boxes[MAX_BOXES - N_OTHER_BOXES :]
-            others = [rest[place] for place in np.linspace(0, len(rest) - 1, N_OTHER_BOXES).astype(np.int64).tolist()]
-            share = sum(mass_of[box] for box in others) / sum(mass_of[box] for box in rest)
-            mass_of.update({box: mass_of[box] / share for box in others})
-            boxes = largest + others
-        found = {self._central[box][1]: box for box in boxes}
-        found.update({row: box for _, row, box in self._uncertain if row not in found})
-        return found, mass_of
 
     def rows(self) -> list[int]:
         """Return the rows of the samples that may be proposed."""
@@ -268,7 +253,7 @@ class QueryPool:
 def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
     """Return the rows that a person should label next, the most helpful first.
 
-    The first ones lie in the middle of many samples, in boxes far from any label; a model that has learnt no label yet
+    The first ones lie among many samples, far from any label; a model that has learnt no label yet
     will do. The more certain the predictions become, the more the samples between the classes come first; every third
     one is chosen without regard to the predictions, half of these at random, so that no class is overlooked. Each is
     chosen as if those before it had their labels, so that a batch is diverse. `docs/active.md` compares the accuracy
@@ -294,19 +279,13 @@ def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
     >>> X, y = load_iris(return_X_y=True)
     >>> few = [label if row % 50 == 0 else None for row, label in enumerate(y)]
     >>> model = AutoSSLART(random_state=0).fit(X, few)
-    >>> rows = select_queries(model, X, n=10)
+    >>> rows = select_queries(model, X, n=12)
     >>> model.partial_fit(X[rows], y[rows]).score(X, y) > 0.9
     True
     """
     pool = QueryPool(model)
     pool.add(X)
     return np.array([query.row for query in pool.best(n)], dtype=np.int64)
-
-
-def _first_of_each(nodes: IntArray, distances: FloatArray) -> IntArray:
-    """Return the index of the smallest distance of each node."""
-    order = np.lexsort((distances, nodes))
-    return np.asarray(order[np.diff(nodes[order], prepend=-1) != 0])
 
 
 def _labelled(member: MemberView) -> FloatArray:

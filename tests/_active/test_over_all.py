@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 
 from sslart import AutoSSLART
 from sslart._active.over_all import accuracy_over_all
+from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import view_of
 from sslart.active import select_queries
 
@@ -40,7 +41,7 @@ def test_for_labels_of_uncertain_samples_it_is_nearer_to_the_truth_than_leave_on
     truth = float(np.mean(model.predict(X[rest]) == y[rest]))
     left_out = view_of(model).left_out
     assert left_out is not None
-    found = accuracy_over_all(left_out, model.predict_proba(X).max(axis=1))
+    found = accuracy_over_all(left_out, model.predict_proba(X[rest]).max(axis=1), len(rest), len(rows))
     assert found is not None
     on_labels = left_out.accuracy()
     assert on_labels is not None
@@ -54,7 +55,7 @@ def test_for_labels_at_random_it_is_about_the_same_as_leave_one_out(data: tuple[
     model = AutoSSLART(random_state=0).fit(X, labels_of(np.arange(120), y))
     left_out = view_of(model).left_out
     assert left_out is not None
-    found = accuracy_over_all(left_out, model.predict_proba(X).max(axis=1))
+    found = accuracy_over_all(left_out, model.predict_proba(X[120:]).max(axis=1), len(X) - 120, 120)
     assert found is not None
     assert found.estimate.value == pytest.approx(left_out.accuracy().value, abs=0.05)
     assert found.estimate.low < found.estimate.value < found.estimate.high
@@ -64,4 +65,31 @@ def test_one_class_says_nothing(data: tuple[np.ndarray, ...]) -> None:
     X, _ = data
     model = AutoSSLART(random_state=0).fit(X, ["a"] * 5 + [None] * (len(X) - 5))
     left_out = view_of(model).left_out
-    assert left_out is None or accuracy_over_all(left_out, np.ones(10)) is None
+    assert left_out is None or accuracy_over_all(left_out, np.ones(10), 10, 5) is None
+
+
+def test_where_all_have_a_label_it_is_that_of_left_out_labels(data: tuple[np.ndarray, ...]) -> None:
+    X, y = data
+    noisy = np.where(
+        np.random.default_rng(1).random(len(y)) < 0.3, (y + 1) % 10, y
+    )  # the model learns wrong labels too
+    left_out = view_of(AutoSSLART(random_state=0).fit(X[:300], noisy[:300])).left_out
+    assert left_out is not None
+    found = accuracy_over_all(left_out, np.zeros(0), 0, 300)
+    on_labels = left_out.accuracy()
+    assert found is not None
+    assert on_labels is not None
+    assert found.estimate.value == pytest.approx(on_labels.value, abs=0.02)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_few_labels_that_are_all_right_or_all_wrong_leave_much_open(right: bool) -> None:
+    truth = np.array([0, 0, 0, 1, 1])
+    proba = np.where((truth == 0)[:, None] == right, [[0.9, 0.1]], [[0.1, 0.9]])
+    left_out = LeftOut(proba, truth, np.ones(5), np.arange(5), np.arange(5), "copies")
+    found = accuracy_over_all(left_out, np.full(100, 0.9), 100, 5)
+    assert found is not None
+    low, value, high = found.estimate.low, found.estimate.value, found.estimate.high
+    assert low < value < high
+    assert high - low > 0.3
+    assert found.resampled.std() > 0.02

@@ -112,7 +112,7 @@ def test_explanations_are_those_of_the_loaded_model(client: Client, local: Any) 
 
 def test_contributions_rules_importances_and_changes_are_those_of_the_loaded_model(client: Client, local: Any) -> None:
     assert client.contributions("flowers", FLOWERS[:3])["values"] == local.contributions(FLOWERS[:3]).values.tolist()
-    assert client.rules("flowers", max_rules=3)["text"] == local.rules(max_rules=3).to_text()
+    assert client.rules("flowers", max_rules=3)["text"] == local.rules(FLOWERS, max_rules=3).to_text()
     assert client.importance("flowers")["text"] == str(local.feature_importances())
     options = {"fixed": ["sepal_width"], "ranges": {"petal_length": (1, 5)}, "n": 2}
     expected = local.counterfactual(FLOWERS[:1], "versicolor", **options)

@@ -401,3 +401,37 @@ def test_categories_with_commas_are_quoted_so_that_changes_are_not_read_as_more(
     model = AutoSSLART(random_state=0).fit(frame, y)
     assert "colour 'brown, white' instead of grey" in str(model.counterfactual(frame.iloc[0]))
     assert "with colour grey instead of 'brown, white'." in str(model.explain(frame.iloc[[1]])[0])
+
+
+@pytest.mark.parametrize("model", [AutoSSLART(random_state=0), SSLART(0.85, random_state=0)], ids=name_of)
+def test_changes_hold_for_the_cells_of_a_row_with_dates(model: Any) -> None:
+    random = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 300, 120), unit="D")
+    frame = pd.DataFrame({"ordered": days, "price": random.normal(size=120).round(2)})
+    frame["kind"] = random.choice(["a", "b"], 120)
+    y = np.where((frame["ordered"].dt.day_of_week > 3) ^ (frame["price"] > 0), "private", "firm")
+    model = clone(model).fit(frame, y)
+    changed = set()
+    for row in range(6):
+        cells = frame.iloc[row].to_dict()
+        explained = model.explain(frame[row : row + 1])[0].counterfactual
+        for one in [*model.counterfactual(cells, n=4), *([] if explained is None else [explained])]:
+            after = {change.feature: change.after for change in one.changes}
+            changed |= set(after)
+            if "ordered" in after:
+                after["ordered"] = pd.Timestamp("1970-01-01") + pd.Timedelta(days=after["ordered"])
+            assert model.predict(pd.DataFrame([cells | after])) == [one.prediction]
+    assert {"ordered", "price"} <= changed <= set(frame.columns)
+
+
+def test_limits_of_the_parts_of_a_date_hold() -> None:
+    days = pd.date_range("2024-01-01", periods=120)
+    frame = pd.DataFrame({"ordered": days, "price": np.arange(120) % 7})
+    model = SSLART(0.9, random_state=0).fit(frame, np.where(np.arange(120) < 60, "old", "new"))
+    weekday = frame["ordered"].dt.day_name()
+    for limits in ({"fixed": ["weekday of ordered"]}, {"ranges": {"weekday of ordered": ["Sunday", "Friday"]}}):
+        found = model.counterfactual(frame.iloc[10], n=1, **limits)
+        allowed = {weekday[10]} if "fixed" in limits else {"Sunday", "Friday"}
+        assert [one.changes[0].feature for one in found] == ["ordered"]
+        day = pd.Timestamp("1970-01-01") + pd.Timedelta(days=found[0].changes[0].after)
+        assert day.day_name() in allowed

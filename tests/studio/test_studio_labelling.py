@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from acting import lines
-from opened import Opened, StudioProcess, StudioThread, studio, wait_for
+from opened import SECONDS, Opened, StudioProcess, StudioThread, studio, wait_for
 from service import flowers, wait_until_ready
+
+from sslart.server.models._hosted import HostedModel
 
 FLOWERS = flowers(1)
 SPECIES = FLOWERS["species"].tolist()
@@ -106,7 +110,9 @@ def test_one_answer_for_a_whole_box_and_its_undo(opened: Opened) -> None:
         for one in opened.http.get("/v1/models/iris/questions", params={"n": 20}).json()["questions"]
         if one["row"] == row
     )
-    listed = page.get_by_role("region", name=f"The {len(rows)} samples of the box")
+    listed = page.get_by_role(
+        "region", name=re.compile(f"The {len(rows)} samples of the box|the {len(rows) - 1} most like it")
+    )
     listed.wait_for()
     assert sorted(int(line[0]) for line in lines(listed)) == sorted(rows)
     names = listed.get_by_role("columnheader").all_inner_texts()[1:]
@@ -248,3 +254,27 @@ def test_an_end_in_the_middle_loses_nothing(start: Any, tmp_path: Path, browser:
     wait_for(lambda: set(labels(opened)) == {first, second})
     opened.close()
     process.stop()
+
+
+def test_an_open_tab_goes_on_after_a_restart(tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = StudioThread(tmp_path)
+    opened = Opened(thread.url, thread.token(), browser)
+    opened.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE", "503")
+    wait_until_ready(opened.http)
+    prepare(opened)
+    page = question(opened)
+    before = shown_row(page)
+    thread.kill()
+    page.get_by_text("Connecting again").wait_for()
+    may_restore, restore = threading.Event(), HostedModel._run
+    monkeypatch.setattr(HostedModel, "_run", lambda model: may_restore.wait(SECONDS) and restore(model))
+    thread = StudioThread(tmp_path, port=thread.port)
+    for view in ("map", "table", "label"):
+        page.goto(f"{opened.url}/studio/#/iris/{view}")
+        page.get_by_text("The model iris is being started").wait_for()
+    assert page.get_by_text("There is nothing to ask about yet").count() == 0
+    may_restore.set()
+    page.locator("#question-title").wait_for()
+    assert shown_row(page) == before
+    opened.close()
+    thread.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -327,3 +328,32 @@ def some_sample(map_page: Map) -> tuple[float, float]:
             if map_page.page.locator(".map-hint").count():
                 return place
     raise AssertionError("no sample is seen")
+
+
+def test_how_the_map_is_set_outlives_a_reload(map_page: Map) -> None:
+    page = map_page.page
+    map_page.choose("Across", "petal_length")
+    map_page.choose("Colour", "label")
+    page.get_by_label("Outlines of boxes").uncheck()
+    page.locator("summary", has_text="Filters").click()
+    page.get_by_role("group", name="Predicted").get_by_label("setosa").check()
+    page.reload()
+    across = page.get_by_role("combobox", name="Across")
+    across.wait_for()
+    assert across.input_value() == "petal_length"
+    assert page.get_by_role("combobox", name="Colour").input_value() == "label"
+    assert not page.get_by_label("Outlines of boxes").is_checked()
+    assert page.get_by_role("group", name="Predicted").get_by_label("setosa").is_checked()
+
+    gone = {
+        "settings": {"x": "gone", "y": "petal_length", "colour": "gone"},
+        "filter": {"predicted": ["gone"], "label": 1},
+    }
+    for content in (json.dumps(gone), "[1", "null"):
+        page.evaluate("content => localStorage.setItem('sslart.map.flowers', content)", content)
+        page.reload()
+        across.wait_for()
+        assert across.input_value() == ""
+        assert page.get_by_role("combobox", name="Colour").input_value() == "class"
+        assert page.get_by_text("Some samples are left out").count() == 0
+        map_page.wait_until_drawn()

@@ -74,7 +74,7 @@ def test_a_file_is_dropped_and_its_columns_get_their_roles(opened: Opened) -> No
     page.get_by_role("heading", name="Table Plants-of-2024").wait_for()
     columns = page.get_by_role("table").filter(has=page.get_by_role("columnheader", name="Used as"))
     page.get_by_label("Which column has the classes?").select_option("kind")
-    page.get_by_text("90 rows, 6 features are learnt.").wait_for()
+    page.get_by_text("90 rows, 6 features.").wait_for()
     wait_for(lambda: page.get_by_role("region", name="Fit of the model").count() == 0)
     page.get_by_text("One column is changed: kind.").wait_for()
     page.get_by_role("button", name="Fit the model anew").click()
@@ -129,7 +129,7 @@ def test_a_file_is_chosen(opened: Opened, ending: str, write: Callable[[pd.DataF
         page.get_by_role("button", name="Choose a file").click()
     chooser.value.set_files({"name": f"plants.{ending}", "mimeType": "", "buffer": write(frame)})
     page.get_by_role("heading", name=f"Table chosen-{ending}").wait_for()
-    page.get_by_text("90 rows, 2 features are learnt.").wait_for()
+    page.get_by_text("90 rows, 2 features.").wait_for()
     stored = opened.http.get(f"/v1/models/chosen-{ending}/rows/7").json()["cells"]
     assert stored == pytest.approx(frame.loc[7].to_dict(), rel=1e-6)
     page.close()

@@ -94,7 +94,7 @@ def test_a_cell_of_the_confusion_matrix_lists_its_samples(opened: Opened) -> Non
     wait_for(lambda: {int(line[0]) for line in lines(table)} == set(confusion["rows"][0][1]))
 
     row = int(lines(table)[0][0])
-    part.get_by_role("button", name=f"Correct the label of row {row}").click()
+    part.get_by_role("button", name=f"Correct the label of row {row}", exact=True).click()
     group = part.get_by_role("group", name=f"Which label is right for row {row}?")
     group.get_by_role("button", name="well").click()
     told(page, f"Row {row} has the label “well” now.")

@@ -123,15 +123,19 @@ def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
     before = labels_in_force(opened)
     page.get_by_role("button", name=f"Correct rule {rule['number']}").click()
     dialog = page.get_by_role("dialog", name=f"Correct rule {rule['number']}")
+    assert dialog.get_by_role("radio", checked=True).count() == 0
     dialog.get_by_role("radio", name="It is versicolor").check()
     uses = dialog.get_by_role("checkbox", name="Use row")
     uses.first.wait_for()
     rows = [int(re.findall(r"\d+", one.get_attribute("aria-label"))[0]) for one in uses.all()]
+    named = {one["feature"] for one in rule["conditions"]}
+    heads = dialog.get_by_role("region").get_by_role("columnheader").all_inner_texts()
+    assert set(heads[4 : 4 + len(named)]) == named
     left_out = rows.pop()
     uses.last.uncheck()
     dialog.get_by_role("button", name="Show the effect").click()
     dialog.get_by_role("heading", name="The effect, if you confirm").wait_for()
-    body = {"labels": [{"row": row, "label": "versicolor"} for row in rows]}
+    body = {"labels": [{"row": row, "label": "versicolor"} for row in rows], "together": True}
     trial = ask(opened, "trial", body)
     assert f"{trial['changed']['n']} of 150 prediction" in dialog.inner_text()
     assert trial["changed"]["n"] > 0
@@ -161,7 +165,8 @@ def test_a_veto_withdraws_the_labels_of_a_rule(opened: Opened) -> None:
     dialog.get_by_role("radio", name="Veto: the labels that say virginica here are wrong").check()
     dialog.get_by_text("lose").last.wait_for()
     dialog.get_by_role("button", name="Show the effect").click()
-    dialog.get_by_role("button", name=re.compile("Learn ")).click()
+    dialog.get_by_role("button", name=re.compile("Withdraw ")).click()
+    page.get_by_text(re.compile("labels? (was|were) withdrawn")).wait_for()
     dialog.wait_for(state="detached")
     wait_for(lambda: labels_in_force(opened) != before)
     lost = set(before) - set(labels_in_force(opened))
@@ -240,7 +245,10 @@ def test_what_if_and_what_would_change_the_prediction(opened: Opened) -> None:
 
     part = card(page, "What would change the prediction?")
     part.get_by_role("checkbox", name="petal_length").check()
-    part.get_by_role("combobox", name="To the class").select_option("virginica")
+    now = opened.http.post("/v1/models/flowers/predict", json={"rows": [cells]}).json()["predictions"][0]["class"]
+    target = part.get_by_role("combobox", name="To the class")
+    assert now not in target.inner_text().split("\n")
+    target.select_option("virginica")
     part.get_by_role("button", name="Find changes").click()
     part.get_by_text("virginica").last.wait_for()
     body = {"row": cells, "target": "virginica", "fixed": ["petal_length"], "n": 4}

@@ -46,16 +46,17 @@ class LabelsNeeded:
 
     def __str__(self) -> str:
         wanted = f"an accuracy of {100 * self.accuracy:g} %"
-        far = f"more than {(FURTHEST - 1) * self.n_labels}"
+        far = f"more than {(FURTHEST - 1) * self.n_labels:,}"
         if self.high == 0:
             return f"{wanted} is reached"
-        ends = f"80 % interval {far if self.low is None else self.low} to {far if self.high is None else self.high}"
+        low, high = (far if end is None else f"{end:,}" for end in (self.low, self.high))
+        ends = f"80 % interval {low} to {high}"
         if self.more == 0:
             return f"{wanted} is reached on average ({ends} more labels)"
         if self.more is None:
             least = "" if self.low is None else f" ({ends})"
             return f"{wanted} needs {far} more labels{least}, or better features"
-        return f"{wanted} needs about {self.more} more labels ({ends})"
+        return f"{wanted} needs about {self.more:,} more labels ({ends})"
 
 
 class PowerLaw(NamedTuple):

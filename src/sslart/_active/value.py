@@ -3,8 +3,8 @@
 Samples are points of a Gaussian process whose covariance decreases with their L1 distance. A label of one lowers the
 variance of all others near it. The value of a label is the sum of what it takes off the variances, each weighted by
 the number of samples that the point stands for and by the uncertainty of the prediction there, times the squared
-uncertainty at the sample itself. Without a label all predictions are equally uncertain, and samples in the middle of
-many others come first; as predictions become certain, what is left are samples between the classes with others around.
+uncertainty at the sample itself. Without a label all predictions are equally uncertain, and samples among many
+others come first; as predictions become certain, what is left are samples between the classes with others around.
 
 A model is also certain where it knows nothing, and a class that has no label yet may be there. Every third label is
 therefore chosen without regard to the predictions: in turn a sample drawn at random, which finds a class whose samples
@@ -67,7 +67,9 @@ class Points:
         """The mean distance between two of the samples that the points stand for."""
         return float(self.mass @ self.apart @ self.mass) / max(float(self.mass.sum()) ** 2, 1e-12)
 
-    def in_order(self, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int) -> IntArray:
+    def in_order(
+        self, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int, alike: IntArray | None = None
+    ) -> IntArray:
         """Return the points to label next, the most valuable first, each chosen as if those before had their labels.
 
         Parameters
@@ -80,7 +82,10 @@ class Points:
             Coded samples that have a label.
         n : int
             How many to return; fewer where there are no more.
+        alike : array of int of length n_points, default=None
+            Of points with one number at most one is returned; None: each has its own.
         """
+        alike = np.arange(len(free)) if alike is None else alike
         covariance = self._covariance(np.nan_to_num(labelled, nan=MISSING))
         at_first = np.maximum(covariance.diagonal(), 1e-9)
         left, chosen = free.copy(), list[int]()
@@ -92,11 +97,12 @@ class Points:
             own = doubts * variance / at_first  # as variance falls within a batch, so does uncertainty
             value = np.where(left, own**2 * taken_off, -np.inf)
             if len(chosen) >= MAX_ONE_BY_ONE:
-                rest = np.argsort(-value, kind="stable")[: min(n - len(chosen), int(left.sum()))]
+                best_first = np.argsort(-value, kind="stable")[: int(left.sum())]
+                rest = best_first[np.sort(np.unique(alike[best_first], return_index=True)[1])][: n - len(chosen)]
                 return np.array([*chosen, *rest.tolist()], dtype=np.int64)
             best = self._drawn(left, number) if number % DRAW_EVERY == EXPLORE_EVERY else int(value.argmax())
             chosen.append(best)
-            left[best] = False
+            left &= alike != alike[best]
             covariance -= np.outer(covariance[:, best], covariance[best]) / (variance[best] + NOISE)
         return np.array(chosen, dtype=np.int64)
 

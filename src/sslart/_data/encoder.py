@@ -27,6 +27,7 @@ from sslart._data.columns.features import (
     origin_and_span_of,
     without_columns,
 )
+from sslart._data.columns.known_texts import as_known_texts
 from sslart._data.ranks.tables import GRID, RankScale
 from sslart._data.samples import Table
 from sslart._data.saved import require, saved_array
@@ -227,6 +228,10 @@ class Encoder(CachesValues):
     def is_plain(self) -> bool:
         """Whether the coded features are the columns, in their order."""
         return not (self.categorical or self.constant) and self.features == numeric_features(len(self.features))
+
+    def with_known_texts(self, table: Table) -> Table:
+        """Return samples in which a category that is not known, but whose text is, is that text."""
+        return as_known_texts(table, self.categories_of)
 
     def categories_of(self, column: int) -> list[Category]:
         """Return the categories of a column that were met; None for a numeric column."""

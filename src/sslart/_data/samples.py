@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
@@ -195,12 +195,20 @@ class SampleReader(BaseEstimator):
         The columns that are categorical.
     plan : ColumnPlan
         Which columns hold dates, and which are left out.
+    as_known : callable, default=None
+        Returns samples with the categories that were learnt, where these come in another type; None: as they come.
     """
 
     def __init__(
-        self, owner: str, n_features: int, names: Any, categorical: frozenset[int], plan: ColumnPlan = NO_PLAN
+        self,
+        owner: str,
+        n_features: int,
+        names: Any,
+        categorical: frozenset[int],
+        plan: ColumnPlan = NO_PLAN,
+        as_known: Callable[[Table], Table] | None = None,
     ) -> None:
-        self.owner, self.categorical, self.plan = owner, categorical, plan
+        self.owner, self.categorical, self.plan, self.as_known = owner, categorical, plan, as_known
         keep_plan(self, plan)
         self.n_features_in_ = n_features
         if names is not None:
@@ -219,11 +227,12 @@ class SampleReader(BaseEstimator):
     def read(self, X: Any) -> Table:
         """Return samples as a table, or raise an error that names the cure."""
         try:
-            return read_samples(self, X, reset=False, categorical=self.categorical)
+            table = read_samples(self, X, reset=False, categorical=self.categorical)
         except ValueError as error:
             if type(self).__name__ in str(error):
                 raise ValueError(str(error).replace(type(self).__name__, self.owner)) from None
             raise
+        return table if self.as_known is None else self.as_known(table)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]

@@ -183,6 +183,11 @@ class ModelView:
             found_by_all = left_out_by_vote([one for one, _ in known], [kept for _, kept in known], weighted=weighted)
         return replace(found_by_all, costs=self.decision_costs)
 
+    @property
+    def date_columns(self) -> frozenset[int]:
+        """The columns that hold dates, and those that hold parts of them."""
+        return self.reader.plan.of_dates(self.reader.n_features_in_)
+
     def read(self, X: Any) -> Table:
         """Return samples as a table after checking them."""
         return self.reader.read(X)

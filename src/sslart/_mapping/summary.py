@@ -11,6 +11,7 @@ from sslart._data.classes import Label
 from sslart._data.columns.notes import CONSTANT, ColumnNote, by_topic
 from sslart._data.ranks.choice import scaling_of
 from sslart._data.ranks.tables import RANK
+from sslart._mapping.evidence.settings import MANY_CLASSES
 from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import CountArray, IntArray
@@ -21,6 +22,7 @@ FEW_LABELS = 5
 SHOWN_CLASSES = 10
 SHOWN_FEATURES = 10
 LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
+HELD_OUT = " held out"
 
 ONE_CLASS = "there are labels of one class only"
 ONE_EACH = "each class has one label, which the others cannot predict"
@@ -42,12 +44,15 @@ class ClassLabels:
     n_predicted : int or None
         How many left-out labels were predicted as this class; None where no label was left out, or none of this class
         of very many.
+    n_left_out : int or None
+        How many of the labels were left out: all, or of very many some; None where no label was left out.
     """
 
     label: Label
     n_labels: float
     n_groups: float
     n_predicted: int | None
+    n_left_out: int | None = None
 
     def __str__(self) -> str:
         return f"{category_text(self.label)} ({count_text(self.n_groups)})"
@@ -92,7 +97,8 @@ class ModelSummary:
         Samples learnt, labelled or not; features; boxes, over all members of an ensemble.
     classes : tuple of ClassLabels
     how : str
-        How the accuracy was measured: by leaving out one label or one group after the other.
+        How the accuracy was measured: by leaving out one label or one group after the other; of more than 1,000 labels
+        some are held out, or with more than 100 classes left out one after the other, and it is said how many.
     accuracy : Estimate or None
         Share of the left-out labels that are predicted rightly, with `value`, `low` and `high`, the 95 % interval.
     why_not : str
@@ -206,7 +212,7 @@ def summarise(view: ModelView) -> ModelSummary:
         view.reader.n_features_in_,
         sum(member.n_nodes for member in members),
         _classes(view, left_out),
-        LEAVE_GROUP_OUT if together is not None and together.kind == "given" else LEAVE_ONE_OUT,
+        _how(view, left_out, together),
         accuracy,
         why_not,
         together,
@@ -215,6 +221,16 @@ def summarise(view: ModelView) -> ModelSummary:
         _notes_of(view),
         present_of(view),
     )
+
+
+def _how(view: ModelView, left_out: LeftOut | None, together: Together | None) -> str:
+    """Return how labels were left out, and how many of them where not all were."""
+    by = LEAVE_GROUP_OUT if together is not None and together.kind == "given" else LEAVE_ONE_OUT
+    kept = None if left_out is None else view.members[0].kept_labels
+    if left_out is None or kept is None or len(left_out.truth) >= len(kept[1]):
+        return by
+    some = f"{len(left_out.truth):,} of {len(kept[1]):,} labels"
+    return f"{by} of {some}" if len(view.classes) > MANY_CLASSES else f"{some}{HELD_OUT}"
 
 
 def _by_rank(view: ModelView) -> tuple[str, ...]:
@@ -241,7 +257,8 @@ def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ..
         n = len(own) if view.members[0].fades else n
         n_together = len(own) - len(np.unique(own))
         was_left_out = len(own) > 0 or n == 0 or n_predicted[index] > 0
-        found.append(ClassLabels(label, n, n - n_together, int(n_predicted[index]) if was_left_out else None))
+        predicted = int(n_predicted[index]) if was_left_out else None
+        found.append(ClassLabels(label, n, n - n_together, predicted, len(own)))
     return tuple(found)
 
 

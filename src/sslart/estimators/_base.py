@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import LearningParams, Network
 from sslart._data.classes import ClassTable
+from sslart._data.columns.known_texts import as_known_texts
 from sslart._data.columns.plan import NO_PLAN, ColumnPlan, keep_plan, plan_of
 from sslart._data.encoder import Encoder
 from sslart._data.labels import Labels
@@ -44,6 +45,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     """Base of all estimators: takes raw samples, missing values included, and keeps what their columns were."""
 
     n_features_in_: int
+    bounds: Any
     _drift: DriftMonitor = NO_DRIFT
 
     @property
@@ -65,13 +67,19 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         """Return X as a table for a fitted estimator."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
-        undecided = self._networks()[0].encoder.undecided
-        return read_samples(self, X, reset=False, categorical=self._categorical_columns(), undecided=undecided)
+        encoder = self._networks()[0].encoder
+        table = read_samples(self, X, reset=False, categorical=self._categorical_columns(), undecided=encoder.undecided)
+        return encoder.with_known_texts(table)
+
+    def _read_first(self, X: Any) -> Table:
+        """Return the first samples of a stream as a table, and record what their columns are."""
+        return as_known_texts(read_samples(self, X, reset=True, first_decides=self.bounds is not None), lambda _: ())
 
     def _reader(self) -> SampleReader:
         """Return what reads samples as this estimator does."""
         names = getattr(self, "feature_names_in_", None)
-        return SampleReader(self._name, self.n_features_in_, names, self._categorical_columns(), plan_of(self))
+        columns, as_known = self._categorical_columns(), self._networks()[0].encoder.with_known_texts
+        return SampleReader(self._name, self.n_features_in_, names, columns, plan_of(self), as_known)
 
     @property
     @reads

@@ -14,7 +14,7 @@ from sslart._art.network import NO_LIMIT
 from sslart._data.classes import ClassTable
 from sslart._data.groups import read_sample_weight
 from sslart._data.labels import NO_TRUTH, Labels, read_labels
-from sslart._data.samples import Table, read_samples
+from sslart._data.samples import Table
 from sslart._data.training import as_known, read_stream_labels, with_groups_and_weights
 from sslart._mapping.decision_costs import cost_matrix
 from sslart._mapping.guarantees.errors import ErrorLevels
@@ -82,7 +82,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         if self.__sklearn_is_fitted__():
             table, known = self._read(X), self._class_table
         else:
-            table, known = read_samples(self, X, reset=True, first_decides=self.bounds is not None), ClassTable()
+            table, known = self._read_first(X), ClassTable()
         labels, declared = read_stream_labels(table, y, classes, known)
         return *with_groups_and_weights(table, labels, groups, sample_weight), declared
 

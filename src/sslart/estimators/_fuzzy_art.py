@@ -169,9 +169,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """
         with draft_of(self) as (draft, changes):
             first = not draft.__sklearn_is_fitted__()
-            table = (
-                read_samples(draft, X, reset=True, first_decides=draft.bounds is not None) if first else draft._read(X)
-            )
+            table = draft._read_first(X) if first else draft._read(X)
             targets, params = np.full(len(table), UNLABELLED), draft._learning_params()
             if first:
                 calibration = settled(NoveltyCalibration.of_stream(), params.half_life)

@@ -233,7 +233,7 @@ class _Explainer:
 
     def _counterfactuals(self) -> CounterfactualTable:
         by_one_box = self.view.decides_by_one_box and not self.view.limits_confidence
-        network, names = self.parts[0][1].member.network, self.view.feature_names
+        network, names, dates = self.parts[0][1].member.network, self.view.feature_names, self.view.date_columns
         decimals = network.once(("decimals", len(names)), lambda: decimals_of(network, len(names)))
         search = Search(self.table, self.predicted, decimals, self._predict, by_one_box=by_one_box)
         for aim in AIMS:
@@ -242,7 +242,7 @@ class _Explainer:
                     if (search.found[rows] != UNLABELLED).all():
                         continue
                     samples, choice = probe.samples, probe.member.params.choice
-                    moves = moves_towards(samples, choice, findings.boxes, targets, aim, decimals)
+                    moves = moves_towards(samples, choice, findings.boxes, targets, aim, decimals, dates)
                     if by_one_box and aim == AIMS[0]:
                         path = Path(samples, probe.member.network, choice, targets, moves, decimals)
                         search.try_least(path, findings.boxes, probe.member.boxes)

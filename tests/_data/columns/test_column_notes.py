@@ -92,6 +92,28 @@ def test_columns_that_give_the_class_away_are_named() -> None:
     assert noted(SSLART(random_state=0).fit(wider[:60], y[:60]), "likely leaks") == []  # too few labels
 
 
+def test_gaps_that_give_the_class_away_are_named() -> None:
+    X, y = patients()
+    truth = load_breast_cancer().target[:200].astype(bool)
+    wider = X.assign(
+        death=pd.Series(np.arange(200) % 9 + 1990.0).where(truth),
+        ward=pd.Series(["a", "b"] * 100, dtype=object).where(~truth, None),
+        seldom=pd.Series(np.arange(200) % 5 + 0.0).where(np.arange(200) % 4 == 0),
+    )
+    notes = [one for one in SSLART(random_state=0).fit(wider, y).summary().notes if one.topic == "likely leaks"]
+    assert [one.column for one in notes] == ["death", "ward"]
+    assert all(one.detail == "alone gives 100 % of the classes, by where it is missing" for one in notes)
+
+
+def test_a_leak_is_named_beside_another_strong_column() -> None:
+    random = np.random.RandomState(0)
+    place = random.randint(35, size=400)
+    grade, rate = place // 5, place // 5 + random.normal(scale=0.35, size=400)
+    loans = pd.DataFrame({"amount": random.rand(400), "rate": rate, "sub_grade": [f"G{one}" for one in place]})
+    assert noted(SSLART(random_state=0).fit(loans, grade), "likely leaks") == ["sub_grade"]
+    assert noted(SSLART(random_state=0).fit(loans.drop(columns="sub_grade"), grade), "likely leaks") == []
+
+
 def test_columns_that_count_twice_are_named() -> None:
     X, y = patients()
     first, second = X.columns[:2]

@@ -14,6 +14,7 @@ import pytest
 from service import application, fit_flowers, flowers, rows_of
 
 import sslart
+from sslart.server.samples import _special
 
 PATH = "/v1/models/flowers"
 QUANTITIES = ("row", "position", "class", "probability", "novelty", "novel", "disagreement", "label", "box")
@@ -242,3 +243,14 @@ def test_a_model_without_rows_has_no_samples(client: httpx.Client) -> None:
         assert client.get(f"/v1/models/borrowed/{path}").status_code == 200
     found = client.get("/v1/models/borrowed/samples").json()
     assert (found["n"], len(found["features"])) == (0, 4)
+
+
+def test_most_is_said_of_more_than_half() -> None:
+    def words(own: object, *around: object) -> str:
+        return _special._category_words(own, list(around))
+
+    assert words("a", "b", "b", "a") == "most samples around it have b"
+    share = "40 % of the samples around it have b, the most frequent value"
+    assert words("a", "b", "b", "c", "d", None) == share
+    assert words("a", "a", "b", "c", "a") == "50 % of the samples around it have the same value"
+    assert words("a", None) == "missing in the samples around it"

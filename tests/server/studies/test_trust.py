@@ -79,6 +79,18 @@ def test_coverage_points_are_counted_by_hand(client: httpx.Client, studied: dict
         assert point["low"] <= point["error"] <= point["high"]
 
 
+def test_of_many_labels_it_is_said_how_many_were_held_out(client: httpx.Client) -> None:
+    put(client, "many", two_classes(1200), label="state")
+    found = read(client, "many/trust")
+    assert found["how"].startswith("240 of 1,200 labels were held out, and are predicted by all other labels.")
+    assert found["labels"] == sum(one["left_out"] for one in found["classes"]) == 240
+    assert sum(one["labels"] for one in found["classes"]) == 1200
+    card = client.get("/v1/models/many/export?format=card").text
+    assert found["how"] in card
+    assert all(f"<td>{one['labels']}, {one['left_out']} left out</td>" in card for one in found["classes"])
+    assert "left out one by one" not in client.get("/v1/models/many/export?format=report").text
+
+
 def test_a_promise_is_kept_on_left_out_labels(client: httpx.Client) -> None:
     put(client, "promised", two_classes(200), label="state", parameters='{"max_error": 0.1}')
     coverage = read(client, "promised/trust")["coverage"]

@@ -15,6 +15,7 @@ from studied import ODD_CATEGORIES, ask, odd_table, put, read, two_classes
 
 from sslart.persistence._models import model_from_bytes
 from sslart.server.models._limits import Limits
+from sslart.server.studies import _rules
 
 
 @pytest.fixture(scope="module")
@@ -91,14 +92,28 @@ def test_a_rule_covers_what_its_conditions_say(client: httpx.Client, odd: str) -
     assert len(set(found["suggested"])) == min(20, teaching.sum())
 
 
-def test_rules_together_cover_every_row_once(client: httpx.Client, odd: str) -> None:
-    rules = read(client, f"{odd}/rules")["rules"]
-    others = [one["conditions"] for one in rules if not one["is_default"]]
-    total = 0
-    for rule in rules:
+def test_rules_count_the_rows_that_they_cover_and_cover_each_once(client: httpx.Client, odd: str) -> None:
+    found = read(client, f"{odd}/rules")
+    others = [one["conditions"] for one in found["rules"] if not one["is_default"]]
+    for rule in found["rules"]:
         left_over = others if rule["is_default"] else []
-        total += ask(client, f"{odd}/rules/cover", {"conditions": rule["conditions"], "others": left_over})["n_rows"]
-    assert total == 120
+        covered = ask(client, f"{odd}/rules/cover", {"conditions": rule["conditions"], "others": left_over})
+        labels = covered["labels"]
+        assert (rule["n_covered"], rule["n_labelled"]) == (covered["n_rows"], sum(labels.values()))
+        assert rule["n_right"] == labels.get(rule["label"], 0)
+    assert sum(one["n_covered"] for one in found["rules"]) == found["n_samples"] == 120
+    assert not found["from_boxes"]
+    assert "drawn" not in found["text"]
+
+
+def test_rules_for_many_rows_are_for_some_and_all_labels(
+    client: httpx.Client, odd: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_rules, "MAX_ROWS", 80)
+    found = read(client, f"{odd}/rules")
+    assert found["n_samples"] == 80
+    assert sum(one["n_labelled"] for one in found["rules"]) == 60
+    assert found == read(client, f"{odd}/rules")
 
 
 def test_few_suggestions_come_from_different_boxes(client: httpx.Client, odd: str) -> None:
@@ -186,6 +201,8 @@ def test_a_model_from_a_file_has_no_rows(client: httpx.Client, odd: str) -> None
     assert trust["confusion"]["without_row"] == trust["labels"]
     assert read(client, "borrowed/dependence", feature="dose")["n_samples"] == trust["labels"]
     assert ask(client, "borrowed/rules/cover", {"conditions": []})["n_rows"] == 0
+    assert read(client, "borrowed/rules")["from_boxes"]
+    assert "drawn at random within its boxes" in client.get("/v1/models/borrowed/export?format=card").text
     answer = client.post("/v1/models/borrowed/trial", json={"labels": [{"row": 0, "label": "ill"}]})
     assert answer.status_code == 409
     assert "file" in answer.json()["error"]

@@ -66,8 +66,12 @@ def test_novel_rows_can_be_labelled(client: httpx.Client) -> None:
     found = dropped(client, "far", strange)
     assert (found["novel"]["n"], found["novel"]["share"]) == (30, 1.0)
     assert found["novel"]["is_more"]
-    labels = [{"row": row, "label": "strange"} for row in found["novel"]["rows"]]
-    assert client.post("/v1/models/far/labels", json={"labels": labels}).json()["learnt"] == 30
+    first, *others = [{"row": row, "label": "strange"} for row in found["novel"]["rows"]]
+    answer = client.post("/v1/models/far/labels", params={"wait": 60}, json={"labels": [first], "refit": True}).json()
+    assert read(client, f"far/jobs/{answer['job']}")["outcome"]["by_labels"]
+    again = read(client, "far/watch")
+    assert (again["rows"], again["novel"]["n"]) == (30, 30)  # a fit that a label leads to hides nothing
+    assert client.post("/v1/models/far/labels", json={"labels": others}).json()["learnt"] == 29
     client.post("/v1/models/far/refit", params={"wait": 60})
     assert read(client, "far/watch")["rows"] == 0  # they are among those of the last fit now
 

@@ -41,6 +41,18 @@ class ColumnPlan:
         """Return how many columns a table has, the parts of dates included, of which so many are given."""
         return n_given + len(self.dates) * len(PARTS)
 
+    def of_dates(self, n_given: int) -> frozenset[int]:
+        """Return the columns that hold dates, and those that hold parts of them, of a table of which so many are given.
+
+        They change together: a value of one of them alone may be that of no date.
+        """
+        return frozenset(self.dates).union(range(n_given, self.n_columns(n_given)))
+
+    def parts_of_dates(self, n_given: int) -> dict[int, range]:
+        """Return the columns that hold the parts of each date, by its column, of a table of which so many are given."""
+        starts = range(n_given, self.n_columns(n_given), len(PARTS))
+        return {column: range(start, start + len(PARTS)) for column, start in zip(self.dates, starts, strict=True)}
+
     def names(self, given: Sequence[str]) -> list[str]:
         """Return the names of all columns, the parts of dates included."""
         return with_part_names(given, self.dates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,8 @@ MIN_LABELS = 30  # fewer labels show no leak
 MIN_OF_CLASS = 3
 NEARLY_PERFECT = 0.99
 OTHERS_AT_MOST = 0.9  # what a column alone may reach that is no leak, if another one is
-MIN_KNOWN = 0.5  # share of the samples with a value
+PERFECT = 0.999  # what a column alone must reach where another one is nearly as good
+MANY_LABELS = 100  # so many show that it is no chance
 MOST_LABELS = 2000  # that are looked at
 MOST_SAMPLES = 1000
 MOST_COLUMNS = 2000
@@ -51,32 +53,42 @@ def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Contain
 
 
 def leaks(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[ColumnNote]:
-    """Yield a note on each column that alone gives nearly every class, where the others do not."""
+    """Yield a note on each column that alone gives nearly every class, where the others do not, or every one.
+
+    That a value is missing counts as a value: what is known of one class only gives the class away.
+    """
     n_of_class = Counter(codes[codes >= 0].tolist())
     counted = np.flatnonzero([code >= 0 and n_of_class[code] >= MIN_OF_CLASS for code in codes.tolist()])
     counted = counted[:: len(counted) // MOST_LABELS + 1]
     if len(counted) < MIN_LABELS or len(np.unique(codes[counted])) < 2:
         return
-    shares = []
-    for column in range(table.values.shape[1]):
-        if column in table.categories:
-            shares.append(_by_category(table.categories[column][counted], codes[counted]))
-        else:
-            shares.append(_by_neighbours(table.values[counted, column], codes[counted]))
-    others = [share for share in shares if share < NEARLY_PERFECT]
-    if others and max(others) <= OTHERS_AT_MOST:
-        for name, share in zip(names, shares, strict=True):
-            if share >= NEARLY_PERFECT:
-                yield ColumnNote(LEAK, name, f"alone gives {100 * share:.0f} % of the classes")
+    own = codes[counted]
+    shares = np.array([_share(table, column, counted, own) for column in range(table.values.shape[1])])
+    others = shares[shares < NEARLY_PERFECT]
+    stand_out = bool(len(others)) and others.max() <= OTHERS_AT_MOST
+    least = NEARLY_PERFECT if stand_out else PERFECT if len(counted) >= MANY_LABELS else np.inf
+    for column in np.flatnonzero(shares >= least).tolist():
+        by_gaps = _by_value(_is_missing(table, column)[counted], own) >= least
+        how = ", by where it is missing" if by_gaps else ""
+        yield ColumnNote(LEAK, names[column], f"alone gives {100 * shares[column]:.0f} % of the classes{how}")
+
+
+def _share(table: Table, column: int, rows: IntArray, codes: IntArray) -> float:
+    if column in table.categories:
+        return _by_value(table.categories[column][rows], codes)
+    return _by_neighbours(table.values[rows, column], codes)
+
+
+def _is_missing(table: Table, column: int) -> NDArray[Any]:
+    if column in table.categories:
+        return np.array([value is None for value in table.categories[column]], dtype=bool)
+    return np.isnan(table.values[:, column])
 
 
 def _by_neighbours(values: FloatArray, codes: IntArray) -> float:
     """Return the mean share of each class that most samples of the same value have, or else of the nearest value."""
-    known = ~np.isnan(values)
-    if known.mean() < MIN_KNOWN:
-        return 0.0
-    classes, places = np.unique(codes[known], return_inverse=True)
-    different, at = np.unique(values[known], return_inverse=True)
+    classes, places = np.unique(codes, return_inverse=True)
+    different, at = np.unique(values, return_inverse=True)  # missing values come last, as one
     if len(different) < 2:
         return 0.0
     counts = np.zeros((len(different), len(classes)), dtype=np.int64)
@@ -86,23 +98,24 @@ def _by_neighbours(values: FloatArray, codes: IntArray) -> float:
     others[np.arange(len(at)), places] = 0
     right = own - 1 > others.max(axis=1)
     with np.errstate(over="ignore"):
-        gaps = np.diff(different)
+        gaps = np.nan_to_num(np.diff(different), nan=np.inf, posinf=np.inf)
     nearest = np.where(np.append(np.inf, gaps) <= np.append(gaps, np.inf), -1, 1) + np.arange(len(different))
-    alone = counts[at].sum(axis=1) == 1
+    nearest = np.clip(nearest, 0, len(different) - 1)
+    alone = (counts[at].sum(axis=1) == 1) & ~np.isnan(values)
     right = np.where(alone, counts.argmax(axis=1)[nearest[at]] == places, right)
-    return _mean_recall(right, places) * float(known.mean())
+    return _mean_recall(right, places)
 
 
-def _by_category(values: NDArray[np.object_], codes: IntArray) -> float:
-    """Return the mean share of each class that most other samples of the same category have."""
+def _by_value(values: NDArray[Any], codes: IntArray) -> float:
+    """Return the mean share of each class that most other samples of the same value have."""
     counts: dict[object, Counter[int]] = {}
-    for value, code in zip(values, codes.tolist(), strict=True):
+    for value, code in zip(values.tolist(), codes.tolist(), strict=True):
         counts.setdefault(value, Counter())[code] += 1
     right = np.zeros(len(codes))
-    for place, (value, code) in enumerate(zip(values, codes.tolist(), strict=True)):
+    for place, (value, code) in enumerate(zip(values.tolist(), codes.tolist(), strict=True)):
         own = counts[value]
         others = max((n for other, n in own.items() if other != code), default=0)
-        right[place] = value is not None and own[code] - 1 > others
+        right[place] = own[code] - 1 > others
     return _mean_recall(right, codes)
 
 

@@ -15,9 +15,9 @@ from sslart._data.labels import UNLABELLED
 from sslart._mapping.evidence.design import BOXES_IN_GRAPH, BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
-from sslart._mapping.evidence.many.classes import MANY_CLASSES, warn_of_usual_settings
+from sslart._mapping.evidence.many.classes import warn_of_usual_settings
 from sslart._mapping.evidence.selection import Solution, choose, choose_by_some, is_chosen_by_some, learn
-from sslart._mapping.evidence.settings import NO_BLOCK, EvidenceSettings, FixedSettings, Mixture
+from sslart._mapping.evidence.settings import MANY_CLASSES, NO_BLOCK, EvidenceSettings, FixedSettings, Mixture
 from sslart._mapping.evidence.stream.recent import Recent
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray

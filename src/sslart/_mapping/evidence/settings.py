@@ -23,6 +23,7 @@ N_BLOCKS = 40  # of labels; settings are chosen without a block to predict its l
 AUTO = "auto"
 HALF_LIVES = (200.0, 1000.0, 5000.0, np.inf)  # in samples, that compete in a stream
 NO_BLOCK = -1  # of a label that had no part in a choice
+MANY_CLASSES = 100  # of more, settings are chosen on some classes
 MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distinguishes no more
 
 

@@ -55,7 +55,7 @@ def run(
 ) -> None:
     """Ask for the labels that would help most, learn each at once, and print how the accuracy changes.
 
-    First come rows in the middle of many others, far from any label; the more certain the predictions become, the more
+    First come rows among many others, far from any label; the more certain the predictions become, the more
     come rows between the classes; every third row is chosen without regard to the predictions, so that no class is
     overlooked. Where the rows of a box are much alike, a class with * after it is the answer for all
     of them, and counts as often. The model is saved after every label. The file is read piece by piece and may be

@@ -12,6 +12,7 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import IntArray
+from sslart._utils.text import DatePart
 from sslart.explain._match import Class, Value
 from sslart.explain._text import what_if as text
 
@@ -33,7 +34,7 @@ class Counterfactual:
     prediction : class
         What the model predicts for the changed sample.
     changes : tuple of Change
-        The features that differ.
+        The features that differ; of a date itself, not of its hour, weekday and month, which follow from it.
     sample : tuple
         The whole changed sample, one value per column; None where missing.
     confidence : float or None
@@ -104,6 +105,8 @@ class CounterfactualTable:
         own = slice(starts[row], starts[row + 1])
         differing: list[tuple[int, Value, Value]] = list(zip(columns[own], old[own], new[own], strict=True))
         for column, given in self.before.categories.items():
+            if isinstance(self.names[column], DatePart):  # the change of the date says it
+                continue
             if given[row] != self.after.categories[column][row]:
                 differing.append((column, given[row], self.after.categories[column][row]))
         differing.sort(key=itemgetter(0))

@@ -45,7 +45,7 @@ def read_sample(view: ModelView, x: Any) -> Table:
                 "X.iloc[[0]], and call this once for each sample."
             )
         return table
-    names = view.feature_names
+    names = view.feature_names[: view.reader.n_features_in_]
     if isinstance(x, Mapping):
         missing = [printable(name) for name in names if name not in x]
         if missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,11 +55,18 @@ def no_moves(table: Table) -> Moves:
 
 
 def moves_towards(
-    samples: EncodedSamples, choice: float, current: MatchedBoxes, target: MatchedBoxes, aim: str, decimals: IntArray
+    samples: EncodedSamples,
+    choice: float,
+    current: MatchedBoxes,
+    target: MatchedBoxes,
+    aim: str,
+    decimals: IntArray,
+    held: Collection[int] = (),
 ) -> Moves:
     """Return the moves into the target box: to its nearest point, to the side far from the current box, or its centre.
 
-    Numbers go a little further into the box, to one of few decimals, where it is wide enough.
+    Numbers go a little further into the box, to one of few decimals, where it is wide enough. The columns of `held`
+    stay as they are.
     """
     moves = no_moves(samples.table)
     encoder, coded, columns = samples.encoder, samples.coded, samples.numeric
@@ -98,6 +106,7 @@ def moves_towards(
         unmoved = missing | (known[best] == values) | (target.nodes < 0)
         moves.categories[column][:] = np.where(unmoved, values, known[best])
         moves.gains[:, column] = np.where(unmoved, 0.0, gain.max(axis=1))
+    moves.gains[:, list(held)] = 0.0
     return moves
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._art.network import Network
+from sslart._data.columns.dates import parts_of
 from sslart._data.ranks.spans import distances_from
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
@@ -51,6 +53,8 @@ class Options:
         How many of the values lie below the present one; 0 for categories.
     why_not : dict from column to str
         Why a column cannot change.
+    parts : dict from column to range
+        The columns that hold the parts of each date: they change with it.
     """
 
     table: Table
@@ -59,6 +63,7 @@ class Options:
     usual: list[BoolArray]
     below: IntArray
     why_not: dict[int, str]
+    parts: dict[int, range]
 
     @cached_property
     def movable(self) -> list[int]:
@@ -80,6 +85,11 @@ class Options:
             if rows.size:
                 target = categories[column] if column in categories else values[:, column]
                 target[rows] = self.values[column][candidates[rows, column]]
+        for column, parts in self.parts.items():
+            rows = np.flatnonzero(candidates[:, column] != STAY)
+            for part, words in zip(parts, parts_of(values[rows, column]), strict=True):
+                if self.table.categories[part][0] is not None:
+                    categories[part][rows] = words
         return Table(values, categories, self.table.names)
 
     def distances(self, candidates: IntArray) -> FloatArray:
@@ -124,9 +134,12 @@ class Options:
 def options_of(view: ModelView, table: Table, limits: Limits, *, only_usual: bool) -> Options:
     """Return what each feature of a sample may change to: values that occur, within the limits of the user.
 
+    The parts of a date change with it, and never alone.
+
     `only_usual`: without numbers beyond those of nearly all learnt samples.
     """
-    names, network = view.feature_names, view.members[0].network
+    names, network, n_given = view.feature_names, view.members[0].network, view.reader.n_features_in_
+    parts = view.reader.plan.parts_of_dates(n_given)
     values: list[NDArray[Any]] = [np.empty(0) for _ in names]
     sizes: list[FloatArray] = [np.empty(0) for _ in names]
     usual: list[BoolArray] = [np.empty(0, dtype=bool) for _ in names]
@@ -139,6 +152,8 @@ def options_of(view: ModelView, table: Table, limits: Limits, *, only_usual: boo
         given = table.categories[column][0] if column in table.categories else table.values.item(0, column)
         if column in limits.fixed:
             why_not[column] = "fixed"
+        elif column >= n_given:
+            why_not[column] = "part of a date"
         elif given is None or given != given:
             why_not[column] = "missing"
         elif not is_category and column not in network.encoder.numeric:
@@ -155,6 +170,7 @@ def options_of(view: ModelView, table: Table, limits: Limits, *, only_usual: boo
             if only_usual:
                 low, high = max(low, first), min(high, last)
             occurring = numbers.between(column, low, high)
+            occurring = occurring[_are_allowed(occurring, table, parts.get(column, ()), limits)]
             values[column] = occurring[occurring != given]
             nearest = min(max(given, numbers.lower[column]), numbers.upper[column])
             sizes[column] = numbers.sizes(column, values[column], nearest)
@@ -162,7 +178,19 @@ def options_of(view: ModelView, table: Table, limits: Limits, *, only_usual: boo
             below[column] = np.searchsorted(values[column], given)
         if column not in why_not and not len(values[column]):
             why_not[column] = "no other value"
-    return Options(table, values, sizes, usual, below, why_not)
+    return Options(table, values, sizes, usual, below, why_not, parts)
+
+
+def _are_allowed(days: FloatArray, table: Table, parts: Sequence[int], limits: Limits) -> BoolArray:
+    """Return which dates have parts within the limits of the user, of the columns that hold these parts."""
+    allowed = np.ones(len(days), dtype=bool)
+    for column, words in zip(parts, parts_of(days) if parts else (), strict=True):
+        given = table.categories[column][0]
+        if given is not None and column in limits.fixed:
+            allowed &= words == given
+        elif given is not None and column in limits.categories:
+            allowed &= np.array([one in limits.categories[column] for one in words], dtype=bool)
+    return allowed
 
 
 def _objects(values: list[Any]) -> NDArray[np.object_]:

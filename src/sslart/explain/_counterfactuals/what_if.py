@@ -67,7 +67,7 @@ def counterfactuals_of(
     categories that were learnt. Two changes are unlike if they change different features, or the same in another
     direction. Every feature alone is searched over all its values, or some hundred of them in large models; changes
     of two features, and of more, over some of theirs. Each counterfactual has been predicted by the model, and none
-    has a change that it does not need.
+    has a change that it does not need. With a date, its hour, weekday and month change; these never change alone.
 
     Examples
     --------

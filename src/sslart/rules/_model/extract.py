@@ -11,6 +11,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.training import check_has_label
 from sslart._mapping.model_view import ModelView, view_of
+from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_whole
 from sslart.rules._model.columns import Column, columns_of
 from sslart.rules._model.grid import Grid
@@ -42,21 +43,64 @@ def model_rules_of(model: Any, X: Any, y: Any, max_rules: Any, max_conditions: A
     """Return few short rules that agree with a model: see `sslart.rules.rules_of`."""
     view = view_of(model, "a fitted classifier of sslart to make rules of")
     check_has_label(view.class_table)
-    n_rules = check_whole("rules", "max_rules", MAX_RULES if max_rules is None else max_rules) or 1
-    n_conditions = check_whole("rules", "max_conditions", MAX_CONDITIONS if max_conditions is None else max_conditions)
+    limits = _Limits.checked(max_rules, max_conditions)
     random = np.random.default_rng(SEED)
-    table = box_samples(view, random) if X is None else _plain(view, X)
+    table = box_samples(view, random) if X is None else _with_all_categories(view, view.read(X))
     labels = _labels_of(view, X, table, y)
+    drafts = _chosen(view, table, limits, random)
+    return _counted(model, view, drafts, table, view.predict(table).indices, labels, from_boxes=X is None)
+
+
+def rules_for_table(
+    model: Any, table: Table, predicted: IntArray, codes: IntArray, max_rules: Any = None, max_conditions: Any = None
+) -> ModelRuleSet:
+    """Return few short rules that agree with a model on samples that have been read and predicted.
+
+    Parameters
+    ----------
+    model : classifier that has learnt a label
+    table : Table
+        At least one sample.
+    predicted : array of length n_samples
+        What the model predicts, by the index of the class; -1 where it abstains.
+    codes : array of length n_samples
+        The label of each sample, by the index of its class; -1 where it has none.
+    max_rules, max_conditions : int, default=None
+        As of `sslart.rules.rules_of`.
+    """
+    view = view_of(model)
+    limits = _Limits.checked(max_rules, max_conditions)
+    table, labelled = _with_all_categories(view, table), np.flatnonzero(codes != UNLABELLED)
+    labels = LabelCounts(table[labelled], np.eye(len(view.classes), dtype=np.int64)[codes[labelled]])
+    drafts = _chosen(view, table, limits, np.random.default_rng(SEED))
+    return _counted(model, view, drafts, table, predicted, labels, from_boxes=False)
+
+
+class _Limits(NamedTuple):
+    """How many rules there are at most, and conditions in a rule."""
+
+    n_rules: int
+    n_conditions: int
+
+    @classmethod
+    def checked(cls, max_rules: Any, max_conditions: Any) -> _Limits:
+        """Return the limits that the user gave, or else the usual ones."""
+        n_rules = check_whole("rules", "max_rules", MAX_RULES if max_rules is None else max_rules)
+        given = MAX_CONDITIONS if max_conditions is None else max_conditions
+        return cls(n_rules or 1, check_whole("rules", "max_conditions", given) or 1)
+
+
+def _chosen(view: ModelView, table: Table, limits: _Limits, random: np.random.Generator) -> list[_Draft]:
+    """Return the rules that agree best with the model on samples and on others like them."""
     columns, trained, held_out = _grids(view, table, random)
-    tree, default = _best_tree(trained, held_out, n_rules, n_conditions or 1)
+    tree, default = _best_tree(trained, held_out, *limits)
     regions = united(regions_of(tree, default, columns), columns)
     regions = united(shortened(regions, default, trained, MIN_SAVED), columns)
-    return _counted(model, view, _drafts(regions, default, columns), table, labels, from_boxes=X is None)
+    return _drafts(regions, default, columns)
 
 
-def _plain(view: ModelView, X: Any) -> Table:
-    """Return the user's samples; a categorical column in which every value is missing has no category either."""
-    table = view.read(X)
+def _with_all_categories(view: ModelView, table: Table) -> Table:
+    """Return samples of which every categorical column has categories, also one in which every value is missing."""
     view.members[0].encoder.check(table)
     categorical = view.members[0].encoder.categorical
     missing = np.full(len(table), None, dtype=object)
@@ -139,14 +183,20 @@ def _drafts(regions: list[Region], default: int, columns: list[Column]) -> list[
 
 
 def _counted(
-    model: Any, view: ModelView, drafts: list[_Draft], table: Table, labels: LabelCounts, *, from_boxes: bool
+    model: Any,
+    view: ModelView,
+    drafts: list[_Draft],
+    table: Table,
+    predicted: IntArray,
+    labels: LabelCounts,
+    *,
+    from_boxes: bool,
 ) -> ModelRuleSet:
     """Return the rules with how many samples meet them and how often they are right, those of most samples first.
 
     A rule that agrees with the model on none of the samples is left out: the default rule is for what it covers.
     """
     classes = [*view.classes.tolist(), None]
-    predicted = view.predict(table).indices
     wanted = np.where(predicted == UNLABELLED, len(view.classes), predicted)
     every = _rule_set(model, view, drafts, len(table), from_boxes)
     applied = every.apply_table(table)

@@ -15,7 +15,6 @@ from sslart.server.models import _requests as requests
 from sslart.server.models._events import Events
 from sslart.server.models._frames import store_file
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._label_fits import lead_to_fit
 from sslart.server.models._limits import Limits
 from sslart.server.models._lookup import FoundRow, RowFinder
 from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
@@ -338,9 +337,9 @@ class Hub:
 
     async def refit_by_labels(self, hosted: HostedModel, written: Written, actor: str) -> int | None:
         """Fit anew where labels were changed, or there are many more than at the last fit; return the job."""
-        if not lead_to_fit(self.store.reader(), hosted, written):
+        if not requests.lead_to_fit(self.store.reader(), hosted.id, hosted.n_rows, written):
             return None
-        found: int = (await self.refit(hosted, {}, actor, None)).answer["sequence"]
+        found: int = (await self.refit(hosted, {}, actor, None, by_labels=True)).answer["sequence"]
         return found
 
     def rows(self, hosted: HostedModel, which: Sequence[int | str]) -> list[FoundRow]:
@@ -356,7 +355,9 @@ class Hub:
         return found
 
     @to_the_end
-    async def refit(self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None) -> Written:
+    async def refit(
+        self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None, *, by_labels: bool = False
+    ) -> Written:
         """Let a model be fitted anew to all its rows, with other settings where they are given."""
         if (before := self._before(hosted, key)) is not None:
             return before
@@ -364,7 +365,8 @@ class Hub:
         self.check_has_its_rows(hosted)
         settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
         settings.new_estimator()
-        work = requests.refit(hosted.id, hosted.name, settings, self.limits.keep_rows, actor)
+        of_model = hosted.id, hosted.name, settings, self.limits.keep_rows
+        work = requests.refit(*of_model, actor, by_labels=by_labels)
         written = await self.write(hosted, work, key)
         hosted.adopt(settings, written.answer["sequence"])
         return written

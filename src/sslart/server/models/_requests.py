@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sslart.server.models._lookup import FoundRow
 from sslart.server.models._settings import ModelSettings
-from sslart.server.store._jobs import CANCELLED, FAILED, add_job, end_job
+from sslart.server.store._jobs import CANCELLED, FAILED, add_job, end_job, labels_at_fit
 from sslart.server.store._journal import (
     add_ids,
     answer_to,
@@ -22,9 +22,12 @@ from sslart.server.store._journal import (
 from sslart.server.store._labels import add_label, given_label
 from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, TABLE, Record, packed
 from sslart.server.store._retention import keep_row
-from sslart.server.store._uploads import complete_upload, n_rows_of
+from sslart.server.store._uploads import complete_upload, is_from_file, n_rows_of
 
 SHOWN_IN_AUDIT = 20  # classes
+FEW_ROWS = 20_000  # to which a fit is quick
+# by how much labels grow before there is another fit, by the number of rows: a fit takes longer with more
+GROWTH = ((FEW_ROWS, 0.0), (300_000, 0.2), (2**63, 1.0))
 
 
 class ConflictError(Exception):
@@ -197,18 +200,43 @@ def add_model_file(model: int, name: str, upload: int, actor: str) -> Work:
     return work
 
 
-def refit(model: int, name: str, settings: ModelSettings, keep_rows: int, actor: str) -> Work:
-    """Let a model be fitted to all rows it was given, with the labels in force."""
+def refit(
+    model: int, name: str, settings: ModelSettings, keep_rows: int, actor: str, *, by_labels: bool = False
+) -> Work:
+    """Let a model be fitted to all rows it was given, with the labels in force; `by_labels`: because of new ones."""
 
     def work(connection: Any) -> Written:
         described = settings.model_dump(mode="json")
-        record = _append(connection, model, FIT, actor, packed({"settings": described, "keep_rows": keep_rows}))
+        content = {"settings": described, "keep_rows": keep_rows, **({"by_labels": True} if by_labels else {})}
+        record = _append(connection, model, FIT, actor, packed(content))
         connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
         add_job(connection, model, record.sequence)
         audit(connection, actor, "fit", name, {"sequence": record.sequence})
         return Written({"model": name, "sequence": record.sequence}, (record,))
 
     return work
+
+
+def lead_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> bool:
+    """Return whether labels that were written were changed, or there are many more than at the last fit.
+
+    Labels that are learnt one by one leave the settings as they are for a while; a fit chooses them anew. Where one is
+    under way, and no label was changed, the next labels decide.
+    """
+    if written.is_again or is_from_file(connection, model):
+        return False
+    if written.answer["corrected"]:
+        return True
+    n_then, n_since, is_waiting = labels_at_fit(connection, model)
+    growth = next(one for most, one in GROWTH if n_rows <= most)
+    return not is_waiting and n_since >= max(1.0, growth * n_then)
+
+
+def learnt_with(n_rows: int, written: Written, job: int | None) -> int:
+    """Return the record that labels are learnt with: the fit that they lead to, unless it is slow and not needed."""
+    own: int = written.answer["sequence"]
+    is_needed = n_rows <= FEW_ROWS or written.answer["corrected"]
+    return job if job is not None and is_needed else own
 
 
 def set_parameters(model: int, name: str, settings: ModelSettings, parameters: dict[str, Any], actor: str) -> Work:

@@ -160,6 +160,13 @@ class LoadedSamples:
                 margin[part] = highest[:, -1] - (highest[:, 0] if highest.shape[1] > 1 else 0.0)
         return Predictions(published.sequence, published.classes, indices, best, probability, margin)
 
+    def predicted(self, published: Published, places: IntArray) -> IntArray:
+        """Return the class that is predicted for some samples, by its index; -1 where the model abstains."""
+        found = self._predictions
+        if len(places) == len(self) or (found is not None and found.sequence == published.sequence):
+            return self.predictions(published).indices[places].astype(np.int64)
+        return published.view.predict(self.samples.table[places]).indices
+
     def once(self, key: str, make: Callable[[], Result]) -> Result:
         """Return what a function makes the first time that it is asked for."""
         with self._making:

@@ -10,35 +10,40 @@ import numpy as np
 from sslart._active.over_all import MAX_SAMPLES, OverAll, accuracy_over_all
 from sslart._active.random_order import RandomOrder, random_order
 from sslart._mapping.summary import summarise
+from sslart._utils.arrays import BoolArray
 from sslart._utils.intervals import Estimate
 from sslart.active import LearningCurve, learning_curve
 from sslart.server.models._published import Published
 from sslart.server.samples._loaded import LoadedSamples
 
 
-def over_all_of(loaded: LoadedSamples, published: Published) -> OverAll | None:
+def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> OverAll | None:
     """Return the accuracy over all samples, by left-out labels; None where it cannot be estimated."""
     left_out = published.view.left_out
     if left_out is None or not len(loaded):
         return None
-    n = len(loaded)
-    places = np.arange(n) if n <= MAX_SAMPLES else np.random.default_rng(0).choice(n, MAX_SAMPLES, replace=False)
-    confidence = published.view.predict_proba(loaded.samples.table[np.sort(places)]).max(axis=1)
-    return accuracy_over_all(left_out, confidence)
+    places = np.flatnonzero(~has_label)
+    n_open, n_labelled = len(places), int(has_label.sum())
+    if n_open > MAX_SAMPLES:
+        places = np.sort(np.random.default_rng(0).choice(places, MAX_SAMPLES, replace=False))
+    confidence = published.view.predict_proba(loaded.samples.table[places]).max(axis=1) if n_open else np.zeros(0)
+    return accuracy_over_all(left_out, confidence, n_open, n_labelled)
 
 
-def quality(loaded: LoadedSamples, published: Published, target: float | None) -> dict[str, Any]:
+def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, target: float | None) -> dict[str, Any]:
     """Return how good a model is, and how many more labels lead to an accuracy.
 
     Parameters
     ----------
     loaded : LoadedSamples
     published : Published
+    has_label : array of bool
+        Which samples have a label.
     target : float or None
         The accuracy wanted; None: it is not estimated how many labels it needs.
     """
-    summary, over_all = summarise(published.view), over_all_of(loaded, published)
-    needed, why_not = (None, "") if target is None else _needed(published, over_all, target)
+    summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
+    needed, why_not = (None, "") if target is None else _needed(published, over_all, target, int((~has_label).sum()))
     return {
         "labels": round(sum(one.n_labels for one in summary.classes)),
         "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
@@ -57,20 +62,26 @@ def _ends(found: Estimate | None) -> dict[str, float | None] | None:
     return None if found is None else {"value": found.value, "low": found.low, "high": found.high}
 
 
-def _needed(published: Published, over_all: OverAll | None, target: float) -> tuple[dict[str, Any] | None, str]:
+def _needed(
+    published: Published, over_all: OverAll | None, target: float, n_open: int
+) -> tuple[dict[str, Any] | None, str]:
     if published.view.left_out is None or over_all is None:
         return None, summarise(published.view).why_not
     curve: LearningCurve = learning_curve(published.model)
     if curve.why_not:
         return None, curve.why_not
     found = curve.starting_from(over_all.estimate.value or 0.0, over_all.resampled).labels_for(target)
-    return {**asdict(found), "text": str(found)}, ""
+    text, least = str(found), curve.n_furthest - curve.n_now if found.more is None else found.more
+    if least > n_open:
+        wanted = f"an accuracy of {100 * target:g} %"
+        text = f"{wanted} needs more labels than there are samples without one ({n_open:,}), or better features"
+    return {**asdict(found), "text": text}, ""
 
 
-def random_order_of(loaded: LoadedSamples, published: Published) -> dict[str, Any]:
+def random_order_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> dict[str, Any]:
     """Return how many labels a random order would have needed to be as good as the model is."""
     published.check_has_label()
-    summary, over_all = summarise(published.view), over_all_of(loaded, published)
+    summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
     n_labels = round(sum(one.n_labels for one in summary.classes))
     accuracy = None if over_all is None else over_all.estimate.value
     if accuracy is None:

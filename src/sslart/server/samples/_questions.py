@@ -122,7 +122,7 @@ class Questions:
         apart = np.abs(coded - coded[row]).sum(axis=1)
         apart[done], apart[row] = np.inf, -1.0
         nearest = np.argsort(apart, kind="stable")[:N_ALIKE]
-        return nearest[apart[nearest] < np.inf]
+        return np.asarray(nearest[apart[nearest] < np.inf])
 
     @cached_property
     def _coded(self) -> FloatArray:
@@ -154,7 +154,7 @@ def _why(query: Query, prediction: dict[str, Any] | None) -> str:
     if (prediction is None or query.new) and query.n_samples == 1:
         return "No sample that is like it has a label."
     if prediction is None or query.new:
-        return f"It lies in the middle of {query.n_samples} similar samples, none of which has a label."
+        return f"It is one of {query.n_samples} similar samples, none of which has a label."
     ranked = sorted(prediction["probabilities"].items(), key=lambda one: -one[1])
     if len(ranked) > 1 and ranked[0][1] < SURE:
         first, second = (category_text(name) for name, _ in ranked[:2])

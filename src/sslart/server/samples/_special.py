@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from sslart._art.geometry import centres
 from sslart._data.samples import Table
-from sslart._mapping.member_view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import category_text, value_text
 from sslart.server.samples._loaded import LoadedSamples
@@ -38,10 +38,13 @@ def special_features(loaded: LoadedSamples, place: int, box: int) -> list[dict[s
     weights = np.maximum(np.asarray(member.support, dtype=np.float64)[near], 1e-9)
     usual = (np.nan_to_num(centres(lower, upper), nan=0.5) * weights[:, None]).sum(axis=0) / weights.sum()
     apart = np.nan_to_num(coded - usual, nan=0.0)
-    return _told(loaded, place, apart, usual)
+    around = np.flatnonzero(np.isin(loaded.boxes, near))
+    return _told(loaded, place, apart, usual, around)
 
 
-def _told(loaded: LoadedSamples, place: int, apart: FloatArray, usual: FloatArray) -> list[dict[str, Any]]:
+def _told(
+    loaded: LoadedSamples, place: int, apart: FloatArray, usual: FloatArray, around: IntArray
+) -> list[dict[str, Any]]:
     member, table, names = loaded.member, loaded.samples.table, loaded.samples.published.view.feature_names
     columns = np.array([feature.column for feature in member.encoder.features])
     found, seen = list[dict[str, Any]](), set[int]()
@@ -54,7 +57,7 @@ def _told(loaded: LoadedSamples, place: int, apart: FloatArray, usual: FloatArra
         seen.add(column)
         name = names[column]
         if column in member.encoder.categorical:
-            text = _category_words(table, place, column, apart, columns, member)
+            text = _category_words(table.categories[column][place], table.categories[column][around].tolist())
         else:
             middle = float(member.encoder.decode(usual[[position]], np.array([position]))[0])
             word = "higher" if apart[position] > 0 else "lower"
@@ -63,15 +66,18 @@ def _told(loaded: LoadedSamples, place: int, apart: FloatArray, usual: FloatArra
     return found
 
 
-def _category_words(
-    table: Table, place: int, column: int, apart: FloatArray, columns: IntArray, member: MemberView
-) -> str:
-    own = [at for at in np.flatnonzero(columns == column).tolist() if member.encoder.features[at].category is not None]
-    usual = min(own, key=lambda at: apart[at])
-    other = member.encoder.features[usual].category
-    if other is None or other == table.categories[column][place]:
-        return "rare among the samples around it"
-    return f"most samples around it have {category_text(other)}"
+def _category_words(own: object, around: list[object]) -> str:
+    """Return which category the samples around have: most of them, or else what share has the most frequent one."""
+    counts = Counter(one for one in around if one is not None)
+    if not counts:
+        return "missing in the samples around it"
+    (other, n), *_ = counts.most_common(1)
+    share = f"{100 * n / len(around):.0f} %"
+    if other == own:
+        return f"{share} of the samples around it have the same value"
+    if 2 * n > len(around):
+        return f"most samples around it have {category_text(other)}"
+    return f"{share} of the samples around it have {category_text(other)}, the most frequent value"
 
 
 def shown_value(table: Table, place: int, column: int, name: str) -> str:

@@ -52,10 +52,15 @@ def _jobs(connection: Any, where: str, values: tuple[Any, ...]) -> list[JobRow]:
     return [JobRow(*row)._replace(outcome=None if row[-1] is None else json.loads(row[-1])) for row in rows]
 
 
-def last_fit(connection: Any, model: int, through: int) -> int:
-    """Return the sequence number of the last fit that was done up to a record; 0 where there was none."""
+def last_fit(connection: Any, model: int, through: int, *, by_labels: bool = True) -> int:
+    """Return the sequence number of the last fit that was done up to a record; 0 where there was none.
+
+    Without `by_labels`, those are left out that new labels led to, not a person.
+    """
+    others = "" if by_labels else "AND NOT coalesce(json_extract(outcome, '$.by_labels'), 0)"
     found = connection.execute(
-        "SELECT max(sequence) FROM jobs WHERE model = ? AND sequence <= ? AND state = ?", (model, through, DONE)
+        f"SELECT max(sequence) FROM jobs WHERE model = ? AND sequence <= ? AND state = ? {others}",
+        (model, through, DONE),
     ).get
     return found or 0
 

@@ -1,4 +1,4 @@
-"""How far a model can be trusted, all of it by labels that are left out: each is predicted by the others alone."""
+"""How far a model can be trusted, all of it by labels that are left out, and predicted by the others alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sslart._mapping.guarantees.levels import guarantees_of
 from sslart._mapping.left_out import VARIANCE_FACTOR, LeftOut
 from sslart._mapping.model_view import ModelView
-from sslart._mapping.summary import ModelSummary, summarise
+from sslart._mapping.summary import HELD_OUT, ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import Estimate, wilson
 from sslart._utils.notes import collected_notes
@@ -48,7 +48,9 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
         "accuracy": None,
         "balanced": None,
         "why_not": summary.why_not or None,
-        "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
+        "classes": [
+            {"class": one.label, "labels": one.n_labels, "left_out": one.n_left_out} for one in summary.classes
+        ],
         "confusion": None,
         "calibration": None,
         "coverage": None,
@@ -71,6 +73,9 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
 
 def _how(summary: ModelSummary) -> str:
     together = "" if summary.together is None else f" Left out together: {summary.together}."
+    if summary.how.endswith(HELD_OUT):
+        some = summary.how.removesuffix(HELD_OUT)
+        return f"{some} were held out, and are predicted by all other labels.{together}"
     return f"Each label is predicted by the other labels alone ({summary.how}).{together}"
 
 

@@ -8,7 +8,7 @@ import { listenToKeys, useKeys } from "./lib/keys.js";
 import { sendLeftOver, watchLabels } from "./lib/labels.js";
 import { VIEWS, readAddress } from "./lib/route.js";
 import { awaited, begin, session } from "./lib/session.js";
-import { canUndo, fail, go, modelName, models, refresh, undo, view } from "./lib/state.js";
+import { canUndo, fail, go, isStarting, modelName, models, refresh, undo, view } from "./lib/state.js";
 import { t } from "./lib/texts.js";
 import { Header } from "./parts/header.js";
 import { KeysHelp } from "./parts/keys_help.js";
@@ -65,6 +65,9 @@ function Page() {
     return html`<${View} name="none" title=${t("app.no_model")} lead=${t(list.length ? "app.no_model_text" : "app.no_table_text")}>
       <p><a class="button primary" href="#/-/table">${t("app.to_table")}</a></p>
     <//>`;
+  }
+  if (isStarting.value && !WITHOUT_MODEL.includes(name)) {
+    return html`<${View} name="none" title=${t(`views.${name}`)}><${Loading} text=${t("app.starting", { name: modelName.value })} /><//>`;
   }
   return html`<${Shown} key=${`${name} ${modelName.value}`} name=${name} />`;
 }

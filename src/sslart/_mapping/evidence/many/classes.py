@@ -7,10 +7,9 @@ import warnings
 import numpy as np
 
 from sslart._mapping.evidence.design import LabelledSet, places_in_class
-from sslart._mapping.evidence.settings import NO_BLOCK
+from sslart._mapping.evidence.settings import MANY_CLASSES, NO_BLOCK
 from sslart._utils.arrays import IntArray
 
-MANY_CLASSES = 100
 MAX_CHOOSING = 500  # labels that settings are chosen on
 MIN_CLASSES = 10  # with two labels each; of fewer, settings are not chosen
 MIN_LEFT_OUT = 50  # labels that had no part in the choice

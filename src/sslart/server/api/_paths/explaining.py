@@ -17,6 +17,7 @@ from sslart.server.api._schemas.answers import Contributions, Counterfactuals, D
 from sslart.server.api._schemas.requests import CounterfactualRequest, RowsRequest
 from sslart.server.models._published import Published
 from sslart.server.models._rows import as_class
+from sslart.server.studies._rules import rules_of
 
 router = APIRouter(tags=["explain"])
 
@@ -96,15 +97,17 @@ async def rules(
     max_rules: Annotated[int, Query(ge=1, le=200, description="how many rules at most")] = 12,
     max_conditions: Annotated[int, Query(ge=1, le=20, description="conditions in a rule, at most")] = 4,
 ) -> Response:
-    """Return few, short rules that agree with the predictions."""
+    """Return few, short rules that agree with the predictions for the rows that the model was given.
+
+    Of a model from a file they are for samples drawn at random within its boxes; `from_boxes` says so.
+    """
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
-        published.check_has_label()
-        found = published.model.rules(max_rules=max_rules, max_conditions=max_conditions)
+        found = rules_of(context.hub, model, published, max_rules, max_conditions)
         return {"text": found.to_text(), **found.to_dict()}
 
-    return _visible({"model": model.name, "sequence": published.sequence, **await context.threads.run(work)})
+    return _visible({"model": model.name, "sequence": published.sequence, **await context.long_threads.run(work)})
 
 
 @router.get("/v1/models/{name}/importance", response_model=Importances, responses=problems(409))

@@ -20,10 +20,11 @@ from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._stored_rows import Before, sample_of
 from sslart.server.samples._loaded import LAST
+from sslart.server.studies._rules import rules_of
 from sslart.server.studies.files._card import card_html
 from sslart.server.studies.files._lessons import lessons_of
 from sslart.server.studies.files._script import script_zip
-from sslart.server.studies.files._tables import labels_csv, rules_of
+from sslart.server.studies.files._tables import labels_csv
 
 ROWS_IN_REPORT = 2000
 Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
@@ -90,18 +91,18 @@ def _before(model: HostedModel, published: Published) -> Before:
     return Before(model.id, published.sequence + 1, model.n_rows)
 
 
-def _as_sql(_: Context, __: HostedModel, published: Published) -> bytes:
+def _as_sql(context: Context, model: HostedModel, published: Published) -> bytes:
     with collected_notes() as notes:
-        text = rules_of(published).to_sql()
+        text = rules_of(context.hub, model, published).to_sql()
     return "".join([*(f"-- {note}\n" for note in notes), text, "\n"]).encode()
 
 
-def _as_python(_: Context, __: HostedModel, published: Published) -> bytes:
-    return str(rules_of(published).to_python()).encode()
+def _as_python(context: Context, model: HostedModel, published: Published) -> bytes:
+    return str(rules_of(context.hub, model, published).to_python()).encode()
 
 
-def _as_csv(_: Context, __: HostedModel, published: Published) -> bytes:
-    return str(rules_of(published).to_csv()).encode()
+def _as_csv(context: Context, model: HostedModel, published: Published) -> bytes:
+    return str(rules_of(context.hub, model, published).to_csv()).encode()
 
 
 def _labels(context: Context, model: HostedModel, published: Published) -> bytes:
@@ -115,7 +116,8 @@ def _script(context: Context, model: HostedModel, published: Published) -> bytes
 
 def _card(context: Context, model: HostedModel, published: Published) -> bytes:
     reader, keep_rows = context.hub.store.reader(), context.hub.limits.keep_rows
-    return card_html(model.name, reader, _before(model, published), published, keep_rows).encode()
+    rules = rules_of(context.hub, model, published)
+    return card_html(model.name, reader, _before(model, published), published, keep_rows, rules).encode()
 
 
 _HTML, _CSV, _TEXT = (f"text/{kind}; charset=utf-8" for kind in ("html", "csv", "plain"))

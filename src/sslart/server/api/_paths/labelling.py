@@ -78,11 +78,9 @@ async def quality(
 
     def work() -> dict[str, Any]:
         loaded = context.hub.samples(model)
-        found = quality_of(loaded, published, target if needed else None)
-        share = None
-        if needed:
-            has_label = loaded.has_label(context.hub.store.reader(), model.id)
-            share = round(questions_of(loaded, published, has_label).share_labelled(), 4)
+        has_label = loaded.has_label(context.hub.store.reader(), model.id)
+        found = quality_of(loaded, published, has_label, target if needed else None)
+        share = round(questions_of(loaded, published, has_label).share_labelled(), 4) if needed else None
         return {
             "model": model.name,
             "sequence": published.sequence,
@@ -100,7 +98,9 @@ async def random_order(context: ContextOf, _: Annotated[str, actor("read")], mod
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
-        found = random_order_of(context.hub.samples(model), published)
+        loaded = context.hub.samples(model)
+        has_label = loaded.has_label(context.hub.store.reader(), model.id)
+        found = random_order_of(loaded, published, has_label)
         return {"model": model.name, "sequence": published.sequence, **found}
 
     return answer(await context.long_threads.run(work))

@@ -16,8 +16,8 @@ from sslart.server.api._paths.predicting import Wait
 from sslart.server.api._schemas.answers import Accepted, LabelHistory, Row
 from sslart.server.api._schemas.requests import LabelRequest, LearnRequest
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._label_fits import learnt_with
 from sslart.server.models._lookup import MAX_DIGITS
+from sslart.server.models._requests import learnt_with
 from sslart.server.store._labels import history
 
 router = APIRouter(tags=["learn"])
@@ -64,7 +64,7 @@ async def label_rows(
     given = [(one.row, one.label) for one in body.labels]
     written = await context.hub.label(model, given, body.by or who, key, together=body.together)
     job = await context.hub.refit_by_labels(model, written, who) if body.refit else None
-    await applied(model, learnt_with(model, written, job), wait)
+    await applied(model, learnt_with(model.n_rows, written, job), wait)
     return answer({"model": model.name, **written.answer, **({} if job is None else {"job": job})})
 
 

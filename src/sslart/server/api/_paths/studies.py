@@ -92,7 +92,7 @@ async def trust(
     model: ModelOf,
     group: Annotated[Name | None, Query(description="a column: the quality in each group that it makes")] = None,
 ) -> Response:
-    """Return how good a model is, by class, by confidence and by group: on labels that are left out, each in turn."""
+    """Return how good a model is, by class, by confidence and by group: on labels that are left out."""
 
     def work(published: Published) -> dict[str, Any]:
         published.check_has_label()
@@ -260,7 +260,7 @@ async def watch(
 
 def _first_after_fit(context: Context, model: HostedModel, published: Published) -> int:
     reader = context.hub.store.reader()
-    return n_rows_before(reader, model.id, last_fit(reader, model.id, published.sequence))
+    return n_rows_before(reader, model.id, last_fit(reader, model.id, published.sequence, by_labels=False))
 
 
 @router.post(

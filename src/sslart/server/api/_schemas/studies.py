@@ -112,6 +112,7 @@ class ClassTrust(BaseModel):
 
     class_: Label = Field(alias="class")
     labels: float
+    left_out: int | None = Field(None, description="labels that were left out to measure it; of many, some")
     recall: ShareWithInterval | None = None
     precision: ShareWithInterval | None = None
 

@@ -13,6 +13,7 @@ import numpy as np
 from sslart._mapping.summary import summarise
 from sslart._utils.text import plural
 from sslart.reporting._page import environment
+from sslart.rules._model.rule_set import ModelRuleSet
 from sslart.rules._model.text import conditions_text, covers_text, label_text, right_text
 from sslart.server.models._published import Published
 from sslart.server.models._stored_rows import Before
@@ -25,7 +26,9 @@ MAX_COLUMNS = 200
 MAX_IMPORTANT = 12
 
 
-def card_html(name: str, connection: Any, before: Before, published: Published, keep_rows: int) -> str:
+def card_html(
+    name: str, connection: Any, before: Before, published: Published, keep_rows: int, rules: ModelRuleSet
+) -> str:
     """Return the card of a model as one HTML page without scripts, which loads nothing.
 
     Parameters
@@ -37,6 +40,7 @@ def card_html(name: str, connection: Any, before: Before, published: Published, 
     published : Published
         A model that has a label.
     keep_rows : int
+    rules : ModelRuleSet
     """
     published.check_has_label()
     view = published.view
@@ -62,7 +66,8 @@ def card_html(name: str, connection: Any, before: Before, published: Published, 
             trust=trust(view, nowhere, nowhere),
             novelty=view.novelty.promise(),
             n_drifts=len(published.model.drift_),
-            rules=_rules(published),
+            rules=_rules(rules),
+            rules_from_boxes=rules.from_boxes,
             important=_important(published),
             abstains=view.may_abstain,
             parameters=published.settings.parameters,
@@ -81,8 +86,7 @@ def _labelled_by(connection: Any, before: Before) -> list[tuple[str, int]]:
     return Counter(last[row] for row, label in in_force.items() if label is not None).most_common()
 
 
-def _rules(published: Published) -> list[dict[str, str]]:
-    found = published.model.rules()
+def _rules(found: ModelRuleSet) -> list[dict[str, str]]:
     alone = len(found) == 1
     return [
         {

@@ -1,4 +1,4 @@
-"""What a model knows as files for other programs: its rules, and the labels that it was given."""
+"""The labels that a model was given, as a file for other programs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ from sslart.server.store._labels import history
 
 ALL = 2**62
 FROM_THE_TABLE = "the table"
-
-
-def rules_of(published: Published) -> Any:
-    """Return few, short rules that agree with the predictions."""
-    published.check_has_label()
-    return published.model.rules()
 
 
 def labels_csv(connection: Any, before: Before, published: Published, keep_rows: int) -> str:

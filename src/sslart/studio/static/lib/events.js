@@ -3,8 +3,9 @@ import { effect } from "./ui.js";
 import { authorised, connected, pause } from "./api.js";
 import { followJob } from "./jobs.js";
 import { modelName } from "./route.js";
-import { fail, noteLabels, refresh, refreshModels, refreshProperties, sequence } from "./state.js";
+import { fail, isStarting, noteLabels, refresh, refreshProperties, sequence } from "./state.js";
 
+const SECONDS_TO_START = 1;
 const listeners = new Map();
 
 /** Call a function with the data of each event of a kind: job, state, drift, rejected, decision, labels, learnt, properties. */
@@ -32,6 +33,7 @@ async function read(response, got) {
 
 async function listen(name, stop) {
   let lastId = null;
+  let wasCut = false;
   const got = (block) => {
     const fields = Object.fromEntries(block.split("\n").map((line) => {
       const at = line.indexOf(": ");
@@ -45,7 +47,8 @@ async function listen(name, stop) {
       const headers = authorised(lastId === null ? {} : { "last-event-id": lastId });
       const response = await fetch(`/v1/events?model=${encodeURIComponent(name)}`, { headers, signal: stop });
       if (response.ok) {
-        if (!connected.value) refresh().catch(fail);
+        if (wasCut) refresh().catch(fail);
+        wasCut = true;
         connected.value = true;
         attempt = 0;
         await read(response, got);
@@ -64,16 +67,26 @@ function keepUp() {
   });
   onEvent("labels", (data) => noteLabels(data.sequence));
   onEvent("properties", () => refreshProperties().catch(fail));
-  onEvent("state", () => refreshModels().catch(fail));
+  onEvent("state", () => refresh().catch(fail));
   onEvent("job", (data) => {
     if (data.state === "running") followJob(data.model, data.sequence).catch(() => undefined);
     else refresh().catch(fail);
   });
 }
 
+/** Ask again while the model is being started: its event may have come before this tab listened. */
+function awaitStart() {
+  effect(() => {
+    if (!isStarting.value) return undefined;
+    const timer = setInterval(() => refresh().catch(fail), 1000 * SECONDS_TO_START);
+    return () => clearInterval(timer);
+  });
+}
+
 /** Follow the events of whichever model is chosen. */
 export function followEvents() {
   keepUp();
+  awaitStart();
   let stop = null;
   effect(() => {
     const name = modelName.value;

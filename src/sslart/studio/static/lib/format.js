@@ -5,6 +5,8 @@ const LANGUAGE = "en";
 const GROUPED = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 4, useGrouping: "min2" });
 const WHOLE = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 0 });
 const VALUE = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 0, useGrouping: "min2" });
+const LEAST = 0.001; // a share that one digit can tell
+const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[ T]00:00:00(\.0+)?$/;
 const TIME = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeStyle: "short" });
 
 export function number(value) {
@@ -26,6 +28,8 @@ export function interval({ value, low, high }) {
 
 /** A share of something counted, with one more digit where it would else be told as none or all. */
 export function portion(value) {
+  if (value > 0 && value < LEAST / 2) return t("common.under", { share: percent(LEAST, 1) });
+  if (value < 1 && value > 1 - LEAST / 2) return t("common.over", { share: percent(1 - LEAST, 1) });
   return percent(value, (value > 0 && value < 0.01) || (value > 0.99 && value < 1) ? 1 : 0);
 }
 
@@ -34,11 +38,11 @@ export function measured(value) {
   return Number.isInteger(value) && Math.abs(value) < 1e15 ? VALUE.format(value) : number(value);
 }
 
-/** A cell of a table: missing ones are a word, long texts are cut. */
+/** A cell of a table: missing ones are a word, long texts are cut, dates are without the time where it is midnight. */
 export function cell(value, most = 200) {
   if (value === null || value === undefined || value === "") return t("common.missing");
   if (typeof value === "number") return measured(value);
-  const text = String(value);
+  const text = String(value).replace(MIDNIGHT, "$1");
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 

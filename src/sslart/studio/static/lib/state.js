@@ -44,6 +44,11 @@ export function noteLabels(record) {
   labelsVersion.value += 1;
 }
 
+/** Whether the chosen model is being started, and what it has learnt is not known yet. */
+export const isStarting = computed(
+  () => description.value?.name === modelName.value && description.value.state === "starting" && !samples.value,
+);
+
 export function setPerson(name) {
   person.value = name.trim();
   localStorage.setItem("sslart.person", person.value);

@@ -1,8 +1,8 @@
 // The map of all samples, and the same as a table: look, select, and label all of it with one answer.
 import { html, useSignal } from "../lib/ui.js";
-import { arg, go, samples } from "../lib/state.js";
+import { arg, description, go, modelName, samples } from "../lib/state.js";
 import { t } from "../lib/texts.js";
-import { Empty } from "../parts/notices.js";
+import { Empty, Loading } from "../parts/notices.js";
 import { Tabs } from "../parts/tabs.js";
 import { View } from "../parts/view.js";
 import { MapCanvas } from "./map/canvas.js";
@@ -23,8 +23,10 @@ function MapTabs() {
 
 export default function MapView() {
   const drawing = useSignal(null);
-  if (!samples.value?.n) {
-    return html`<${View} name="map" title=${t("views.map")}><${Empty} title=${t("map.empty")}><p>${t("map.empty_text")}</p><//><//>`;
+  const isKnown = description.value?.name === modelName.value;
+  if (!isKnown || !samples.value?.n) {
+    return html`<${View} name="map" title=${t("views.map")}>${!isKnown ? html`<${Loading} />`
+      : html`<${Empty} title=${t("map.empty")}><p>${t("map.empty_text")}</p><//>`}<//>`;
   }
   const asTable = arg.value === TABLE;
   return html`<${View} name="map" title=${t("views.map")} lead=${t("map.lead")} actions=${html`<${MapTabs} />`}>

@@ -1,8 +1,9 @@
 // Table: from a file to a model, and what was understood of each column.
 import { html } from "../lib/ui.js";
 import { running } from "../lib/jobs.js";
-import { description, modelName, models } from "../lib/state.js";
+import { description, isStarting, modelName, models } from "../lib/state.js";
 import { t } from "../lib/texts.js";
+import { Loading } from "../parts/notices.js";
 import { View } from "../parts/view.js";
 import { ClassesCard } from "./table/classes.js";
 import { ColumnsCard } from "./table/columns.js";
@@ -18,12 +19,13 @@ export default function TableView() {
       <div class="stack"><${StartCard} /><${ModelsCard} /></div>
     <//>`;
   }
-  const about = description.value;
+  const about = description.value?.name === name ? description.value : null;
   const n = about?.features?.length ?? 0;
-  const lead = about ? t(n ? "table.lead" : "table.lead_nothing", { rows: t("common.rows", { n: about.rows }), n }) : "";
+  const lead = about && !isStarting.value ? t(n ? "table.lead" : "table.lead_nothing", { rows: t("common.rows", { n: about.rows }), n }) : "";
   return html`<${View} name="table" title=${t("table.title", { name })} lead=${lead}>
     <div class="stack table-cards">
       <${FitCard} name=${name} job=${running.value[name]} />
+      ${isStarting.value ? html`<${Loading} text=${t("app.starting", { name })} />` : !about && html`<${Loading} />`}
       ${about && html`<${ClassesCard} /><${ColumnsCard} name=${name} />`}
       <details class="card other-tables"><summary><h2>${t("table.another")}</h2></summary><${StartCard} plain=${true} /></details>
       <${ModelsCard} />

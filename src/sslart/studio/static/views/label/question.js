@@ -5,6 +5,7 @@ import { cell } from "../../lib/format.js";
 import { classes, link, samples } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { Empty, Loading, Problem } from "../../parts/notices.js";
+import { shownCell } from "../map/state.js";
 import { Answers } from "./answers.js";
 import { LastAnswer } from "./last_answer.js";
 import { useQueue } from "./queue.js";
@@ -49,7 +50,7 @@ function AllFeatures({ cells }) {
   return html`<details class="all-features" open=${rows.length <= FEW_FEATURES}>
     <summary>${t("label.all_features", { n: rows.length })}</summary>
     <table><tbody>${rows.map((name) => html`<tr key=${name} class=${known.has(name) ? "" : "muted"}>
-      <th scope="row">${name}</th><td>${cell(cells[name])}</td>
+      <th scope="row">${name}</th><td>${known.has(name) ? shownCell(known.get(name), cells) : cell(cells[name])}</td>
       <td class="place">${known.has(name) ? html`<${Place} feature=${known.get(name)} value=${cells[name]} />` : html`<span class="chip">${t("label.no_feature")}</span>`}</td>
     </tr>`)}</tbody></table>
   </details>`;

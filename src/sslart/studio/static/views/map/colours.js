@@ -1,9 +1,8 @@
 // From values to colours: codes of samples, the colours of codes, and what the legend says of them.
 import { classColour, classShape } from "../../parts/class_mark.js";
-import { classes, theme } from "../../lib/state.js";
+import { classIndex, classes, theme } from "../../lib/state.js";
 import { packed, rampColour } from "../../map/ramp.js";
 import { HIGHEST, LAST, LOWEST } from "../../map/raster.js";
-import { placesOf } from "./state.js";
 import { values } from "./values.js";
 
 export const NONE = 255;
@@ -18,6 +17,9 @@ export const COLOURS = {
   novelty: { quantity: "novelty", rule: HIGHEST },
   disagreement: { quantity: "disagreement", rule: HIGHEST },
 };
+
+/** Places among the classes of the studio of the class names that an array refers to. */
+export const placesOf = (names) => names.map((name) => classIndex(name));
 
 export const isRamp = (colour) => COLOURS[colour].rule !== undefined;
 

@@ -4,7 +4,7 @@ import { classIndex, classes } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { ClassMark } from "../../parts/class_mark.js";
 import { COLOURS } from "./colours.js";
-import { change, chooseAxis, features, filter, isNarrowed, narrow, settings } from "./state.js";
+import { change, chooseAxis, features, filter, isNarrowed, narrow, settings, showAllSamples } from "./state.js";
 
 const COMPUTED = "";
 
@@ -85,7 +85,7 @@ export function Filters() {
       <fieldset><legend>${t("map.only_those")}</legend>${["disagrees", "novel", "abstained"].map(flag)}</fieldset>
       <${Sure} />
       <${TextFilter} key=${isNarrowed.value ? "some" : "none"} />
-      <button type="button" disabled=${!isNarrowed.value} onClick=${() => (filter.value = {})}>${t("map.show_all")}</button>
+      <button type="button" disabled=${!isNarrowed.value} onClick=${showAllSamples}>${t("map.show_all")}</button>
     </div>
   </details>`;
 }

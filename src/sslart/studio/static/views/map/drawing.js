@@ -5,8 +5,8 @@ import { classIndex, classes, fail, labelsVersion, modelName, samples, sequence,
 import { MapRenderer } from "../../map/renderer.js";
 import { LAST } from "../../map/raster.js";
 import { axisOf, SALTS } from "./axes.js";
-import { codesOf, countsOf, lookOf, NONE } from "./colours.js";
-import { axisX, axisY, colour, features, filter, hiddenMask, outlines, placesOf, selection, tool } from "./state.js";
+import { codesOf, countsOf, lookOf, NONE, placesOf } from "./colours.js";
+import { axisX, axisY, colour, features, filter, hiddenMask, outlines, selection, tool } from "./state.js";
 import { afterLabels, indexOf, keepOnly, values } from "./values.js";
 
 const AT_ONCE = 300_000; // more samples are drawn before their colours are asked for

@@ -15,7 +15,7 @@ export function Legend({ drawing }) {
   const counts = drawing?.counts.value ?? null;
   return html`<section class="map-legend" aria-label=${t("map.legend")}>
     ${isRamp(colour) ? html`<${Ramp} colour=${colour} />` : html`<${Classes} colour=${colour} counts=${counts} />`}
-    <p class="muted small">${t("map.legend_shapes")} ${settings.value.outlines ? t("map.legend_boxes") : ""}</p>
+    <p class="muted small">${t(colour === "class" ? "map.legend_marks" : "map.legend_shapes")} ${settings.value.outlines ? t("map.legend_boxes") : ""}</p>
   </section>`;
 }
 

@@ -1,26 +1,45 @@
 // What the map and its table show of the chosen model: axes, colour, filters, and the selection.
-import { computed, effect, signal } from "../../lib/ui.js";
+import { batch, computed, effect, signal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { cell } from "../../lib/format.js";
 import { classIndex, fail, modelName, samples } from "../../lib/state.js";
+import { keep, readKept } from "./kept.js";
 import { indexOf, values } from "./values.js";
 
 const MOST_NUMBERS = 100_000;
 
-/** `x` and `y` are names of features, or null: computed from the boxes. */
-export const settings = signal(null);
-/** As POST search takes it: predicted, label, disagrees, novel, abstained, probability, text. */
-export const filter = signal({});
+const chosenSettings = signal(null);
+const chosenFilter = signal({});
 /** { rows: [numbers], box: number or null, row: one of them or null } or null. */
 export const selection = signal(null);
 
 const START = { x: null, y: null, colour: "class", outlines: true, tool: "pan" };
 
 effect(() => {
-  modelName.value;
-  settings.value = START;
-  filter.value = {};
-  selection.value = null;
+  const kept = readKept(modelName.value);
+  batch(() => {
+    chosenSettings.value = { ...START, ...kept.settings };
+    chosenFilter.value = kept.filter;
+    selection.value = null;
+  });
+});
+
+export const features = computed(() => samples.value?.features ?? []);
+
+const isFeature = (name) => features.value.some((one) => one.name === name);
+
+/** `x` and `y` are names of features, or null: computed from the boxes, also where a feature is no longer there. */
+export const settings = computed(() => {
+  const { x, y, ...others } = chosenSettings.value;
+  return isFeature(x) && isFeature(y) ? { x, y, ...others } : { x: null, y: null, ...others };
+});
+
+/** As POST search takes it: predicted, label, disagrees, novel, abstained, probability, text; without classes that are no longer there. */
+export const filter = computed(() => {
+  const chosen = chosenFilter.value;
+  const isKnown = (name) => name === null || classIndex(name) >= 0;
+  const gone = ["predicted", "label"].filter((part) => chosen[part]?.some((name) => !isKnown(name)));
+  return gone.reduce((found, part) => withPart(found, part, chosen[part].filter(isKnown)), chosen);
 });
 
 effect(() => {
@@ -33,7 +52,12 @@ effect(() => {
 /** Each setting by itself, so that what follows one is not told of changes of the others. */
 export const [axisX, axisY, colour, outlines, tool] = ["x", "y", "colour", "outlines", "tool"].map((name) => computed(() => settings.value[name]));
 
-export const change = (part) => (settings.value = { ...settings.value, ...part });
+const keepChoices = () => keep(modelName.value, chosenSettings.value, chosenFilter.value);
+
+export function change(part) {
+  chosenSettings.value = { ...settings.value, ...part };
+  keepChoices();
+}
 
 /** Chooses a feature for an axis. Both axes are features, or both are computed from the boxes. */
 export function chooseAxis(axis, name) {
@@ -43,16 +67,24 @@ export function chooseAxis(axis, name) {
   return change({ [axis]: name, [other]: second });
 }
 
+/** A filter with another value of a part; one that is undefined or empty takes it away. */
+function withPart(before, part, value) {
+  const { [part]: _, ...others } = before;
+  return value === undefined || value.length === 0 ? others : { ...others, [part]: value };
+}
+
 /** Sets a part of the filter; undefined takes it away. */
 export function narrow(part) {
-  const next = { ...filter.value, ...part };
-  for (const key of Object.keys(next)) if (next[key] === undefined) delete next[key];
-  filter.value = next;
+  chosenFilter.value = Object.entries(part).reduce((found, [name, value]) => withPart(found, name, value), filter.value);
+  keepChoices();
+}
+
+export function showAllSamples() {
+  chosenFilter.value = {};
+  keepChoices();
 }
 
 export const isNarrowed = computed(() => Object.keys(filter.value).length > 0);
-
-export const features = computed(() => samples.value?.features ?? []);
 
 /** A cell as it is shown: numbers without the digits that single precision adds. */
 export function shownCell({ name, kind }, cells) {
@@ -60,9 +92,6 @@ export function shownCell({ name, kind }, cells) {
   const isNumber = kind === "number" && value !== null && value !== undefined && value !== "" && Number.isFinite(Number(value));
   return isNumber ? String(Number(Number(value).toPrecision(7))) : cell(value, 60);
 }
-
-/** Places among the classes of the studio of the class names that an array refers to. */
-export const placesOf = (names) => names.map((name) => classIndex(name));
 
 /** 1 where the filter leaves a sample out; null where it leaves out none. */
 export async function hiddenMask(wanted) {

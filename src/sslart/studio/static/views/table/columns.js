@@ -1,7 +1,7 @@
 // What was understood of each column; what it is for is changed with a select.
 import { html, useEffect, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { cell, number, percent } from "../../lib/format.js";
+import { cell, number, portion } from "../../lib/format.js";
 import { running } from "../../lib/jobs.js";
 import { useLoad } from "../../lib/load.js";
 import { description, fail } from "../../lib/state.js";
@@ -12,6 +12,7 @@ import { fitAnew } from "./refit.js";
 import { changed, choices, rolesOf, settingsOf } from "./roles.js";
 
 const MOST_SHOWN = 200;
+const FEATURE = ["feature", "category"]; // roles
 
 function Values({ column }) {
   if (column.histogram?.length) {
@@ -39,7 +40,7 @@ function ColumnRow({ column, rows, role, isChanged, onRole }) {
   const id = `role-${column.name}`;
   return html`<tr class=${isChanged ? "changed" : ""}>
     <th scope="row">${column.name}
-      ${(column.warnings ?? []).map((one) => html`<p key=${one.topic} class="column-warning"><span class="chip warning-chip">${has(`table.warnings.${one.topic}`) ? t(`table.warnings.${one.topic}`) : one.topic}</span> ${one.text}</p>`)}
+      ${(column.warnings ?? []).map((one) => html`<p key=${one.topic} class="column-warning"><span class="chip warning-chip">${has(`table.warnings.${one.topic}`) ? t(`table.warnings.${one.topic}`) : one.topic}</span> ${one.text} ${one.topic === "constant" && FEATURE.includes(role) ? t("table.constant_feature") : ""}</p>`)}
     </th>
     <td>
       <label class="visually-hidden" for=${id}>${t("table.role_of", { name: column.name })}</label>
@@ -50,7 +51,7 @@ function ColumnRow({ column, rows, role, isChanged, onRole }) {
     <td class="column-kind">${t(`table.kinds.${column.kind}`)}</td>
     <td class="column-values"><${Values} column=${column} /></td>
     <td class="number" data-name=${t("table.distinct")}>${number(column.distinct)}</td>
-    <td class="number" data-name=${t("table.missing")}>${column.missing ? percent(column.missing / Math.max(1, rows), column.missing / rows < 0.01 ? 1 : 0) : t("common.none")}</td>
+    <td class="number" data-name=${t("table.missing")}>${column.missing ? portion(column.missing / Math.max(1, rows)) : t("common.none")}</td>
   </tr>`;
 }
 

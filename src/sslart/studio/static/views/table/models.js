@@ -5,11 +5,13 @@ import { fail, go, link, modelName, models, refresh, say } from "../../lib/state
 import { t } from "../../lib/texts.js";
 import { Confirm } from "../../parts/dialog.js";
 import { Warning } from "../../parts/notices.js";
+import { forget } from "../map/kept.js";
 
 async function remove(name) {
   try {
     await api.del(model("", name));
     localStorage.removeItem(`sslart.undo.${name}`);
+    forget(name);
     say(t("table.deleted", { name }));
     if (name === modelName.value) go("table", "", "");
     await refresh();

@@ -2,7 +2,7 @@
 import { html } from "../../lib/ui.js";
 import { percent } from "../../lib/format.js";
 
-export const EDGE = { left: 50, right: 26, top: 12, bottom: 42 };
+export const EDGE = { left: 58, right: 26, top: 12, bottom: 42 };
 
 /** Where shares up to `xMost` and `yMost` are in a chart of a width and a height. */
 export function placesOf({ width, height, xMost = 1, yMost = 1 }) {

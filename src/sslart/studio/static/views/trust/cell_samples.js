@@ -1,7 +1,6 @@
 // The samples of a cell of the confusion matrix, with links to them and a way to correct their labels.
 import { Fragment, html, useEffect, useRef, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { percent } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
 import { canUndo, classIndex, fail, labelRows, labelsVersion, link, say, sequence, undo } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -30,11 +29,10 @@ function Line({ one, shown, isOpen, onOpen }) {
     <tr>
       <th scope="row"><a href=${link("understand", `sample/${one.row}`)} aria-label=${t("trust.open_row", { row: String(one.row) })}>${one.row}</a></th>
       <td><${ClassMark} index=${classIndex(one.label)} name=${one.label ?? t("common.no_label")} /></td>
-      <td class="number">${percent(one.probability)}</td>
       <td><button type="button" class="small" aria-expanded=${isOpen} aria-label=${t("trust.correct_row", { row: String(one.row) })} onClick=${onOpen}>${t("trust.correct")}</button></td>
       ${shown.map((feature) => html`<td key=${feature.name}>${shownCell(feature, one.cells)}</td>`)}
     </tr>
-    ${isOpen && html`<tr class="correcting"><td colspan=${shown.length + 4}>
+    ${isOpen && html`<tr class="correcting"><td colspan=${shown.length + 3}>
       <p>${t("trust.right_class", { row: String(one.row) })}</p>
       <${ClassButtons} label=${t("trust.right_class", { row: String(one.row) })} onAnswer=${answer} current=${one.label} isBusy=${busy} />
     </td></tr>`}
@@ -47,7 +45,7 @@ export function CellSamples({ truth, predicted, n, rows, onClose }) {
   const heading = useRef(null);
   const numbers = rows.join();
   const found = useLoad(
-    (signal) => (rows.length ? api.post(model("/search"), { rows, sort: "disagreement", descending: true, limit: 200 }, { signal }) : { rows: [] }),
+    (signal) => (rows.length ? api.post(model("/search"), { rows, limit: 200 }, { signal }) : { rows: [] }),
     [numbers, sequence.value, labelsVersion.value],
   );
   useEffect(() => {
@@ -64,7 +62,7 @@ export function CellSamples({ truth, predicted, n, rows, onClose }) {
     <p class="muted small">${t(String(truth) === String(predicted) ? "trust.cell_right" : "trust.cell_wrong")} ${rows.length < n ? t("trust.cell_some", { n: rows.length }) : ""}</p>
     ${found.error && html`<${Problem} error=${found.error} again=${found.again} />`}
     ${!found.value ? !found.error && html`<${Loading} />` : html`<div class="scroll" tabindex="0" role="group" aria-label=${t("trust.cell_title", { truth, predicted, n })}><table>
-      <thead><tr><th scope="col">${t("trust.row")}</th><th scope="col">${t("trust.label")}</th><th scope="col" class="number">${t("trust.confidence")}</th>
+      <thead><tr><th scope="col">${t("trust.row")}</th><th scope="col">${t("trust.label")}</th>
         <th scope="col"><span class="visually-hidden">${t("trust.correct")}</span></th>${columns.map(({ name }) => html`<th scope="col" key=${name}>${name}</th>`)}</tr></thead>
       <tbody>${shown.map((one) => html`<${Line} key=${one.row} one=${one} shown=${columns} isOpen=${open === one.row} onOpen=${() => setOpen(open === one.row ? null : one.row)} />`)}</tbody>
     </table></div>

@@ -21,7 +21,7 @@ function Matrix({ confusion, open, onOpen }) {
   return html`<div class="scroll" tabindex="0" role="group" aria-label=${t("trust.confusion")}><table class="confusion">
     <caption class="visually-hidden">${t("trust.confusion")}</caption>
     <thead>
-      <tr><td></td><th scope="colgroup" colspan=${classes.length}>${t("trust.predicted_as")}</th><td></td></tr>
+      <tr><td></td><th scope="colgroup" colspan=${classes.length}><span>${t("trust.predicted_as")}</span></th><td></td></tr>
       <tr><th scope="col">${t("trust.labelled_as")}</th>
         ${classes.map((name) => html`<th scope="col" key=${String(name)}><${ClassMark} index=${classIndex(name)} name=${name} /></th>`)}
         <th scope="col" class="number">${t("trust.labels")}</th></tr>

@@ -1,7 +1,7 @@
 // The limit of errors that the model has to keep by abstaining: what each would leave unanswered, before one is set.
 import { html, useId, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
-import { interval, percent } from "../../lib/format.js";
+import { interval, percent, portion } from "../../lib/format.js";
 import { fail, refresh, say } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { ShareBar } from "../../parts/charts.js";
@@ -72,7 +72,7 @@ export function PromiseCard({ coverage, accuracy, again }) {
     <${Now} coverage=${coverage} />
     <${Choices} coverage=${coverage} accuracy=${accuracy} now=${now} chosen=${chosen} onChoose=${setWanted} />
     <div class="limit-confirm" role="status">${chosen !== now && html`<p>${option
-      ? t("trust.would", { text: option.text, share: percent(1 - option.coverage) })
+      ? t(option.coverage < 1 ? "trust.would" : "trust.would_all", { text: option.text, share: portion(1 - option.coverage) })
       : t("trust.would_none")}</p>`}</div>
     <div class="buttons">
       <button type="button" class="primary" disabled=${chosen === now || busy} aria-busy=${busy} onClick=${keep}>${t(chosen === NONE && now !== NONE ? "trust.remove_limit" : "trust.set_limit")}</button>

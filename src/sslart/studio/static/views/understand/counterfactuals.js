@@ -11,15 +11,17 @@ import { fromDays } from "./value_field.js";
 const N = 4;
 const ANY = "";
 
-export function Counterfactuals({ cells, onTry }) {
+/** `prediction` is that for `cells`, once it is known. */
+export function Counterfactuals({ cells, prediction, onTry }) {
   const fixed = useSignal([]);
   const target = useSignal(ANY);
   const found = useSignal({ data: null, error: null, loading: false });
+  const targets = prediction ? samples.value.classes.filter((one) => String(one) !== String(prediction.class)) : [];
+  const wanted = targets.find((one) => String(one) === target.value) ?? null;
   const names = samples.value.features.map((one) => one.name);
   const find = async () => {
     found.value = { data: null, error: null, loading: true };
     try {
-      const wanted = samples.value.classes.find((one) => String(one) === target.value) ?? null;
       found.value = { data: await api.post(model("/counterfactual"), { row: cells, target: wanted, fixed: fixed.value, n: N }), error: null, loading: false };
     } catch (error) {
       found.value = { data: null, error, loading: false };
@@ -30,13 +32,13 @@ export function Counterfactuals({ cells, onTry }) {
   return html`<section class="card" aria-labelledby="counterfactual-title">
     <h2 id="counterfactual-title">${t("understand.counterfactuals")}</h2>
     <p class="muted small">${t("understand.counterfactuals_text")}</p>
-    <fieldset class="choices fixed"><legend>${t("understand.fixed")}</legend>
+    <fieldset class="choices"><legend>${t("understand.fixed")}</legend><div class="fixed fades-down">
       ${names.map((name) => html`<label class="check" key=${name}><input type="checkbox" checked=${fixed.value.includes(name)} onChange=${() => toggle(name)} /> ${name}</label>`)}
-    </fieldset>
+    </div></fieldset>
     <div class="field-row"><label class="field">${t("understand.target")}
-      <select value=${target.value} onChange=${(event) => (target.value = event.target.value)}>
+      <select value=${wanted === null ? ANY : target.value} onChange=${(event) => (target.value = event.target.value)}>
         <option value=${ANY}>${t("understand.any_class")}</option>
-        ${samples.value.classes.map((one) => html`<option key=${String(one)} value=${String(one)}>${String(one)}</option>`)}
+        ${targets.map((one) => html`<option key=${String(one)} value=${String(one)}>${String(one)}</option>`)}
       </select></label>
       <button type="button" disabled=${loading || fixed.value.length === names.length} onClick=${find}>${t("understand.find")}</button></div>
     <div aria-live="polite">${loading ? html`<${Loading} text=${t("understand.computing")} />` : error ? html`<${Problem} error=${error} />` : data && html`<${Found} data=${data} cells=${cells} onTry=${onTry} />`}</div>

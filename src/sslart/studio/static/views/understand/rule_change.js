@@ -19,7 +19,7 @@ const SHOWN_LABELLED = 50;
 /** `rules` are all rules: one that is left over covers what no other does. */
 export function RuleChange({ rule, rules, onClose }) {
   const others = classes.value.filter((one) => String(one) !== String(rule.label));
-  const to = useSignal(others.length ? String(others[0]) : VETO);
+  const to = useSignal(others.length === 1 ? String(others[0]) : null);
   const left = useSignal(new Set());
   const target = others.find((one) => String(one) === to.value) ?? null;
   const found = useLoaded(
@@ -41,7 +41,8 @@ export function RuleChange({ rule, rules, onClose }) {
         ${t("understand.it_is")} <${ClassMark} index=${classIndex(one)} name=${one} /></label>`)}
       <label class="check"><input type="radio" name="target" checked=${to.value === VETO} onChange=${() => choose(VETO)} /> ${t("understand.veto", { class: rule.label })}</label>
     </fieldset>
-    ${found.error ? html`<${Problem} error=${found.error} again=${found.again} />` : !found.data ? html`<${Loading} />`
+    ${to.value === null ? html`<p class="muted">${t("understand.choose_right")}</p>`
+      : found.error ? html`<${Problem} error=${found.error} again=${found.again} />` : !found.data ? html`<${Loading} />`
       : html`<${Rows} cover=${found.data} rule=${rule} target=${target} left=${left} />
         <${Trial} key=${`${to.value} ${rows.join(" ")}`} rows=${rows} label=${target} onClose=${onClose} />`}
   <//>`;
@@ -53,10 +54,17 @@ function rowsToChange(cover, rule, target) {
   return target === null ? wrong : [...new Set([...cover.suggested, ...wrong])];
 }
 
+/** The features that the rule is about, also by a part of a date such as its month, and others if these are few. */
+function columnsOf(rule) {
+  const isNamed = ({ name }) => rule.conditions.some(({ feature }) => feature === name || feature.endsWith(` of ${name}`));
+  const [own, others] = [features.value.filter(isNamed), features.value.filter((one) => !isNamed(one))];
+  return [...own, ...others.slice(0, Math.max(0, CELLS - own.length))];
+}
+
 function Rows({ cover, rule, target, left }) {
   const rows = rowsToChange(cover, rule, target);
   const shown = rows.slice(0, SHOWN_LABELLED);
-  const columns = features.value.slice(0, CELLS);
+  const columns = columnsOf(rule);
   const { data, error } = useLoaded(shown.length ? () => api.post(model("/search"), { rows: shown, limit: SHOWN_LABELLED }) : null, [shown.join(" ")]);
   const toggle = (row) => {
     const next = new Set(left.value);
@@ -77,10 +85,11 @@ function Rows({ cover, rule, target, left }) {
         ${columns.map((feature) => html`<td key=${feature.name}>${shownCell(feature, one.cells)}</td>`)}
       </tr>`)}</tbody>
     </table></div>`}
-    ${rows.length > SHOWN_LABELLED && html`<p class="muted small">${t("understand.and_more", { n: rows.length - SHOWN_LABELLED })}</p>`}`;
+    ${rows.length > SHOWN_LABELLED && html`<p class="muted small">${t(target === null ? "understand.others_lose" : "understand.others_get", { n: rows.length - SHOWN_LABELLED, shown: SHOWN_LABELLED, class: target ?? rule.label })}</p>`}`;
 }
 
 function Trial({ rows, label, onClose }) {
+  const isVeto = label === null;
   const asked = useSignal(false);
   const busy = useSignal(false);
   const { data, error, loading } = useLoaded(
@@ -90,7 +99,7 @@ function Trial({ rows, label, onClose }) {
     busy.value = true;
     try {
       await labelRows(rows, label);
-      say(t("understand.learnt", { n: rows.length }), { action: { text: t("app.undo"), run: () => canUndo.value && undo().catch(fail) } });
+      say(t(isVeto ? "understand.withdrawn" : "understand.learnt", { n: rows.length }), { action: { text: t("app.undo"), run: () => canUndo.value && undo().catch(fail) } });
       onClose();
     } catch (problem) {
       fail(problem);
@@ -98,12 +107,12 @@ function Trial({ rows, label, onClose }) {
     busy.value = false;
   };
   return html`<div aria-live="polite">
-    ${loading && asked.value && html`<${Loading} text=${t("understand.trying")} />`}
+    ${loading && asked.value && html`<${Loading} text=${t(isVeto ? "understand.trying_without" : "understand.trying")} />`}
     ${error && html`<${Problem} error=${error} />`}
     ${data && html`<${Effect} data=${data} />`}
   </div>
   <div class="buttons">
-    ${data ? html`<button type="button" class="primary" disabled=${busy.value} onClick=${learn}>${t("understand.learn", { n: rows.length })}</button>`
+    ${data ? html`<button type="button" class="primary" disabled=${busy.value} onClick=${learn}>${t(isVeto ? "understand.withdraw" : "understand.learn", { n: rows.length })}</button>`
       : html`<button type="button" class="primary" disabled=${!rows.length || (asked.value && loading)} onClick=${() => (asked.value = true)}>${t("understand.try")}</button>`}
     <button type="button" onClick=${onClose}>${t("common.cancel")}</button>
   </div>`;

@@ -2,7 +2,7 @@
 import { html, useEffect, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { useLoaded } from "../../lib/loaded.js";
-import { classIndex, go, labelsVersion, samples } from "../../lib/state.js";
+import { classIndex, go, labelsVersion, samples, sequence } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { ClassMark } from "../../parts/class_mark.js";
 import { Loading, Problem } from "../../parts/notices.js";
@@ -41,6 +41,8 @@ function Chooser({ row, found }) {
 
 function Chosen({ found }) {
   const changed = useSignal({ ...found.cells });
+  const { data } = useLoaded((stop) => api.post(model("/predict"), { rows: [found.cells] }, { signal: stop }), [found.cells, sequence.value]);
+  const prediction = data?.predictions[0];
   return html`<div class="sample-grid">
     <div class="stack">
       <section class="card" aria-labelledby="sample-title">
@@ -51,8 +53,8 @@ function Chosen({ found }) {
       <${Similar} cells=${found.cells} row=${found.row} />
     </div>
     <div class="stack">
-      <${WhatIf} cells=${found.cells} changed=${changed} />
-      <${Counterfactuals} cells=${found.cells} onTry=${(cells) => (changed.value = cells)} />
+      <${WhatIf} cells=${found.cells} changed=${changed} before=${prediction} />
+      <${Counterfactuals} cells=${found.cells} prediction=${prediction} onTry=${(cells) => (changed.value = cells)} />
     </div>
   </div>`;
 }

@@ -60,12 +60,13 @@ function Slider({ id, feature, value, before, onValue, isMissing, isDate }) {
   const written = (event) => {
     if (event.target.value !== "" && event.target.validity.valid) onValue(event.target.value);
   };
+  const shown = value === before ? shownCell(feature, { [feature.name]: value }) : value; // what is being written stays as it is
   const floor = Math.floor(low / step) * step;
   return html`<div class="slider">
     <input id=${id} type="range" min=${floor} max=${high} step=${step} value=${now} class=${isMissing ? "is-missing" : undefined} onInput=${moved}
-      aria-valuetext=${isMissing ? t("common.missing") : String(value)} />
+      aria-valuetext=${isMissing ? t("common.missing") : String(shown)} />
     <input type=${isDate ? "date" : "number"} step=${isDate ? undefined : "any"} aria-label=${feature.name} placeholder=${t("common.missing")}
-      value=${isMissing ? "" : isDate ? fromDays(now) : value} onInput=${written} />
+      value=${isMissing ? "" : isDate ? fromDays(now) : shown} onInput=${written} />
     <button type="button" class="quiet small" aria-pressed=${isMissing} disabled=${isMissing} aria-label=${t("understand.make_missing", { feature: feature.name })} title=${t("understand.make_missing", { feature: feature.name })} onClick=${() => onValue(null)}>∅</button>
   </div>`;
 }

@@ -34,10 +34,10 @@ function usePrediction(cells) {
   return found.value;
 }
 
-export function WhatIf({ cells, changed }) {
+/** `before` is the prediction for `cells`, once it is known. */
+export function WhatIf({ cells, changed, before }) {
   const showsAll = useSignal(false);
   const now = usePrediction(changed.value);
-  const before = useLoaded((stop) => api.post(model("/predict"), { rows: [cells] }, { signal: stop }), [cells, sequence.value]);
   const order = useOrder(cells);
   const features = [...samples.value.features].sort((a, b) => (order.get(b.name) ?? 0) - (order.get(a.name) ?? 0));
   const shown = showsAll.value ? features : features.slice(0, FIRST);
@@ -47,7 +47,7 @@ export function WhatIf({ cells, changed }) {
       <button type="button" class="small" disabled=${!isChanged} onClick=${() => (changed.value = { ...cells })}>${t("understand.reset")}</button></div>
     <p class="muted small">${t("understand.what_if_text")}</p>
     ${now.error && html`<${Problem} error=${now.error} />`}
-    ${now.prediction ? html`<div class="what-if-now"><div role="status"><${Prediction} prediction=${now.prediction} /></div><${Probabilities} now=${now.prediction} before=${before.data?.predictions[0]} /></div>` : html`<${Loading} />`}
+    ${now.prediction ? html`<div class="what-if-now"><div role="status"><${Prediction} prediction=${now.prediction} /></div><${Probabilities} now=${now.prediction} before=${before} /></div>` : html`<${Loading} />`}
     <div class="what-if-fields">${shown.map((feature) => html`<${ValueField} key=${feature.name} feature=${feature} before=${cells[feature.name] ?? null} value=${changed.value[feature.name] ?? null}
       onValue=${(value) => (changed.value = { ...changed.value, [feature.name]: value })} />`)}</div>
     ${features.length > FIRST && html`<button type="button" class="quiet small" aria-expanded=${showsAll.value} onClick=${() => (showsAll.value = !showsAll.value)}>

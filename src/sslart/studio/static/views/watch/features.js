@@ -1,20 +1,34 @@
 // How each feature has changed: the clearest change first, in words, with its values before and now.
 import { html, useState } from "../../lib/ui.js";
-import { number } from "../../lib/format.js";
+import { cell, number } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
 import { ShareBar } from "../../parts/charts.js";
 import { CategoriesCompared, NumbersCompared } from "./compared.js";
+import { unusual } from "./one_sample.js";
 
 const FIRST = 8;
+const LONG = 40; // characters of a category
 
 function pText(p) {
   if (p === null) return "";
   return p < 0.001 ? t("watch.p_small") : t("watch.p", { p: number(Number(p.toPrecision(2))) });
 }
 
+/** Categories that none of the rows before has. */
+function newCategories(one) {
+  return (one.now.top ?? []).filter(({ value, n }) => n > 0 && unusual(value, one) === "new").map(({ value }) => String(value));
+}
+
+function Change({ isChanged, children }) {
+  return html`<div class=${isChanged ? "change changed" : "change"}><span class="sign" aria-hidden="true">${isChanged ? "!" : "="}</span>${children}</div>`;
+}
+
 function Line({ one }) {
+  const added = newCategories(one);
   return html`<tr>
-    <th scope="row">${one.feature}<div class=${one.has_drifted ? "change changed" : "change"}><span class="sign" aria-hidden="true">${one.has_drifted ? "!" : "="}</span>${one.text}</div></th>
+    <th scope="row">${one.feature}
+      ${added.length > 0 && html`<${Change} isChanged>${t("watch.new_categories", { names: added.map((name) => cell(name, LONG)).join(", ") })}<//>`}
+      ${(one.has_drifted || !added.length) && html`<${Change} isChanged=${one.has_drifted}>${one.text}<//>`}</th>
     <td><${ShareBar} value=${one.drift} text=${one.drift.toFixed(2)} label=${t("watch.drift_of", { feature: one.feature, drift: one.drift.toFixed(2) })} />
       <div class="small muted">${pText(one.p_value)}</div></td>
     <td>${one.before.top
