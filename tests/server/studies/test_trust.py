@@ -60,6 +60,14 @@ def test_cells_of_the_confusion_hold_rows_of_their_class(studied: dict[str, Any]
         assert {frame["state"][row] for cell in cells for row in cell} <= {name}
 
 
+def test_labels_that_are_least_probable_when_left_out_come_first(client: httpx.Client, studied: dict[str, Any]) -> None:
+    own, labelled = left_out(client, "study"), np.flatnonzero(two_classes(every=2)["state"].notna())
+    of_label = own.proba[np.arange(len(own.truth)), own.truth]
+    probable = dict(zip(labelled[own.rows].tolist(), of_label.tolist(), strict=True))
+    for cell in (cell for line in studied["confusion"]["rows"] for cell in line):
+        assert [probable[row] for row in cell] == sorted(probable[row] for row in cell)
+
+
 def test_calibration_adds_up(client: httpx.Client, studied: dict[str, Any]) -> None:
     own, bins = left_out(client, "study"), studied["calibration"]["bins"]
     assert sum(one["n"] for one in bins) == len(own.truth)

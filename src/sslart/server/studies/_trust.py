@@ -85,19 +85,24 @@ def _of_class(left_out: LeftOut, index: int, recall: Estimate) -> dict[str, Any]
 
 
 def _confusion(view: ModelView, left_out: LeftOut, places: IntArray, rows: IntArray) -> dict[str, Any]:
-    """Return how many labels of each class are predicted as each, and their rows, as far as these are known."""
+    """Return how many labels of each class are predicted as each, and their rows, as far as these are known.
+
+    The label that is least probable where it is left out comes first: it may be a wrong one.
+    """
     n = len(view.classes)
     counts = np.zeros((n, n), dtype=np.int64)
     np.add.at(counts, (left_out.truth, left_out.predicted), 1)
     cells: list[list[list[int]]] = [[[] for _ in range(n)] for _ in range(n)]
-    for label in np.flatnonzero(places != NOT_FOUND).tolist():
+    probable = left_out.proba[np.arange(len(places)), left_out.truth]
+    order = np.argsort(probable, kind="stable")
+    for label in order[places[order] != NOT_FOUND].tolist():
         own = cells[left_out.truth[label]][left_out.predicted[label]]
         if len(own) < MAX_ROWS:
             own.append(int(rows[places[label]]))
     return {
         "classes": view.classes.tolist(),
         "counts": counts.tolist(),
-        "rows": [[sorted(own) for own in line] for line in cells],
+        "rows": cells,
         "without_row": int((places == NOT_FOUND).sum()),
     }
 

@@ -54,7 +54,8 @@ export function CellSamples({ truth, predicted, n, rows, onClose }) {
     setOpen(null);
   }, [truth, predicted]);
   const columns = features.value.slice(0, CELLS);
-  const all = found.value?.rows ?? [];
+  const at = new Map(rows.map((row, place) => [row, place]));
+  const all = (found.value?.rows ?? []).toSorted((a, b) => at.get(a.row) - at.get(b.row));
   const shown = showsAll ? all : all.slice(0, FIRST);
   return html`<div class="cell-samples">
     <div class="cell-samples-head"><h3 tabindex="-1" ref=${heading}>${t("trust.cell_title", { truth, predicted, n })}</h3>
