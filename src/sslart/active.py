@@ -128,7 +128,9 @@ class QueryPool:
             if len(own) <= MAX_AT_ONCE:
                 own.append(self.n_samples + index)
         numbers = self.n_samples + unknown
-        drawn = zip(keys_of_numbers(numbers, 0).tolist(), numbers.tolist(), nodes[unknown].tolist(), strict=True)
+        keys = keys_of_numbers(numbers, 0)
+        lowest = np.argsort(keys)[:MAX_DRAWN]
+        drawn = zip(keys[lowest].tolist(), numbers[lowest].tolist(), nodes[unknown[lowest]].tolist(), strict=True)
         self._drawn = sorted([*self._drawn, *drawn])[:MAX_DRAWN]
         self._n_unlabelled += len(unknown)
         if len(view.class_table.seen) > 1:

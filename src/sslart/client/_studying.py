@@ -29,7 +29,7 @@ def columns(name: str) -> Flow[dict[str, Any]]:
 
 
 def trust(name: str, *, group: str | None = None) -> Flow[dict[str, Any]]:
-    """Return how good a model is, by class, by confidence and by group: on labels that are left out, each in turn.
+    """Return how good a model is, by class, by confidence and by group: on labels that are left out.
 
     Parameters
     ----------

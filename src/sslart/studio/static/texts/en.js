@@ -500,7 +500,7 @@ export default {
     withdraw: "Withdraw the label",
   },
   trust: {
-    lead: "How far the model can be trusted. Everything here is measured on left-out labels: each one is predicted by the others alone.",
+    lead: "How far the model can be trusted. Everything here is measured on left-out labels, which are predicted by the others alone.",
     empty: "There is no label yet",
     empty_text: "How good a model is can be measured once there are some labels of at least two classes. Label a few samples first.",
     to_label: "Label samples",
@@ -509,7 +509,8 @@ export default {
     accuracy_text: "The share of left-out labels that the model predicts right, with its 95 % interval: the fewer labels, the wider.",
     interval: "95 % interval {low} to {high}",
     from_to: "{low} to {high}",
-    n_labels: { one: "{n} label was left out.", other: "{n} labels were left out, each in turn." },
+    n_labels: { one: "{n} label was left out.", other: "{n} labels were left out." },
+    some_left_out: "{all}, of which {n} were left out",
     n_counted: { one: "Those that are left out together count as {n}.", other: "Those that are left out together count once, so {n} are counted." },
     balanced: "Balanced accuracy, the mean over the classes: {interval}.",
     not_measured: "Not measured yet: {text}.",

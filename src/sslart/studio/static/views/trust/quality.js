@@ -23,6 +23,9 @@ function NotMeasured({ trust }) {
     <p><a class="button primary" href=${link("label")}>${t("trust.to_label")}</a></p>`;
 }
 
+/** Whether of many labels only some were left out to measure the model. */
+const isSome = ({ labels, left_out: leftOut }) => leftOut !== null && leftOut < labels;
+
 function ByClass({ classes, isMeasured }) {
   return html`<div class="scroll" tabindex="0" role="group" aria-label=${t("trust.by_class")}><table class="by-class-table">
     <caption class="visually-hidden">${t("trust.by_class")}</caption>
@@ -30,7 +33,7 @@ function ByClass({ classes, isMeasured }) {
       ${isMeasured && html`<th scope="col">${t("trust.recall")}</th><th scope="col">${t("trust.precision")}</th>`}</tr></thead>
     <tbody>${classes.map((one) => html`<tr key=${String(one.class)}>
       <th scope="row"><${ClassMark} index=${classIndex(one.class)} name=${one.class} /></th>
-      <td class="number" data-name=${t("trust.labels")}>${number(one.labels)}</td>
+      <td class="number" data-name=${t("trust.labels")}>${isSome(one) ? t("trust.some_left_out", { all: number(one.labels), n: number(one.left_out) }) : number(one.labels)}</td>
       ${isMeasured && html`<td data-name=${t("trust.recall")}><${Share} share=${one.recall} label=${t("trust.recall_of", { class: one.class })} /></td>
         <td data-name=${t("trust.precision")}><${Share} share=${one.precision} label=${t("trust.precision_of", { class: one.class })} /></td>`}
     </tr>`)}</tbody>

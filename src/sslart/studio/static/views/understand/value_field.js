@@ -34,8 +34,9 @@ function Written({ id, value, onValue, isMissing }) {
 
 function Picker({ id, feature, value, onValue, isMissing }) {
   const known = (feature.categories ?? []).map(String);
-  const all = isMissing || known.includes(String(value)) ? known : [...known, String(value)];
-  return html`<select id=${id} value=${isMissing ? MISSING : String(value)} onChange=${(event) => onValue(event.target.value === MISSING ? null : event.target.value)}>
+  const text = typeof value === "boolean" ? known.find((one) => one.toLowerCase() === String(value)) ?? String(value) : String(value); // learnt as True
+  const all = isMissing || known.includes(text) ? known : [...known, text];
+  return html`<select id=${id} value=${isMissing ? MISSING : text} onChange=${(event) => onValue(event.target.value === MISSING ? null : event.target.value)}>
     ${all.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}<option value=${MISSING}>${t("common.missing")}</option>
   </select>`;
 }
