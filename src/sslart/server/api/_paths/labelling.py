@@ -52,11 +52,19 @@ async def questions(
         loaded = context.hub.samples(model)
         has_label = loaded.has_label(context.hub.store.reader(), model.id)
         found = questions_of(loaded, published, has_label).next(published, has_label, n, skip)
-        rows = context.hub.rows(model, [one["row"] for one in found])
+        wanted = sorted({row for one in found for row in one["rows"]})
+        cells = {row.row: row.cells for row in context.hub.rows(model, wanted)}
         return {
             "model": model.name,
             "sequence": published.sequence,
-            "questions": [{**one, "cells": row.cells} for one, row in zip(found, rows, strict=True)],
+            "questions": [
+                {
+                    **one,
+                    "cells": cells[one["row"]],
+                    "samples": [{"row": row, "cells": cells[row]} for row in one["rows"]],
+                }
+                for one in found
+            ],
             "remaining": int((~has_label).sum()),
         }
 

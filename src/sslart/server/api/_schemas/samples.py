@@ -143,6 +143,13 @@ class GuessedClass(BaseModel):
     probabilities: dict[str, float]
 
 
+class QuestionSample(BaseModel):
+    """A sample that one answer may be given for, too."""
+
+    row: int
+    cells: dict[str, Cell]
+
+
 class Question(BaseModel):
     """A sample whose label would help."""
 
@@ -156,6 +163,7 @@ class Question(BaseModel):
         description="the sample and those most like it, or those of its box: one answer may be given for all of them, "
         "where a person has looked at them and they are of one class"
     )
+    samples: list[QuestionSample] = Field(description="these rows with their cells")
     why: str
     special: list[InWords]
     prediction: GuessedClass | None

@@ -1,13 +1,8 @@
 // The samples that may get one answer, side by side, the features in which they differ most first.
 import { html } from "../../lib/ui.js";
-import { api, model } from "../../lib/api.js";
-import { useLoad } from "../../lib/load.js";
 import { link } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
-import { Loading, Problem } from "../../parts/notices.js";
 import { features, shownCell } from "../map/state.js";
-
-const MOST = 100; // as many as one answer may be given for
 
 /** By how much samples differ in a feature: the share of its range that their numbers take, or of the other categories. */
 function spread(feature, rows) {
@@ -20,13 +15,8 @@ function spread(feature, rows) {
 }
 
 export function SamplesTogether({ question }) {
-  const { kind, row, rows } = question;
-  const found = useLoad((signal) => api.post(model("/search"), { rows, limit: MOST }, { signal }), [rows.join()]);
-  const title = kind === "box" ? t("label.box_samples", { n: rows.length }) : t("label.alike_samples", { n: rows.length - 1 });
-  if (found.error) return html`<${Problem} error=${found.error} again=${found.again} />`;
-  if (!found.value || found.isLoading) return html`<${Loading} />`;
-  const at = new Map(rows.map((one, place) => [one, place]));
-  const lines = found.value.rows.toSorted((a, b) => at.get(a.row) - at.get(b.row));
+  const { kind, row, samples: lines } = question;
+  const title = kind === "box" ? t("label.box_samples", { n: lines.length }) : t("label.alike_samples", { n: lines.length - 1 });
   const ranked = features.value.map((one) => [one, spread(one, lines)]).sort((a, b) => b[1] - a[1]);
   return html`<div class="samples-together">
     <h3>${title}</h3>
