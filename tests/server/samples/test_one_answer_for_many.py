@@ -56,7 +56,7 @@ def quality(client: httpx.Client) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("refit", [False, True])
+@pytest.mark.parametrize("refit", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_labels_of_one_answer_are_left_out_together(tmp_path: Path, data: Any, refit: bool) -> None:
     found = {}
     for together in (False, True):
