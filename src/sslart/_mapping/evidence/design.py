@@ -19,22 +19,18 @@ from sslart._utils.random_keys import KeyArray
 
 Made = TypeVar("Made")
 
-BOXES_IN_GRAPH = 1000
-
 
 @dataclass(frozen=True)
 class BoxSet:
     """Boxes in the unit cube, shape (n_boxes, n_features), and how many samples each has learnt.
 
-    `n_wanted` is how many should take part at least where there are so many, because classes are many. `n_in_graph` is
-    how many the graph has at most, or as many as are wanted.
+    `n_wanted` is how many should take part at least where there are so many, because classes are many.
     """
 
     lower: FloatArray
     upper: FloatArray
     support: IntArray
     n_wanted: int = 0
-    n_in_graph: int = BOXES_IN_GRAPH
 
     def first(self, n: int) -> BoxSet:
         """Return the first of the boxes."""
@@ -56,9 +52,6 @@ class LabelledSet(CachesValues):
     indicator : array of bool, length n_features
         Which features stand for a category.
     seed : int
-    as_before : bool
-        Whether the labels are those of an older file: then copies of a sample are not left out together, and no family
-        is validated by folds, so that its predictions stay as they were.
     weights : array of length n_labels, or None
         How much each sample counts in the regression; None: one each.
     group_keys : array of int of length n_labels, or None
@@ -81,7 +74,6 @@ class LabelledSet(CachesValues):
     boxes: BoxSet
     indicator: BoolArray
     seed: int
-    as_before: bool = False
     weights: FloatArray | None = None
     group_keys: IntArray | None = None
     class_weights: FloatArray | str | None = None
@@ -93,8 +85,6 @@ class LabelledSet(CachesValues):
     @cached_property
     def groups(self) -> LabelGroups:
         """Which labels are left out together."""
-        if self.as_before:
-            return LabelGroups(np.arange(len(self.classes)))
         return found_groups(self.samples, self.classes, self.indicator, self.group_keys)
 
     @cached_property

@@ -83,21 +83,18 @@ class LabelReservoir:
         weights: FloatArray | None = None,
         groups: IntArray | None = None,
         times: IntArray | None = None,
-        by_number: bool = False,
     ) -> LabelReservoir:
         """Return the reservoir with further samples; of too many those stay whose random keys are lowest.
 
         `weights` are one each by default; `groups` are keys, 0 for none; `times` are numbers of samples, those of the
-        labels by default; `by_number`: whether keys follow from numbers alone, as in older files.
+        labels by default.
         """
         if not len(codes):
             return self
         numbers = self.n_seen + np.arange(len(codes))
         weights = np.ones(len(codes)) if weights is None else weights
         groups = np.zeros(len(codes), dtype=np.int64) if groups is None else groups
-        keys = keys_of_numbers(numbers, seed)
-        if not by_number:
-            keys = mixed(keys ^ row_keys(table))  # other ones in a model of other samples
+        keys = mixed(keys_of_numbers(numbers, seed) ^ row_keys(table))  # other ones in a model of other samples
         times = numbers if times is None else times
         added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK), keys, times)
         return LabelReservoir((*self.chunks, added), self.n_seen + len(codes))._limited(max_labels)

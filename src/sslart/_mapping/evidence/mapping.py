@@ -16,22 +16,19 @@ from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._mapping.base import Choice, Segment
-from sslart._mapping.evidence.design import BOXES_IN_GRAPH
 from sslart._mapping.evidence.families import mixture_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
 from sslart._mapping.evidence.readout import Readout
 from sslart._mapping.evidence.regression import Regression
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, EvidenceSettings
 from sslart._mapping.evidence.stream.recent import MAX_USED, MIN_SHARE, Fitted, Recent
-from sslart._mapping.evidence.stream.schedule import FEW, LONG, choosing_rows, rows_chosen_before
+from sslart._mapping.evidence.stream.schedule import FEW, LONG, choosing_rows
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import list_text
 
-BOXES_IN_OLD_GRAPH = 1500  # of files without their number
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
-AS_BEFORE, LEFT_OUT = 0, 1  # in files: how left-out labels are predicted
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,25 +62,22 @@ class EvidenceMapping(Regression):
         """
         recent = self.recent
         half_life = recent.half_life if self.settings.is_auto else self.settings.candidates[-1]
-        if self.as_before:
-            rows = rows_chosen_before(codes, n_classes, recent.n_labels)
-        else:
-            rows = choosing_rows(
-                codes,
-                n_classes,
-                recent.n_labels,
-                recent.n_samples,
-                recent.n_chosen,
-                half_life,
-                self.settings.max_labels,
-            )
+        rows = choosing_rows(
+            codes,
+            n_classes,
+            recent.n_labels,
+            recent.n_samples,
+            recent.n_chosen,
+            half_life,
+            self.settings.max_labels,
+        )
         if not len(rows):
             return Segment(slice(0, len(codes)), Choice.NONE)
         row = int(rows[0 if self.settings.is_auto else -1])
         is_few = recent.n_labels + int((codes[: row + 1] != UNLABELLED).sum()) <= FEW
         is_new = codes[row] > max(n_classes - 1, codes[:row].max(initial=UNLABELLED))
         is_long = recent.n_samples + row + 1 >= LONG and half_life == np.inf and not is_new
-        choice = Choice.CAREFUL if is_few or is_long or self.as_before else Choice.QUICK
+        choice = Choice.CAREFUL if is_few or is_long else Choice.QUICK
         return Segment(slice(0, row + 1), choice)
 
     def learned(
@@ -118,14 +112,12 @@ class EvidenceMapping(Regression):
             Whether samples come in the order of time; else all of them are as old as the last one.
         """
         known = np.flatnonzero(codes != UNLABELLED)
-        recent = self.recent.followed_by(
-            self.settings, table, codes, labels, known, in_order=in_order, as_before=self.as_before
-        )
+        recent = self.recent.followed_by(self.settings, table, codes, labels, known, in_order=in_order)
         before = None
-        if self.settings.is_auto or not (choose or self.as_before):
+        if self.settings.is_auto or not choose:
             before = self._going_on(self.class_table if choose else class_table, recent, len(known))
         predicted = before._predicted(codes, known) if before is not None and self.settings.is_auto else None
-        if before is not None and not (choose or self.as_before):
+        if before is not None and not choose:
             mapping = before
         else:
             mapping = replace(self, class_table=class_table, recent=recent)
@@ -172,14 +164,11 @@ class EvidenceMapping(Regression):
         choose: Choice = Choice.CAREFUL,
         in_order: bool = False,
     ) -> EvidenceMapping:
-        """Return the mapping with the boxes as they are now and all labels, for which settings are chosen.
-
-        A model of an older file takes boxes and labels as they are also where it chooses none.
-        """
+        """Return the mapping with the boxes as they are now and all labels, for which settings are chosen."""
         reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
         reservoir = reservoir.of_columns(network.encoder.categorical)
         half_life = self.recent.half_life_for(self.settings, competition, reservoir.times())
-        max_used = None if not in_order or self.as_before else MAX_USED[choose]
+        max_used = MAX_USED[choose] if in_order else None
         recent = replace(self.recent.ended(competition, half_life), max_used=max_used)
         if np.isfinite(half_life) and not self.settings.is_auto:
             reservoir = reservoir.since(recent.n_samples + half_life * np.log2(MIN_SHARE))

@@ -12,7 +12,7 @@ from sslart._art.network import Network
 from sslart._art.row_keys import row_keys
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.evidence.design import BOXES_IN_GRAPH, BoxSet, LabelledSet, places_in_class
+from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
 from sslart._mapping.evidence.many.classes import warn_of_usual_settings
@@ -44,13 +44,8 @@ class Regression(CachesValues):
         What leave-one-out has chosen; empty without a label.
     chosen : Solution or None
         The solution that the choice came with, where it is that of the boxes and labels as they are.
-    as_before : bool
-        Whether it comes from a file of before copies were left out together: then left-out labels are predicted as
-        they were.
     settings_by_labels : bool
         Whether labels have chosen the settings; they cannot where classes are many and too few have two labels.
-    n_in_graph : int
-        How many boxes the graph of boxes has at most.
     recent : Recent
         What has come since.
     """
@@ -61,9 +56,7 @@ class Regression(CachesValues):
     reservoir: LabelReservoir = field(default_factory=LabelReservoir)
     mixtures: tuple[Mixture, ...] = ()
     chosen: Solution | None = None
-    as_before: bool = False
     settings_by_labels: bool = True
-    n_in_graph: int = BOXES_IN_GRAPH
     recent: Recent = field(default_factory=Recent)
 
     def with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
@@ -142,16 +135,9 @@ class Regression(CachesValues):
             self.network.encode(kept.table),
             self.class_table.order_of_seen()[kept.codes],
             len(self.class_table.seen),
-            BoxSet(
-                lower[nodes],
-                upper[nodes],
-                self.network.nodes.support[nodes],
-                self._n_wanted_boxes(),
-                self.n_in_graph,
-            ),
+            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support[nodes], self._n_wanted_boxes()),
             np.array([feature.category is not None for feature in self.network.encoder.features]),
             self.settings.seed,
-            self.as_before,
             None if (weights == 1).all() else weights,
             kept.groups if kept.groups.any() else None,
             self._class_weights(),

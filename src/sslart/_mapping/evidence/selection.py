@@ -48,8 +48,6 @@ class Solution:
         The classes of these labels, as indices into the classes learnt so far, sorted.
     groups : LabelGroups
         Which labels were left out together.
-    counts : array of length n_labels
-        What each counts in the choice and in calibration, weights of samples and classes included.
     rows : array of int of length n_labels
         Which of the labels that are kept.
     class_factors : array of length n_classes
@@ -61,7 +59,6 @@ class Solution:
     left_out: FloatArray
     classes: IntArray
     groups: LabelGroups
-    counts: FloatArray
     rows: IntArray
     class_factors: FloatArray
 
@@ -108,13 +105,13 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
     in no way. `nodes` are those that the boxes stand for. Where labels or classes are many, see `choose_by_some`.
     """
     trial = Trial(labelled)
-    tried, by_block = candidates(trial.design, fixed), not labelled.as_before
+    tried = candidates(trial.design, fixed)
     if len(labelled.classes) <= MAX_TRIED:
-        mixtures, fits = _weighted(trial, tried, fixed, None, by_block=by_block)
+        mixtures, fits = _weighted(trial, tried, fixed, None, by_block=True)
         return _solution(trial, nodes, mixtures, fits)
     some = labelled.drawn(MAX_TRIED)
     part = trial if len(some.classes) < MAX_TRIED / 2 else trial.of_part(some, len(labelled.boxes.lower))
-    return _learnt(trial, nodes, _weighted(part, tried, fixed, None, by_block=by_block)[0])
+    return _learnt(trial, nodes, _weighted(part, tried, fixed, None, by_block=True)[0])
 
 
 def is_chosen_by_some(labelled: LabelledSet) -> bool:
@@ -192,8 +189,7 @@ def _weighted(
     is made without each block of labels.
     """
     every = np.ones(1 + N_BLOCKS if by_block else 1, dtype=bool)
-    as_before = trial.labelled.as_before
-    taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed, as_before)}
+    taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed)}
     taking_part |= {(one.specs, one.ridge): every for one in fixed.known if able is None or able.allows(one.specs)}
     tried, fits, scores = _tried(trial, screened(trial, taking_part))
     shares = _group_shares(tried)
@@ -232,12 +228,12 @@ def _tried(trial: Trial, taking_part: TakingPart) -> Tried:
     return Tried(mixtures, [fits[one] for one in kept], np.array([scores[one] for one in kept]).T)
 
 
-def _ridges(specs: Specs, fixed: FixedSettings, as_before: bool) -> tuple[float, ...]:
-    """Return the values of λ to try for a candidate; `as_before`: those of models of older files."""
+def _ridges(specs: Specs, fixed: FixedSettings) -> tuple[float, ...]:
+    """Return the values of λ to try for a candidate."""
     family = family_of(specs[0])
     if not family.uses_ridge:
         return (0.0,)
-    return family.ridges(fixed) if len(specs) == 1 and not as_before else fixed.ridges
+    return family.ridges(fixed) if len(specs) == 1 else fixed.ridges
 
 
 def _head_start(specs: Specs) -> float:
@@ -266,8 +262,8 @@ def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -
     if len(labelled.classes) > MAX_LABELS:
         learn_many = learn_many_classes if has_many_classes(labelled) else learn_many_labels
         readout, left_out, rows, used = learn_many(labelled, mixtures, nodes)
-        groups, counts = labelled.groups.of_rows(rows), labelled.counts[rows]
-        return Solution(readout, used, left_out, labelled.classes[rows], groups, counts, rows, labelled.class_factors)
+        groups = labelled.groups.of_rows(rows)
+        return Solution(readout, used, left_out, labelled.classes[rows], groups, rows, labelled.class_factors)
     return _learnt(Trial(labelled), nodes, mixtures)
 
 
@@ -324,12 +320,5 @@ def _solution(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture], fits: 
     readout = builder.readout(trial.design.scaler, nodes, left_out, labelled.classes, labelled.counts)
     rows = np.arange(len(labelled.classes)) if labelled.rows is None else labelled.rows
     return Solution(
-        readout,
-        tuple(mixtures),
-        left_out,
-        labelled.classes,
-        labelled.groups,
-        labelled.counts,
-        rows,
-        labelled.class_factors,
+        readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, rows, labelled.class_factors
     )

@@ -25,7 +25,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 from sslart._utils.parallel import stop_flag
 
-MAX_BOXES = 1500
+N_BOXES, MAX_BOXES = 1000, 1500  # of the graph: usually, and where classes are many
 OWN_SHARE = 0.5  # of the nearest box in what the graph adds; its neighbours share the rest
 SPREAD_REACHES = (0.2, 0.9)
 CARRIED_REACHES = (0.9, 0.99)
@@ -116,7 +116,7 @@ class BoxGraph:
     @classmethod
     def of(cls, rank_weight: float, design: DesignMatrices) -> BoxGraph:
         """Return the graph of the first boxes on a scale."""
-        n_boxes = min(max(design.boxes.n_in_graph, design.boxes.n_wanted), MAX_BOXES)
+        n_boxes = min(max(N_BOXES, design.boxes.n_wanted), MAX_BOXES)
         lower, upper = design.boxes_on(rank_weight, n_boxes)
         centres = np.where(lower <= upper, (lower + upper) / 2, 0.5)
         S, neighbours = similarity(centres)

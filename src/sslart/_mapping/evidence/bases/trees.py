@@ -132,8 +132,8 @@ class TreeFamily(Family):
         return [BasisSpec(self.kind, fixed.rank_weights[0], SHARE_TRIED)]
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Return whether there are labels enough to leave some out; models of older files have no trees."""
-        return not design.labelled.as_before and len(np.unique(design.labelled.blocks)) >= MIN_BLOCKS
+        """Return whether there are labels enough to leave some out."""
+        return len(np.unique(design.labelled.blocks)) >= MIN_BLOCKS
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> TreeBasis:
         """Return trees that were grown from the labels."""

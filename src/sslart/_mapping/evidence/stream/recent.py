@@ -107,12 +107,8 @@ class Recent:
         known: IntArray,
         *,
         in_order: bool,
-        as_before: bool = False,
     ) -> Recent:
-        """Return what has come after further samples; `known`: the rows with a label.
-
-        `as_before`: whether random keys are those of models of older files.
-        """
+        """Return what has come after further samples; `known`: the rows with a label."""
         n_samples = self.n_samples + len(codes)
         if not len(known):
             return replace(self, n_samples=n_samples)
@@ -125,7 +121,6 @@ class Recent:
             weights=own.weights,
             groups=own.groups,
             times=self.n_samples + 1 + known if in_order else np.full(len(known), n_samples),
-            by_number=as_before,
         )
         return replace(self, labels=longer, n_samples=n_samples)
 

@@ -63,14 +63,6 @@ def choosing_rows(
     return np.array(numbers[:-1], dtype=np.int64) - n_samples - 1
 
 
-def rows_chosen_before(codes: IntArray, n_classes: int, n_labels: int) -> IntArray:
-    """Return the rows after which models of older files choose settings: at the second class, and as labels grow."""
-    known = codes != UNLABELLED
-    newest = np.maximum.accumulate(np.concatenate([[n_classes - 1], codes]))[:-1]
-    is_second = (codes > newest) & (codes == 1)
-    return np.flatnonzero(is_second | (known & _is_growth(n_labels + np.cumsum(known))))
-
-
 def _next_number(last: int, longest: float) -> int:
     """Return after how many samples settings are chosen again, where labels lead to no choice before."""
     return int(max(FIRST_SAMPLE, min(2 * last, last + longest), last + 1))
