@@ -12,7 +12,7 @@ import numpy as np
 from sslart._art.learn_result import Fits
 from sslart._art.network import Network
 from sslart._art.reduction.renaming import DROPPED, NO_BOX, renamed
-from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
+from sslart._data.saved import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray
@@ -135,6 +135,8 @@ class NoveltyCalibration:
         After how many samples that block starts and ends.
     longest : int or None
         The most samples in a block, where samples count less as they age; None: no limit.
+    is_final : bool
+        Whether it comes from a file without samples: it knows no sample again, so that none can be learnt.
     """
 
     earlier: Deferred[FitRecords]
@@ -144,6 +146,7 @@ class NoveltyCalibration:
     start: int = 0
     end: int = FIRST_BLOCK
     longest: int | None = None
+    is_final: bool = False
 
     @classmethod
     def of_stream(cls, n_members: int = 1) -> NoveltyCalibration:
@@ -178,11 +181,29 @@ class NoveltyCalibration:
 
     def fading(self, half_life: float | None) -> NoveltyCalibration:
         """Return the calibration of a model in which samples count less as they age: a block is at most a half-life."""
+        self.check_learns()
         longest = None if half_life is None else max(FIRST_BLOCK, round(half_life))
         if longest == self.longest:
             return self
         end = self.end if longest is None else min(self.end, max(self.n_learnt + 1, self.start + longest))
         return replace(self, end=end, longest=longest)
+
+    def check_learns(self) -> None:
+        """Raise a ValueError where the model was saved without samples, so that it cannot learn on."""
+        if self.is_final:
+            raise ValueError(WITHOUT_SAMPLES)
+
+    def without_samples(self, networks: Sequence[Network]) -> NoveltyCalibration:
+        """Return a calibration that flags the same samples by networks that change no more, and knows none again."""
+        return self if self.is_final else self._final(self.familiarity(networks), len(networks))
+
+    def _final(self, familiarity: FloatArray, n_members: int) -> NoveltyCalibration:
+        """Return a calibration of these numbers without samples, given how well its samples fit, ascending."""
+        n = len(familiarity)
+        boxes, extents = np.full((n, n_members), DROPPED), np.zeros((n, n_members))
+        keys, blocks = np.arange(n, dtype=np.uint64), np.zeros(n, dtype=np.int64)
+        records = FitRecords(keys, familiarity, boxes, extents, blocks)
+        return replace(self, earlier=Deferred(lambda: records), later=(), is_final=True)
 
     def wanted(self, keys: KeyArray) -> BoolArray | None:
         """Return which of the next samples are measured before they are learnt; None: none is."""
@@ -279,11 +300,13 @@ class NoveltyCalibration:
     def __getstate__(self) -> dict[str, Any]:
         records = self.records
         numbers = {name: getattr(self, name) for name in NUMBERS}
-        return {**numbers, "earlier": Deferred(lambda: records), "later": ()}
+        return {**numbers, "earlier": Deferred(lambda: records), "later": (), "is_final": self.is_final}
 
     def to_state(self) -> dict[str, Any]:
         """Return the calibration as plain values."""
         numbers = {name: getattr(self, name) for name in NUMBERS}
+        if self.is_final:
+            return {**numbers, "familiarity": self.records.familiarity}
         records = {field.name: getattr(self.records, field.name) for field in fields(self.records)}
         return {**numbers, **records, "keys": self.records.keys.view(np.int64)}
 
@@ -298,6 +321,12 @@ class NoveltyCalibration:
     @classmethod
     def _checked(cls, state: dict[str, Any], networks: Sequence[Network]) -> NoveltyCalibration:
         n_learnt, block, start, end = (saved_whole(state, name, 0, MAX_COUNT) for name in NUMBERS)
+        if "keys" not in state:
+            sorted_fits = saved_array(state, "familiarity", np.float64, None, low=0, high=1)
+            require(start <= n_learnt < end and block >= bool(len(sorted_fits)), "the fits")
+            require((np.diff(sorted_fits) >= 0).all(), "the fits")
+            empty = Deferred(lambda: FitRecords.none(len(networks)))
+            return cls(empty, (), n_learnt, block, start, end)._final(sorted_fits, len(networks))
         keys = saved_array(state, "keys", np.int64, None)
         n, n_members = len(keys), len(networks)
         familiarity = saved_array(state, "familiarity", np.float64, n, low=0, high=1)

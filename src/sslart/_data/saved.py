@@ -15,6 +15,12 @@ MAX_COUNT = 2**53  # of samples: whole numbers up to here are exact in double pr
 MAX_SEED = 2**32
 
 
+WITHOUT_SAMPLES = (
+    "This model was saved without samples (samples=False): it predicts and explains, but it has no samples to learn on "
+    "from, to be merged by, or to show. Load the file saved with samples, or fit again."
+)
+
+
 def require(holds: Any, what: str) -> None:
     """Raise a ValueError unless something holds that is true of every model."""
     if not holds:
@@ -42,7 +48,7 @@ def saved_array(
     low, high : float
         The values it may have; NaN is none of them unless they are without limit.
     missing : array, optional
-        Takes its place where the state has none of that name: files of earlier versions.
+        Takes its place where the state has none of that name.
     """
     array = state.get(name, missing) if missing is not None else state[name]
     if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != len(shape):

@@ -80,6 +80,10 @@ class Mapping(Protocol):
         """With evidence, the labelled samples that are kept, and their class codes; None for others."""
 
     @property
+    def kept_samples(self) -> Table | None:
+        """With evidence, the labelled samples that are kept, or what stands for them in a model saved without them."""
+
+    @property
     def settings_by_labels(self) -> bool:
         """With evidence, whether labels have chosen the settings; True for others, which choose none."""
 
@@ -112,5 +116,8 @@ class Mapping(Protocol):
     def with_columns(self, network: Network, n_columns: int) -> Mapping:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
 
-    def to_state(self) -> dict[str, Any] | None:
-        """Return what must be saved beside the network; None: nothing."""
+    def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any] | None:
+        """Return what must be saved beside the network; None: nothing.
+
+        `samples`: with the samples that are kept; `promises`: with what predictions that keep a promise need.
+        """

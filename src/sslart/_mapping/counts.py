@@ -28,6 +28,7 @@ class CountsMapping:
     scoring = None
     left_out = None
     kept_labels = None
+    kept_samples = None
     settings_by_labels = True
 
     @property
@@ -73,6 +74,6 @@ class CountsMapping:
         """Return the mapping itself: the network keeps the counts."""
         return self
 
-    def to_state(self) -> dict[str, Any] | None:
+    def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any] | None:
         """Return nothing: the counts are saved with the network."""
         return None

@@ -160,6 +160,7 @@ class ModelView:
     @cached_property
     def novelty(self) -> NoveltyTest:
         """The test by which novel samples are flagged."""
+        assert self.calibration is not None
         return NoveltyTest(self.calibration, [member.learnt for member in self.members], self.params)
 
     @property
@@ -172,15 +173,15 @@ class ModelView:
         """What is predicted for each label kept, by the other labels alone; None where no labels are kept."""
         if not self.class_table.seen:
             return None
-        found = [(member.mapping.left_out, member.mapping.kept_labels) for member in self.members]
-        known = [(one, kept[0]) for one, kept in found if one is not None and kept is not None]
+        known = [one for one in (member.mapping.left_out for member in self.members) if one is not None]
         if not known:
             return None
-        found_by_all = known[0][0]
+        found_by_all = known[0]
         if self.is_ensemble:
             assert self.vote_weights is not None
             weighted = bool((self.vote_weights != 1).any())
-            found_by_all = left_out_by_vote([one for one, _ in known], [kept for _, kept in known], weighted=weighted)
+            kept = [one for one in (member.mapping.kept_samples for member in self.members) if one is not None]
+            found_by_all = left_out_by_vote(known, kept, weighted=weighted)
         return replace(found_by_all, costs=self.decision_costs)
 
     @property

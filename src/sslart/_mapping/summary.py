@@ -226,10 +226,10 @@ def summarise(view: ModelView) -> ModelSummary:
 def _how(view: ModelView, left_out: LeftOut | None, together: Together | None) -> str:
     """Return how labels were left out, and how many of them where not all were."""
     by = LEAVE_GROUP_OUT if together is not None and together.kind == "given" else LEAVE_ONE_OUT
-    kept = None if left_out is None else view.members[0].kept_labels
-    if left_out is None or kept is None or len(left_out.truth) >= len(kept[1]):
+    kept = None if left_out is None else view.members[0].mapping.kept_samples
+    if left_out is None or kept is None or len(left_out.truth) >= len(kept):
         return by
-    some = f"{len(left_out.truth):,} of {len(kept[1]):,} labels"
+    some = f"{len(left_out.truth):,} of {len(kept):,} labels"
     return f"{by} of {some}" if len(view.classes) > MANY_CLASSES else f"{some}{HELD_OUT}"
 
 

@@ -301,8 +301,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         super().__sslart_take__(parts)
         self._class_table, self._mapping = parts.class_table, parts.members[0].mapping
 
-    def __sslart_state__(self) -> dict[str, Any]:
-        return {**super().__sslart_state__(), **self._class_table.to_state()}
+    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
+        return {**super().__sslart_state__(samples=samples, promises=promises), **self._class_table.to_state()}
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         super().__sslart_restore__(state)

@@ -148,15 +148,18 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def __sslart_take__(self, parts: ModelParts) -> None:
         """Become a fitted estimator that is made of these parts, which nobody else may change."""
 
-    def __sslart_state__(self) -> dict[str, Any]:
-        """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays."""
+    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
+        """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays.
+
+        `samples`: with samples that were learnt; `promises`: with what predictions that keep a promise need.
+        """
         names = getattr(self, "feature_names_in_", None)
         plan = plan_of(self)
         return {
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else list(names),
             **({} if plan is NO_PLAN else {"column_plan": plan.to_state()}),
-            **({"drift": self._drift.to_state()} if self._drift.n_samples else {}),
+            **({"drift": self._drift.to_state()} if samples and self._drift.n_samples else {}),
         }
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
@@ -358,8 +361,12 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         vars(self).update(parts.columns)
         self._network, self._calibration = parts.members[0].network, parts.calibration
 
-    def __sslart_state__(self) -> dict[str, Any]:
-        return {**super().__sslart_state__(), "network": self._network.to_state(), **state_of(self._calibration)}
+    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
+        return {
+            **super().__sslart_state__(samples=samples, promises=promises),
+            "network": self._network.to_state(),
+            **state_of(self._calibration, [self._network], samples=samples),
+        }
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         super().__sslart_restore__(state)

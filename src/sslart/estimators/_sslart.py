@@ -319,18 +319,16 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         check_is_fitted(self)
         return mapping_in_use(self._name, EVIDENCE, self._mapping)  # type: ignore[return-value]
 
-    def __sslart_state__(self) -> dict[str, Any]:
-        own = self._mapping.to_state()
-        return super().__sslart_state__() if own is None else {**super().__sslart_state__(), EVIDENCE: own}
+    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
+        state = super().__sslart_state__(samples=samples)
+        own = self._mapping.to_state(samples=samples, promises=promises or self.max_error is not None)
+        return state if own is None else {**state, EVIDENCE: own}
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         super().__sslart_restore__(state)
         self._mapping = CountsMapping(self.mapping == "one-to-one")
         if EVIDENCE in state:
-            settings = self._evidence_settings(0)
-            self._mapping = evidence.EvidenceMapping.from_state(
-                state[EVIDENCE], settings, self._network, self._class_table
-            )
+            self._mapping = evidence.EvidenceMapping.from_state(state[EVIDENCE], self._network, self._class_table)
 
 
 def mapping_in_use(owner: str, name: str, learnt: Mapping | None) -> Mapping:

@@ -19,6 +19,7 @@ from sslart._data.samples import Table, read_samples
 from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._data.training import as_known, read_training
 from sslart._drift.monitor import NO_DRIFT, Learnt
+from sslart._mapping import evidence
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -362,15 +363,30 @@ class WESSLART(Ensemble):
             for member in draft.estimators_:
                 member._add_columns(is_category)
 
-    def __sslart_state__(self) -> dict[str, Any]:
+    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
+        members = self.estimators_ if samples else self._members_without_samples()
+        promises = promises or self.max_error is not None
         return {
-            **super().__sslart_state__(),
-            "members": [{"seed": member.random_state, **member.__sslart_state__()} for member in self.estimators_],
+            **super().__sslart_state__(samples=samples, promises=promises),
+            "members": [
+                {"seed": member.random_state, **member.__sslart_state__(samples=samples, promises=promises)}
+                for member in members
+            ],
             "successes": self._record.successes,
             "trials": self._record.trials,
-            **state_of(self._calibration),
+            **state_of(self._calibration, self._networks(), samples=samples),
             **self._class_table.to_state(),
         }
+
+    def _members_without_samples(self) -> list[SSLART]:
+        """Return drafts of the members without the labelled samples, but with a number for each."""
+        drafts = self._drafts_of_members()
+        kept = [(member, member._mapping.kept_samples) for member in drafts if member._mapping.uses_evidence]
+        known = [(member, table) for member, table in kept if table is not None]
+        numbered = evidence.identities([table for _, table in known]) if known else []
+        for (member, _), numbers in zip(known, numbered, strict=True):
+            member._mapping = member._mapping.without_samples(numbers)  # type: ignore[attr-defined]
+        return drafts
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         super().__sslart_restore__(state)

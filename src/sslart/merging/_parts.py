@@ -40,6 +40,9 @@ def joined_parts(
     choice, learning_rate : float
         α and β.
     """
+    for one in models:
+        if one.calibration is not None:
+            one.calibration.check_learns()
     plan = joined_plan([one.plan for one in models], models[0].column_names())
     class_table = ClassTable.joined([one.class_table for one in models])
     models = sorted(models, key=lambda one: _digest(one.state()))

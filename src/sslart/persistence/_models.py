@@ -10,20 +10,21 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
+from sslart._utils.params import check_flag
 from sslart._utils.text import printable
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.persistence._file import file_contents, read_arrays, read_header, write_file
-from sslart.persistence._old import upgraded
 from sslart.persistence._plain import PlainReader, to_plain
 
 _ESTIMATORS = {cls.__name__: cls for cls in (FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART, WESSLART)}
-_EARLIER = {"max_nodes": None}  # parameters of files that were written before there was such a parameter
 
 Model = FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
 
 
-def save(model: Model, path: str | os.PathLike[str]) -> None:
+def save(model: Model, path: str | os.PathLike[str], samples: bool = True) -> None:
     """Write a model to one file, whole or not at all.
+
+    The file holds the fitted weights: a model that is loaded predicts at once, and the same bits.
 
     Parameters
     ----------
@@ -31,6 +32,19 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         Fitted or not. `FuzzyART.labels_`, which belongs to the samples last learnt, is not saved.
     path : str or path
         An older file there is replaced only when the new one is complete.
+    samples : bool, default=True
+        Whether the file holds samples of the training table, in the user's units: evidence mapping keeps the labelled
+        ones, to learn on from. Without them the loaded model predicts, explains and flags novelty with the same bits.
+        All that needs them raises a ValueError: `partial_fit`, `sslart.merge`, and whatever shows or weighs labelled
+        samples, such as questions for active learning. `fit` learns afresh.
+
+    Notes
+    -----
+    A file without samples is no anonymous file. It holds the boxes, the range of each column, and the names of columns,
+    categories and classes. A box of a single sample is that sample, and all boxes of `support_` 1 can be read as rows,
+    rounded to a grid of 2**32 steps. Lower the vigilance, so that boxes hold several samples, where that matters. No
+    key or hash of a row is in the file, and nothing of the drift that a stream has shown. Of each labelled sample the
+    file has its class, which labels belong together, and what the others predict for it, by which promises are kept.
 
     Examples
     --------
@@ -42,7 +56,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     ...     sslart.load(Path(folder) / "model.sslart").predict([[0.9]])
     array(['yes'], dtype='<U3')
     """
-    save_with_notes(model, path, {})
+    save_with_notes(model, path, {}, samples=check_flag("sslart.save", "samples", samples))
 
 
 def save_with_notes(
@@ -50,30 +64,38 @@ def save_with_notes(
     path: str | os.PathLike[str],
     notes: dict[str, Any],
     before_replace: Callable[[Path], None] | None = None,
+    *,
+    samples: bool = True,
 ) -> None:
     """Write a model to one file, with further plain values and arrays that `load` leaves out of account.
 
     `before_replace` gets the path of the new file just before it takes the place of the old one, and may raise.
     """
-    write_file(Path(path), *_described(model, notes), before_replace)
+    snapshot = _snapshot(model)  # lives until all is written: the arrays are its own
+    write_file(Path(path), *_described(snapshot, notes, samples=samples), before_replace)
 
 
 def model_bytes(model: Model) -> bytes:
     """Return what `save` writes to a file. Two models have the same bytes where they are the same in every bit."""
-    return b"".join(file_contents(*_described(model, {})))
+    snapshot = _snapshot(model)
+    return b"".join(file_contents(*_described(snapshot, {}, samples=True)))
 
 
-def _described(model: Model, notes: dict[str, Any]) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    """Return the header and the arrays of the file of a model."""
+def _snapshot(model: Model) -> Model:
+    """Return a model as it is now, after checking that it can be saved; while the snapshot lives, nothing changes."""
     if _ESTIMATORS.get(type(model).__name__) is not type(model):
         cure = " of sslart.dask: save what its to_local() returns" if hasattr(model, "to_local") else ""
         raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}{cure}.")
+    return model.__sslart_snapshot__()
+
+
+def _described(model: Model, notes: dict[str, Any], *, samples: bool) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """Return the header and the arrays of the file of a snapshot, which must live as long as the arrays are used."""
     arrays: list[NDArray[Any]] = []
-    model = model.__sslart_snapshot__()  # the arrays are of this moment, also if another thread learns meanwhile
     described: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]
-        "state": to_plain(model.__sslart_state__(), arrays) if model.__sklearn_is_fitted__() else None,
+        "state": to_plain(model.__sslart_state__(samples=samples), arrays) if model.__sklearn_is_fitted__() else None,
     }
     if notes:
         described["notes"] = to_plain(notes, arrays)
@@ -94,16 +116,18 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ValueError
-        If the file is not a model, is damaged, was written by a newer sslart, or holds what no model can have, whatever
-        its checksum: arrays whose shapes do not fit together; boxes off the grid, or with the upper corner below the
-        lower one; ranges that are infinite or reversed; numbers of samples that are negative, above 2**53, or lower
-        than those of their parts; classes that come twice or have no sample; members with other columns or classes; a
-        header of more than 2**28 bytes, or with values that are nested more than 64 levels deep.
+        If the file is not a model, is damaged, was written by a sslart of another protocol, or holds what no model can
+        have, whatever its checksum: arrays whose shapes do not fit together; boxes off the grid, or with the upper
+        corner below the lower one; ranges that are infinite or reversed; numbers of samples that are negative, above
+        2**53, or lower than those of their parts; classes that come twice or have no sample; members with other columns
+        or classes; weights that are no numbers, and trees that do not end; a header of more than 2**28 bytes, or with
+        values that are nested more than 64 levels deep.
 
     Notes
     -----
     What is loaded can be saved and loaded again. Parameters are not checked here but, as everywhere, when they are
-    used. Loading takes memory in proportion to the size of the file, and runs nothing that is in it.
+    used. Nothing is fitted: the weights are those of the file. Loading takes memory in proportion to the size of the
+    file, and runs nothing that is in it. Where a file was saved without samples, what needs them raises a ValueError.
     """
     return load_with_notes(path)[0]
 
@@ -120,12 +144,11 @@ def model_from_bytes(content: bytes, name: str) -> Model:
 
 
 def _read(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
-    protocol, header = read_header(file, path)
+    header, content = read_header(file, path)
     try:
-        reader = PlainReader(read_arrays(file, header["arrays"]))
-        header = upgraded(header, protocol)
+        reader = PlainReader(read_arrays(content, header["arrays"]))
         cls = _ESTIMATORS[header["estimator"]]
-        model: Model = cls(**{**_EARLIER, **reader.read(header["parameters"])})
+        model: Model = cls(**reader.read(header["parameters"]))
         if header["state"] is not None:
             model.__sslart_restore__(reader.read(header["state"]))
         notes = reader.read(header.get("notes", {}))

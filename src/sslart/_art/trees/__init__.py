@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sslart._art.backend import backend
+from sslart._data.saved import require, saved_array
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import stop_flag
 from sslart._utils.random_keys import KeyArray
 
 LEAF = -1  # in the place of a feature
+MARGIN = 1e-6  # by which rounding may lead out of the unit cube
+MAX_DEPTH = 2000  # of a tree in a file: the kernel goes down step by step within itself
+ARRAYS = ("roots", "features", "thresholds", "left", "shares", "values")
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,36 @@ class Forest:
         found = np.empty((len(self.roots), len(samples), self.values.shape[1]))
         backend().tree_scores(*self.arrays, np.ascontiguousarray(samples), found, stop_flag())
         return found
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all arrays by name."""
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_features: int, n_classes: int, largest: float) -> Forest:
+        """Return the trees of a saved state, after checking that they can be some.
+
+        Each node but the roots is the child of one node that comes before it, and each leaf has values of its own, of
+        which none is larger than the largest: a walk down a tree ends, and stays within it.
+        """
+        roots = saved_array(state, "roots", np.int64, None)
+        features = saved_array(state, "features", np.int64, None, low=LEAF, high=n_features - 1)
+        n = len(features)
+        thresholds = saved_array(state, "thresholds", np.float64, n, low=-MARGIN, high=1 + MARGIN)
+        left = saved_array(state, "left", np.int64, n, low=0, high=n)
+        shares = saved_array(state, "shares", np.float64, n, low=0, high=1)
+        values = saved_array(state, "values", np.float64, None, n_classes, low=-largest, high=largest)
+        nodes, is_leaf = np.arange(n), features == LEAF
+        children = left[~is_leaf]
+        reached = np.sort(np.concatenate([roots, children, children + 1]))
+        fits = len(roots) and np.array_equal(reached, nodes) and (left > nodes)[~is_leaf].all()
+        require(fits and np.array_equal(np.sort(left[is_leaf]), np.arange(len(values))), "the trees")
+        depth, now = 0, roots
+        while len(now):
+            require(depth <= MAX_DEPTH, "the trees")
+            inner = left[now[~is_leaf[now]]]
+            depth, now = depth + 1, np.concatenate([inner, inner + 1])
+        return cls(roots, features, thresholds, left, shares, values)
 
     @property
     def arrays(self) -> tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray, FloatArray]:

@@ -40,7 +40,7 @@ def mixture_of(state: dict[str, Any]) -> Mixture:
     uses_ridge = all(_BY_KIND[spec.kind].uses_ridge for spec in specs)
     if not uses_ridge and len(specs) > 1:
         raise ValueError("the model mixes bases that cannot be mixed")
-    without = tuple(state.get("without", ()))
+    without = tuple(state["without"])
     if len(without) not in (0, N_BLOCKS):
         raise ValueError("the model has weights for another number of blocks")
     for weight in (state["weight"], *without):

@@ -211,26 +211,19 @@ class LabelReservoir:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int, seed: int) -> LabelReservoir:
-        """Return the reservoir of a saved state, after checking that it can be one.
-
-        `seed` gives the random keys of files that have none.
-        """
+    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
+        """Return the reservoir of a saved state, after checking that it can be one."""
         values = saved_array(state, "values", np.float64, None, n_columns)
         n = len(values)
         categories = {int(column): np.array([*given], dtype=object) for column, given in state["categories"].items()}
         codes = saved_array(state, "codes", np.int64, n, low=0, high=n_classes - 1)
         numbers = saved_array(state, "numbers", np.int64, n, low=0, high=MAX_COUNT)
         n_seen = saved_whole(state, "n_seen", 1, MAX_COUNT)
-        # files of before weights, groups, blocks, keys and times have none
-        weights = saved_array(state, "weights", np.float64, n, low=MIN_WEIGHT, high=MAX_WEIGHT, missing=np.ones(n))
-        groups = saved_array(state, "groups", np.int64, n, missing=np.zeros(n, dtype=np.int64))
-        blocks = saved_array(
-            state, "blocks", np.int64, n, low=NO_BLOCK, high=N_BLOCKS - 1, missing=np.full(n, NO_BLOCK)
-        )
-        by_number = keys_of_numbers(numbers, seed).view(np.int64)
-        keys = saved_array(state, "keys", np.int64, n, missing=by_number).view(np.uint64)
-        times = saved_array(state, "times", np.int64, n, low=0, high=MAX_COUNT, missing=numbers)
+        weights = saved_array(state, "weights", np.float64, n, low=MIN_WEIGHT, high=MAX_WEIGHT)
+        groups = saved_array(state, "groups", np.int64, n)
+        blocks = saved_array(state, "blocks", np.int64, n, low=NO_BLOCK, high=N_BLOCKS - 1)
+        keys = saved_array(state, "keys", np.int64, n).view(np.uint64)
+        times = saved_array(state, "times", np.int64, n, low=0, high=MAX_COUNT)
         require(n and not np.isinf(values).any(), "the labelled samples")
         require((np.diff(numbers) > 0).all() and numbers[-1] < n_seen, "the numbers of the labels")
         for column, given in categories.items():

@@ -14,12 +14,23 @@ from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
-from sslart._data.saved import MAX_SEED, saved_whole
+from sslart._data.saved import WITHOUT_SAMPLES, require
 from sslart._mapping.base import Choice, Segment
 from sslart._mapping.evidence.families import mixture_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
 from sslart._mapping.evidence.readout import Readout
 from sslart._mapping.evidence.regression import Regression
+from sslart._mapping.evidence.saved.absent import AbsentLabels, labels_of
+from sslart._mapping.evidence.saved.solution import (
+    Around,
+    check_parts,
+    solution_of,
+    solution_state,
+    updates_of,
+    updates_state,
+    without_terms,
+)
+from sslart._mapping.evidence.selection import Solution
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, EvidenceSettings
 from sslart._mapping.evidence.stream.recent import MAX_USED, MIN_SHARE, Fitted, Recent
 from sslart._mapping.evidence.stream.schedule import FEW, LONG, choosing_rows
@@ -60,6 +71,8 @@ class EvidenceMapping(Regression):
         A choice does not depend on those before, so that of several only the last one is made. Where half-lives
         compete, each choice is made: the errors in between decide on the next.
         """
+        if isinstance(self.reservoir, AbsentLabels):
+            raise ValueError(WITHOUT_SAMPLES)
         recent = self.recent
         half_life = recent.half_life if self.settings.is_auto else self.settings.candidates[-1]
         rows = choosing_rows(
@@ -239,6 +252,12 @@ class EvidenceMapping(Regression):
         return whole.table, whole.codes
 
     @property
+    def kept_samples(self) -> Table:
+        """The labelled samples that are kept, or in a model without them a number for each, the same for equal ones."""
+        labels = self.all_labels()
+        return labels.stand_ins() if isinstance(labels, AbsentLabels) else labels.whole().table
+
+    @property
     def left_out(self) -> LeftOut:
         """What the other labels alone predict for each label kept."""
         return self.settled.left_out if len(self.recent.labels) else super().left_out
@@ -250,6 +269,11 @@ class EvidenceMapping(Regression):
             return self
         recent = self.recent.ended(self.recent.competition, self.recent.half_life)
         return replace(self, reservoir=self.all_labels(), chosen=None, recent=recent)
+
+    def _settled_by(self, solution: Solution) -> Regression:
+        """Return the regression on all labels kept, given its solution."""
+        recent = self.recent.ended(self.recent.competition, self.recent.half_life)
+        return replace(self, reservoir=self.all_labels(), chosen=solution, recent=recent)
 
     def all_labels(self) -> LabelReservoir:
         """Return the labels that are kept, with those since the last choice of settings."""
@@ -311,55 +335,82 @@ class EvidenceMapping(Regression):
             recent=self.recent.ended(self.recent.competition, self.recent.half_life),
         )
 
-    def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: plain values and arrays."""
+    def without_samples(self, numbers: IntArray | None = None) -> EvidenceMapping:
+        """Return the mapping that predicts the same and has no labelled sample: it cannot learn on.
+
+        `numbers`: in an ensemble, a number for each label that is kept, the same for equal samples of all members.
+        """
+        if not len(self.reservoir) or isinstance(self.reservoir, AbsentLabels):
+            return self
+        labels, later = self.reservoir, self.recent.labels
+        own, others = (None, None) if numbers is None else np.split(numbers, [len(labels)])
+        reservoir = AbsentLabels(len(labels), labels.n_seen, own)
+        if len(later):
+            later = AbsentLabels(len(later), later.n_seen, others)
+        other = replace(self, reservoir=reservoir, chosen=self.solution, recent=replace(self.recent, labels=later))
+        if len(later):
+            vars(other)["settled"] = other._settled_by(self.settled.solution)
+        vars(other)["updates"] = self.updates
+        return other
+
+    def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
+        """Return what must be saved: plain values and arrays.
+
+        Parameters
+        ----------
+        samples : bool
+            Whether labelled samples are part of it.
+        promises : bool
+            Whether predictions depend on what the other labels alone predict for each label, which then is part of it.
+        """
+        if not samples and self.without_samples() is not self:
+            return self.without_samples().to_state()
+        is_absent, updates = isinstance(self.reservoir, AbsentLabels), self.updates
+        has_settled = len(self.recent.labels) and (promises or is_absent)
         return {
+            "settings": self.settings.to_state(),
             "reservoir": self.reservoir.to_state() if len(self.reservoir) else None,
             "mixtures": [one.to_state() for one in self.mixtures],
-            "seed": self.settings.seed,
-            "left_out": AS_BEFORE if self.as_before else LEFT_OUT,
             "settings_by_labels": self.settings_by_labels,
-            "n_in_graph": self.n_in_graph,
             "recent": self.recent.to_state(),
+            "solution": solution_state(self.solution) if len(self.reservoir) else None,
+            "is_chosen": self.chosen is not None,
+            "updates": None if updates is None else updates_state(updates),
+            "settled": solution_state(without_terms(self.settled.solution)) if has_settled else None,
             **({"network": self.network.to_state()} if self.network is not None and self.recent.has_come else {}),
         }
 
     @classmethod
-    def from_state(
-        cls, state: dict[str, Any], settings: EvidenceSettings, network: Network, class_table: ClassTable
-    ) -> EvidenceMapping:
+    def from_state(cls, state: dict[str, Any], network: Network, class_table: ClassTable) -> EvidenceMapping:
         """Return the mapping of a saved state, after checking that it can be one."""
-        n_classes, seed = len(class_table.seen), saved_whole(state, "seed", 0, MAX_SEED - 1)
-        left_out = state.get("left_out", AS_BEFORE)
+        n_classes, settings = len(class_table.seen), EvidenceSettings.from_state(state["settings"])
         if "network" in state:
             network = Network.from_state(state["network"], network.encoder.n_columns)
         n_columns = network.encoder.n_columns
-        reservoir = LabelReservoir()
-        if state["reservoir"] is not None:
-            reservoir = LabelReservoir.from_state(state["reservoir"], n_columns, n_classes, seed)
-            network.encoder.check(reservoir.whole().table)
+        reservoir = labels_of(state["reservoir"], n_columns, n_classes)
+        recent = Recent.from_state(state["recent"], n_columns, n_classes)
+        for labels in (reservoir, recent.labels):
+            if len(labels) and not isinstance(labels, AbsentLabels):
+                network.encoder.check(labels.whole().table)
+                require(labels.times().max() <= recent.n_samples, "the labels")
         mixtures = tuple(mixture_of(one) for one in state["mixtures"])
-        fits = bool(len(reservoir)) == bool(mixtures) == bool(n_classes)
-        by_labels = state.get("settings_by_labels", True)  # files of before many classes have none
-        n_in_graph = state.get("n_in_graph", BOXES_IN_OLD_GRAPH)
-        fits = fits and left_out in (AS_BEFORE, LEFT_OUT) and type(by_labels) is bool
-        fits = fits and n_in_graph in (BOXES_IN_GRAPH, BOXES_IN_OLD_GRAPH)
-        if not fits:
-            raise ValueError("the evidence of the model does not fit its classes")
-        settings = settings._replace(seed=seed)
-        n_samples = round(float(network.nodes.support[: network.nodes.n_nodes].sum()))
-        recent = Recent.from_state(state.get("recent"), reservoir, n_samples, n_columns, n_classes, settings)
-        if len(recent.labels):
-            network.encoder.check(recent.labels.whole().table)
-        return cls(
-            settings,
-            network if len(reservoir) else None,
-            class_table,
-            reservoir,
-            mixtures,
-            None,
-            left_out == AS_BEFORE,
-            by_labels,
-            n_in_graph,
-            recent,
-        )
+        check_parts(state, reservoir, recent, n_classes)
+        has_labels, by_labels = bool(len(reservoir)), state["settings_by_labels"]
+        own = network if has_labels else None
+        mapping = cls(settings, own, class_table, reservoir, mixtures, None, by_labels, recent)
+        if not has_labels:
+            return mapping
+        around = Around(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir)
+        solution = solution_of(state["solution"], around)
+        if state["is_chosen"]:
+            mapping = replace(mapping, chosen=solution)
+        else:
+            vars(mapping)["solution"] = solution
+        if state["updates"] is not None:
+            updates = updates_of(state["updates"], solution, settings, around)
+            require(updates.time <= recent.n_samples, "the updates")
+            vars(mapping)["updates"] = updates
+        if state["settled"] is not None:
+            around = around._replace(labels=mapping.all_labels())
+            vars(mapping)["settled"] = mapping._settled_by(solution_of(state["settled"], around))
+        return mapping

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from sslart._data.encoder import GRID
+from sslart._data.saved import require, saved_array
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 Knots = tuple[FloatArray, FloatArray]
@@ -65,13 +68,36 @@ class RankScaler:
     def __getstate__(self) -> dict[str, Any]:
         return {"knots": self.knots}
 
-    def add_to(self, scorer: Any) -> None:
-        """Give the tables to a scorer of the backend."""
+    def _tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the values and the shares of all features, one feature after another, and where each starts."""
         nothing = np.empty(0)
         tables = [(nothing, nothing) if knots is None else knots for knots in self.knots]
         offsets = np.concatenate([[0], np.cumsum([len(values) for values, _ in tables])]).astype(np.int64)
-        values, shares = (np.concatenate([table[side] for table in tables]) for side in (0, 1))
-        scorer.set_ranks(offsets, values, shares)
+        values, shares = (np.concatenate([nothing, *(table[side] for table in tables)]) for side in (0, 1))
+        return offsets, values, shares
+
+    def add_to(self, scorer: Any) -> None:
+        """Give the tables to a scorer of the backend."""
+        scorer.set_ranks(*self._tables())
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the tables as arrays."""
+        return dict(zip(("offsets", "values", "shares"), self._tables(), strict=True))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_features: int) -> RankScaler:
+        """Return the ranks of a saved state, after checking that they can be some."""
+        values = saved_array(state, "values", np.float64, None, low=0, high=1)
+        shares = saved_array(state, "shares", np.float64, len(values), low=0, high=1)
+        offsets = saved_array(state, "offsets", np.int64, n_features + 1, low=0, high=len(values))
+        sizes = np.diff(offsets)
+        fits = offsets[0] == 0 and offsets[-1] == len(values) and ((sizes == 0) | (sizes > 1)).all()
+        inside = np.ones(max(len(values) - 1, 0), dtype=bool)
+        inside[offsets[(offsets > 0) & (offsets < len(values))] - 1] = False  # from one feature to the next
+        rises = (np.diff(values)[inside] > 0).all() and (np.diff(shares)[inside] >= 0).all()
+        require(fits and rises and (values * GRID % 1 == 0).all(), "the ranks")
+        parts = (slice(start, stop) for start, stop in itertools.pairwise(offsets.tolist()))
+        return cls(tuple((values[own], shares[own]) if own.stop > own.start else None for own in parts))
 
 
 def _shares_at(given: FloatArray, values: FloatArray, shares: FloatArray) -> FloatArray:

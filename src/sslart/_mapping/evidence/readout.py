@@ -10,7 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from sslart._art.backend import backend
-from sslart._mapping.evidence.bases.base import Term
+from sslart._data.saved import require, saved_array
+from sslart._mapping.evidence.bases.base import Term, TermShape, saved_coefficients
 from sslart._mapping.evidence.bases.boxes import BoxTerm
 from sslart._mapping.evidence.bases.graph import GraphTerm
 from sslart._mapping.evidence.bases.linear import LinearTerm
@@ -19,8 +20,10 @@ from sslart._mapping.evidence.bases.trees import TreeTerm
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
+from sslart._utils.params import check_number
 
 LOG_RANGE, N_TRIED = (-1.0, 4.0), 26  # of the inverse temperature: its logarithm, and how many are tried first
+_INVERSE_TEMPERATURES = 0.3, 60.0  # of a file: rounded outwards
 CONTRIBUTION_COST = 24  # of the contributions of a sample, against its score
 
 
@@ -43,6 +46,7 @@ class ScoreParts(NamedTuple):
 
 
 TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm, TreeTerm)
+_BY_KIND = {one.kind: one for one in TERM_ORDER}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,32 @@ class Readout:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_scorers": {}}
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the regression as plain values and arrays."""
+        return {
+            "ranks": self.scaler.to_state(),
+            "terms": [{"kind": term.kind, **term.to_state()} for term in self.terms],
+            "bias": self.bias,
+            "inverse_temperature": self.inverse_temperature,
+            "smoothing": self.smoothing,
+            "nodes": self.nodes,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_features: int, n_classes: int, n_nodes: int) -> Readout:
+        """Return the regression of a saved state, after checking that it can be one."""
+        nodes = saved_array(state, "nodes", np.int64, None, low=0, high=n_nodes - 1)
+        require(len(nodes) and len(np.unique(nodes)) == len(nodes), "the nodes")
+        shape = TermShape(n_features, n_classes, len(nodes))
+        return cls(
+            RankScaler.from_state(state["ranks"], n_features),
+            tuple(_BY_KIND[one["kind"]].from_state(one, shape) for one in state["terms"]),
+            saved_coefficients(state, "bias", n_classes),
+            check_number("a model", "inverse_temperature", state["inverse_temperature"], *_INVERSE_TEMPERATURES),
+            check_number("a model", "smoothing", state["smoothing"], 0, 1),
+            nodes,
+        )
 
     def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Return the score of each class, shape (n_samples, n_classes)."""

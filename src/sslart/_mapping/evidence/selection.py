@@ -319,6 +319,4 @@ def _solution(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture], fits: 
         builder.add(basis.terms(basis.weights(coefficient)))
     readout = builder.readout(trial.design.scaler, nodes, left_out, labelled.classes, labelled.counts)
     rows = np.arange(len(labelled.classes)) if labelled.rows is None else labelled.rows
-    return Solution(
-        readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, rows, labelled.class_factors
-    )
+    return Solution(readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, rows, labelled.class_factors)

@@ -12,9 +12,10 @@ import numpy as np
 
 from sslart._data.classes import Label
 from sslart._data.samples import plain_value
+from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._mapping import evidence
 from sslart._utils.arrays import FloatArray
-from sslart._utils.params import check_number, check_whole
+from sslart._utils.params import check_half_life, check_number, check_whole
 
 BANDWIDTHS = tuple(2.0**-level for level in range(6))
 RANK_WEIGHTS = (0.0, 0.5, 1.0)
@@ -175,6 +176,21 @@ class EvidenceSettings(NamedTuple):
         kept = check_whole(owner, "max_labels", max_labels)
         assert kept is not None
         return cls(fixed, kept, seed, _checked_class_weight(owner, class_weight), half_life)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain values."""
+        fixed = {name: getattr(self.fixed, name) for name in ("families", "bandwidth", "ridge", "rank_weight")}
+        return {**fixed, **{name: value for name, value in self._asdict().items() if name != "fixed"}}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> EvidenceSettings:
+        """Return the settings of a saved state, after checking that they can be some."""
+        owner = "a model"
+        names = ("families", "bandwidth", "ridge", "rank_weight")
+        fixed = FixedSettings.checked(owner, *(state[name] for name in names))
+        half_life = check_half_life(owner, state["half_life"], allow_auto=True)
+        seed = saved_whole(state, "seed", 0, MAX_SEED - 1)
+        return cls.checked(owner, fixed, state["max_labels"], seed, state["class_weight"], half_life)
 
 
 def _checked_class_weight(owner: str, given: Any) -> str | dict[Label, float] | None:

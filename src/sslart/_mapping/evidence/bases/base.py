@@ -9,15 +9,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from sslart._art.algebra import gram_matrix, multiply
+from sslart._data.saved import require, saved_array
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.params import check_number
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.design import DesignMatrices
@@ -25,11 +27,39 @@ if TYPE_CHECKING:
 
 AnyTerm = TypeVar("AnyTerm", bound="Term")
 
+MAX_COEFFICIENT = 1e30  # in a file: sums of many are numbers in single precision too
+MARGIN = 1e-6  # by which rounding may lead out of the unit cube
+
+
+class TermShape(NamedTuple):
+    """What the terms of one readout have in common: features, classes, and boxes that they may name."""
+
+    n_features: int
+    n_classes: int
+    n_boxes: int
+
 
 class Term(ABC):
-    """One summand of the scores. Samples are given on the scale of the term: see `RankScaler.blend`."""
+    """One summand of the scores. Samples are given on the scale of the term: see `RankScaler.blend`.
 
+    Attributes
+    ----------
+    kind : str
+        Its name in saved files.
+    rank_weight : float
+    """
+
+    kind: ClassVar[str]
     rank_weight: float
+
+    @abstractmethod
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
 
     @abstractmethod
     def add_to(self, scorer: Any) -> None:
@@ -47,6 +77,23 @@ class Term(ABC):
     def inside_contributions(self) -> tuple[IntArray, FloatArray] | None:
         """Return its boxes and what each adds to the scores of a sample inside it, (n_boxes, n_classes); None: none."""
         return None
+
+
+def saved_rank_weight(state: dict[str, Any]) -> float:
+    """Return the weight of ranks in the scale of a saved term."""
+    return check_number("a term", "rank_weight", state["rank_weight"], 0, 1)
+
+
+def saved_coefficients(state: dict[str, Any], name: str, *shape: int | None) -> FloatArray:
+    """Return weights of a saved term, of which sums are numbers."""
+    return saved_array(state, name, np.float64, *shape, low=-MAX_COEFFICIENT, high=MAX_COEFFICIENT)
+
+
+def saved_places(state: dict[str, Any], name: str, n: int | None, end: int) -> IntArray:
+    """Return indices of a saved state, below an end: at least one, in ascending order, each once."""
+    places = saved_array(state, name, np.int64, n, low=0, high=end - 1)
+    require(len(places) and (np.diff(places) > 0).all(), repr(name))
+    return places
 
 
 def sum_by_scale(terms: list[AnyTerm], attribute: str) -> list[AnyTerm]:

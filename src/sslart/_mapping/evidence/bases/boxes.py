@@ -13,12 +13,23 @@ import numpy as np
 import scipy.sparse
 
 from sslart._art.algebra import multiply
-from sslart._mapping.evidence.bases.base import Basis, Family, Term
+from sslart._data.saved import require, saved_array
+from sslart._mapping.evidence.bases.base import (
+    MARGIN,
+    Basis,
+    Family,
+    Term,
+    TermShape,
+    saved_coefficients,
+    saved_places,
+    saved_rank_weight,
+)
 from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes, padded
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
-from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
+from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 from sslart._utils.deferred import CachesValues
+from sslart._utils.params import check_number
 
 N_SUBSPACES = 24
 BOXES_PER_SUBSPACE = 128
@@ -66,6 +77,24 @@ class BoxGroup(CachesValues):
         state.pop("packed", None)
         return state
 
+    def to_state(self) -> dict[str, Any]:
+        """Return the boxes as plain values and arrays."""
+        names = ("rank_weight", "features", "factors", "boxes", "lower", "upper")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> BoxGroup:
+        """Return the boxes of a saved state, after checking that they can be some."""
+        features = saved_places(state, "features", None, shape.n_features)
+        n = len(features)
+        factors = saved_array(state, "factors", np.float64, n, low=0, high=shape.n_features + MARGIN)
+        boxes = saved_places(state, "boxes", None, shape.n_boxes)
+        sides = (
+            saved_array(state, name, np.float64, len(boxes), n, low=-MARGIN, high=shape.n_features + MARGIN)
+            for name in ("lower", "upper")
+        )
+        return cls(saved_rank_weight(state), features, factors, boxes, *sides)
+
     def only(self, kept: IntArray) -> BoxGroup:
         """Return the group with some of its boxes."""
         return replace(self, boxes=self.boxes[kept], lower=self.lower[kept], upper=self.upper[kept])
@@ -83,9 +112,23 @@ class BoxTerm(Term):
     weights : array of shape (n_levels, n_classes, n_boxes)
     """
 
+    kind: ClassVar[str] = "boxes"
     group: BoxGroup
     bandwidth: float
     weights: FloatArray
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {"group": self.group.to_state(), "bandwidth": self.bandwidth, "weights": self.weights}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        group = BoxGroup.from_state(state["group"], shape)
+        bandwidth = check_number("a term", "bandwidth", state["bandwidth"], MIN_SETTING, MAX_SETTING)
+        weights = saved_coefficients(state, "weights", None, shape.n_classes, len(group.boxes))
+        require(len(weights), "the weights")
+        return cls(group, bandwidth, weights)
 
     @property
     def rank_weight(self) -> float:  # type: ignore[override]

@@ -15,7 +15,18 @@ import numpy as np
 
 from sslart._art.algebra import Cholesky, multiply
 from sslart._art.backend import backend
-from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
+from sslart._data.saved import require, saved_array
+from sslart._mapping.evidence.bases.base import (
+    MARGIN,
+    Basis,
+    Family,
+    Term,
+    TermShape,
+    saved_coefficients,
+    saved_places,
+    saved_rank_weight,
+    sum_by_scale,
+)
 from sslart._mapping.evidence.bases.propagation import MIN_BOXES, LabelPropagation, ReadBoxes, similarity
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices
@@ -47,11 +58,27 @@ class GraphTerm(CachesValues, Term):
     weights : array of shape (n_boxes, n_classes)
     """
 
+    kind: ClassVar[str] = "graph"
     rank_weight: float
     centres: FloatArray
     neighbours: IntArray
     boxes: IntArray
     weights: FloatArray
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {name: getattr(self, name) for name in ("rank_weight", "centres", "neighbours", "boxes", "weights")}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        boxes = saved_places(state, "boxes", None, shape.n_boxes)
+        n = len(boxes)
+        centres = saved_array(state, "centres", np.float64, n, shape.n_features, low=-MARGIN, high=1 + MARGIN)
+        neighbours = saved_array(state, "neighbours", np.int64, n, None, low=0, high=n - 1)
+        require(neighbours.shape[1], "the neighbours")
+        weights = saved_coefficients(state, "weights", n, shape.n_classes)
+        return cls(saved_rank_weight(state), centres, neighbours, boxes, weights)
 
     def add_to(self, scorer: Any) -> None:
         """Add the graph to a scorer of the backend."""

@@ -8,7 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sslart._art.algebra import multiply
-from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
+from sslart._data.saved import saved_array
+from sslart._mapping.evidence.bases.base import (
+    MARGIN,
+    Basis,
+    Family,
+    Term,
+    TermShape,
+    saved_coefficients,
+    saved_rank_weight,
+    sum_by_scale,
+)
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.settings import MAX_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray
@@ -29,9 +39,20 @@ class LinearTerm(Term):
     slopes : array of shape (n_features, n_classes)
     """
 
+    kind: ClassVar[str] = "linear"
     rank_weight: float
     centre: FloatArray
     slopes: FloatArray
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {name: getattr(self, name) for name in ("rank_weight", "centre", "slopes")}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        centre = saved_array(state, "centre", np.float64, shape.n_features, low=-MARGIN, high=1 + MARGIN)
+        return cls(saved_rank_weight(state), centre, saved_coefficients(state, "slopes", *shape[:2]))
 
     def add_to(self, scorer: Any) -> None:
         """Add the trend to a scorer of the backend."""

@@ -8,7 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sslart._art.algebra import Cholesky, multiply
-from sslart._mapping.evidence.bases.base import Basis, Family, Term, sum_by_scale
+from sslart._mapping.evidence.bases.base import (
+    Basis,
+    Family,
+    Term,
+    TermShape,
+    saved_coefficients,
+    saved_rank_weight,
+    sum_by_scale,
+)
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
@@ -26,8 +34,19 @@ class SplineTerm(Term):
     heights : array of shape (n_features, n_knots, n_classes)
     """
 
+    kind: ClassVar[str] = "splines"
     rank_weight: float
     heights: FloatArray
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {"rank_weight": self.rank_weight, "heights": self.heights}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        heights = saved_coefficients(state, "heights", shape.n_features, N_KNOTS, shape.n_classes)
+        return cls(saved_rank_weight(state), heights)
 
     def add_to(self, scorer: Any) -> None:
         """Add the curves to a scorer of the backend."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from sslart._art.algebra import multiply
 from sslart._art.trees import Forest
-from sslart._mapping.evidence.bases.base import Basis, Family, Term
+from sslart._mapping.evidence.bases.base import MAX_COEFFICIENT, Basis, Family, Term, TermShape, saved_rank_weight
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.ridge import Fit
@@ -33,8 +33,18 @@ MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
 class TreeTerm(Term):
     """Trees on one scale; the values of their leaves are weights."""
 
+    kind: ClassVar[str] = "trees"
     rank_weight: float
     forest: Forest
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {"rank_weight": self.rank_weight, **self.forest.to_state()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        return cls(saved_rank_weight(state), Forest.from_state(state, *shape[:2], MAX_COEFFICIENT))
 
     def add_to(self, scorer: Any) -> None:
         """Add the trees to a scorer of the backend."""

@@ -10,13 +10,14 @@ import numpy as np
 
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
-from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
+from sslart._data.saved import MAX_COUNT, require, saved_whole
 from sslart._mapping.base import Choice
 from sslart._mapping.evidence.design import places_in_class
 from sslart._mapping.evidence.families import family_of, mixture_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
+from sslart._mapping.evidence.saved.absent import labels_of
 from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
-from sslart._mapping.evidence.stream.basis import N_PARTS, UpdateBasis
+from sslart._mapping.evidence.stream.basis import UpdateBasis
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import check_number
@@ -191,48 +192,33 @@ class Recent:
 
     def to_state(self) -> dict[str, Any]:
         """Return plain values."""
-        competition = self.competition
         return {
             "labels": self.labels.to_state() if len(self.labels) else None,
             "n_labels": self.n_labels,
             "n_samples": self.n_samples,
             "n_chosen": self.n_chosen,
             "half_life": self.half_life if np.isfinite(self.half_life) else None,
-            "losses": None if competition is None else competition.losses,
-            "errors": None if competition is None else competition.errors,
+            "competition": None if self.competition is None else self.competition.to_state(),
             "fitted": [one.to_state() for one in self.fitted.mixtures],
             "n_fitted": self.fitted.n_labels,
             "max_used": self.max_used,
         }
 
     @classmethod
-    def from_state(
-        cls,
-        state: dict[str, Any] | None,
-        reservoir: LabelReservoir,
-        n_learnt: int,
-        n_columns: int,
-        n_classes: int,
-        settings: EvidenceSettings,
-    ) -> Recent:
-        """Return what a saved state has, after checking it; `n_learnt`: the samples of a model without one."""
-        if state is None:
-            return cls(LabelReservoir((), reservoir.n_seen), n_learnt, n_learnt)
+    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> Recent:
+        """Return what a saved state has, after checking it."""
         n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
         n_labels = saved_whole(state, "n_labels", 0, MAX_COUNT)
         n_chosen = saved_whole(state, "n_chosen", 0, n_samples)
         labels = LabelReservoir((), n_labels)
         if state["labels"] is not None:
-            labels = LabelReservoir.from_state(state["labels"], n_columns, n_classes, settings.seed)
+            labels = labels_of(state["labels"], n_columns, n_classes)
             require(labels.n_seen == n_labels, "the labels since the last choice of settings")
         given = state["half_life"]
         half_life = np.inf if given is None else check_number("a model", "half_life", given, 1)
         competition = None
-        if state["losses"] is not None:
-            n = N_PARTS * len(HALF_LIVES)
-            sums = (saved_array(state, name, np.float64, n, low=0, high=MAX_COUNT) for name in ("losses", "errors"))
-            competition = Competition(np.tile(HALF_LIVES, N_PARTS), *sums)
-        mixtures = tuple(mixture_of(one) for one in state.get("fitted", ()))
-        fitted = Fitted(mixtures, saved_whole(state, "n_fitted", 0, MAX_COUNT) if "n_fitted" in state else 0)
-        max_used = None if state.get("max_used") is None else saved_whole(state, "max_used", 1, MAX_COUNT)
+        if state["competition"] is not None:
+            competition = Competition.from_state(state["competition"], HALF_LIVES)
+        fitted = Fitted(tuple(mixture_of(one) for one in state["fitted"]), saved_whole(state, "n_fitted", 0, MAX_COUNT))
+        max_used = None if state["max_used"] is None else saved_whole(state, "max_used", 1, MAX_COUNT)
         return cls(labels, n_samples, n_chosen, half_life, competition, fitted, max_used)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sslart._art.algebra import Cholesky, multiply, update_regressions
+from sslart._data.saved import MAX_COUNT, saved_array
 from sslart._mapping.evidence.stream.basis import N_PARTS, UpdateBasis
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
@@ -55,6 +56,17 @@ class Competition:
         losses = ((scores - np.eye(scores.shape[1])[target]) ** 2).sum(axis=1)
         kept = 2.0 ** (-1.0 / MEMORY)
         return Competition(self.half_lives, kept * self.losses + (losses + wrong) / 2, kept * self.errors + wrong)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the sums."""
+        return {"losses": self.losses, "errors": self.errors}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], half_lives: tuple[float, ...]) -> Competition:
+        """Return the competition of a saved state, after checking that it can be one."""
+        n = N_PARTS * len(half_lives)
+        sums = (saved_array(state, name, np.float64, n, low=0, high=MAX_COUNT) for name in ("losses", "errors"))
+        return cls(np.tile(half_lives, N_PARTS), *sums)
 
     @property
     def shares(self) -> FloatArray:
