@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -159,6 +160,7 @@ def forged(path: Path, change: Any, protocol: int = _file.PROTOCOL) -> Path:
     header = json.loads(whole[start : start + length])
     header = change(header) or header
     body = json.dumps(header).encode()
+    body += b" " * (-len(body) % _file.ALIGNMENT)
     prefix = PREFIX.pack(magic, protocol, len(body))
     rest = body + whole[start + length :]
     path.write_bytes(prefix + hashlib.sha256(prefix + rest).digest() + rest)
@@ -169,9 +171,12 @@ def test_forging_changes_nothing_by_itself(saved: Path) -> None:
     sslart.load(forged(saved, lambda header: header))
 
 
-def test_newer_protocol_is_refused_with_the_cure(saved: Path) -> None:
-    with pytest.raises(ValueError, match="Upgrade sslart"):
-        sslart.load(forged(saved, lambda header: header, protocol=_file.PROTOCOL + 1))
+@pytest.mark.parametrize("protocol", [0, 2, 41])
+def test_other_protocol_is_refused_with_both_numbers_and_the_cure(protocol: int, saved: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(str(saved))) as refusal:
+        sslart.load(forged(saved, lambda header: header, protocol=protocol))
+    told = f"it has protocol {protocol}, and sslart {sslart.__version__} reads protocol 1. Load it with the sslart that"
+    assert told in str(refusal.value)
 
 
 def at(*keys: Any) -> Any:

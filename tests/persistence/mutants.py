@@ -16,6 +16,7 @@ import numpy as np
 PREFIX = struct.Struct("<8sIQ")
 MAGIC = b"\x89SSLART\n"
 DIGEST_SIZE = 32
+ALIGNMENT = 8
 
 NUMBERS: list[Any] = [
     0, 1, -1, 2, 7, 0.5, -0.5, 1e-300, 5e-324, 1e300, -1e300, 1.7e308, 2**31, 2**32, 2**53, 2**53 + 1, 2**62, 2**63 - 1,
@@ -53,24 +54,30 @@ class ModelFile:
         for one in header.pop("arrays"):
             dtype, n = np.dtype(one["dtype"]), int(np.prod(one["shape"], dtype=np.int64))
             arrays.append(np.frombuffer(content, dtype, n, place).reshape(one["shape"]).copy())
-            place += n * dtype.itemsize
+            place += n * dtype.itemsize + -(n * dtype.itemsize) % ALIGNMENT
         assert place == len(content)
         return cls(protocol, header, arrays)
 
     def to_bytes(self) -> bytes:
         """Return a file with these contents, and a checksum that fits."""
         described = [{"dtype": one.dtype.str, "shape": list(one.shape)} for one in self.arrays]
-        header = json.dumps({**self.header, "arrays": described}).encode()
+        header = padded(json.dumps({**self.header, "arrays": described}).encode())
         prefix = PREFIX.pack(MAGIC, self.protocol, len(header))
-        rest = header + b"".join(one.tobytes() for one in self.arrays)
+        rest = header + b"".join(one.tobytes() + bytes(-one.nbytes % ALIGNMENT) for one in self.arrays)
         return prefix + hashlib.sha256(prefix + rest).digest() + rest
 
     def copy(self) -> ModelFile:
         return ModelFile(self.protocol, copy.deepcopy(self.header), [one.copy() for one in self.arrays])
 
 
-def write_raw(path: Path, header: bytes, protocol: int = 2) -> Path:
+def padded(header: bytes) -> bytes:
+    """Return a header with spaces up to the length that it must have a multiple of."""
+    return header + b" " * (-len(header) % ALIGNMENT)
+
+
+def write_raw(path: Path, header: bytes, protocol: int = 1) -> Path:
     """Write a file with a given header and no arrays, and a checksum that fits."""
+    header = padded(header)
     prefix = PREFIX.pack(MAGIC, protocol, len(header))
     path.write_bytes(prefix + hashlib.sha256(prefix + header).digest() + header)
     return path

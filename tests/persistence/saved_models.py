@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,6 @@ import sslart
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.persistence._models import save_with_notes
 
-OLD_FILES = Path(__file__).parents[1] / "data" / "protocol1"
 NONE = [np.nan, np.nan]
 
 
@@ -40,10 +38,16 @@ def _fitted(model: Any, samples: Callable[[], tuple[Any, Any]], **arguments: Any
     return lambda: model.fit(*samples(), **arguments)
 
 
-def _streamed(model: Any, samples: Callable[[], tuple[Any, Any]]) -> Callable[[], Any]:
+def many() -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.RandomState(2)
+    y = np.arange(60) % 3
+    return random.normal(scale=0.9, size=(60, 3)).round(2) + 2 * y[:, None], y
+
+
+def _streamed(model: Any, samples: Callable[[], tuple[Any, Any]], first: int = 7) -> Callable[[], Any]:
     def make() -> Any:
         X, y = samples()
-        for rows in (slice(0, 7), slice(7, 18)):
+        for rows in (slice(0, first), slice(first, None)):
             model.partial_fit(X[rows], y[rows])
         return model
 
@@ -82,26 +86,35 @@ MODELS: dict[str, tuple[Callable[[], Any], Callable[[], tuple[Any, Any]]]] = {
     "votes that forget": (
         _streamed(WESSLART(2, vigilance=0.9, half_life=2, bounds=(0, 10), random_state=0), numbers), numbers,
     ),
+    "every family": (
+        _streamed(AutoSSLART(0.7, class_weight={0: 2.0}, bounds=(-3, 12), random_state=0), many), many,
+    ),
+    "half-lives that compete": (
+        _streamed(
+            _evidence(SSLART, vigilance=0.8, half_life="auto", max_error=0.9, bounds=(-3, 12)), numbers, 14
+        ),
+        numbers,
+    ),
+    "evidence without samples": (_fitted(_evidence(SSLART, vigilance=0.8), mixed), mixed),
+    "a stream without samples": (_streamed(_evidence(SSLART, vigilance=0.8, bounds=(-3, 12)), numbers, 14), numbers),
+    "votes without samples": (
+        _streamed(_evidence(WESSLART, 2, vigilance=0.8, bounds=(-3, 12)), numbers, 14), numbers,
+    ),
     "not fitted": (lambda: SSLART(bounds=BOUNDS, random_state=np.random.RandomState(0)), numbers),
 }  # fmt: skip
 
 
-OLD = json.loads((OLD_FILES / "expected.json").read_text(encoding="utf-8"))
-NAMES = [*MODELS, *(f"old {name}" for name in OLD)]
+NAMES = [*MODELS]
+WITHOUT_SAMPLES = ("evidence without samples", "a stream without samples", "votes without samples")
 SLOW = ("auto", "auto with costs")  # to fit
 
 
 def saved(name: str, folder: Path) -> tuple[bytes, Any, Any]:
-    """Return the content of a file, of this version or an earlier one, and samples that its model knows."""
-    if name in MODELS:
-        path, (make, samples) = folder / "seed.sslart", MODELS[name]
-        save_with_notes(make(), path, {"columns": ["a", "b"], "rows": np.arange(4)} if name == "auto" else {})
-        return path.read_bytes(), *samples()
-    old = name.removeprefix("old ")
-    learnt = OLD[old]["learnt"]
-    columns, rows = learnt["samples"]["columns"], learnt["samples"]["rows"]
-    X = np.array(rows, dtype=np.float64) if columns is None else pd.DataFrame(rows, columns=columns)
-    return (OLD_FILES / f"{old}.sslart").read_bytes(), X, learnt["labels"]
+    """Return the content of a file, and samples that its model knows."""
+    path, (make, samples) = folder / "seed.sslart", MODELS[name]
+    notes = {"columns": ["a", "b"], "rows": np.arange(4)} if name == "auto" else {}
+    save_with_notes(make(), path, notes, samples=name not in WITHOUT_SAMPLES)
+    return path.read_bytes(), *samples()
 
 
 def use(model: Any, X: Any, y: Any, *, thorough: bool) -> None:
@@ -111,9 +124,8 @@ def use(model: Any, X: Any, y: Any, *, thorough: bool) -> None:
     n = len(X)
     familiarity = model.score_samples(X)
     _check(familiarity.shape == (n,) and ((familiarity >= 0) & (familiarity <= 1)).all(), "score_samples")
-    if "novelty" in model.__sslart_state__():  # an earlier version kept nothing to compare with
-        pvalues = model.novelty_pvalues(X)
-        _check(((pvalues > 0) & (pvalues <= 1)).all(), "novelty_pvalues")
+    pvalues = model.novelty_pvalues(X)
+    _check(((pvalues > 0) & (pvalues <= 1)).all(), "novelty_pvalues")
     lower, upper = model.lower_, model.upper_
     _check((np.isnan(lower) | (lower <= upper)).all() and not np.isinf([lower, upper]).any(), "boxes")
     _check(lower.shape == (model.n_nodes_, len(model.coded_feature_names_)), "n_nodes_")
