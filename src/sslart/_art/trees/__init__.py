@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._data.saved import require, saved_array
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._data.saved import require, saved_array, saved_whole
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import stop_flag
-from sslart._utils.random_keys import KeyArray
+from sslart._utils.random_keys import KeyArray, mixed
 
 LEAF = -1  # in the place of a feature
 MARGIN = 1e-6  # by which rounding may lead out of the unit cube
 MAX_DEPTH = 2000  # of a tree in a file: the kernel goes down step by step within itself
-ARRAYS = ("roots", "features", "thresholds", "left", "shares", "values")
 
 
 @dataclass(frozen=True)
@@ -141,37 +140,82 @@ class Forest:
         backend().tree_scores(*self.arrays, np.ascontiguousarray(samples), found, stop_flag())
         return found
 
+    def by_level(self) -> Forest:
+        """Return the same trees with nodes in the order of their depth, and in that of their parents.
+
+        Where children and leaves are then follows from which nodes are leaves.
+        """
+        levels = [self.roots]
+        while len(levels[-1]):
+            inner = self.left[levels[-1][self.features[levels[-1]] != LEAF]]
+            levels.append(np.column_stack([inner, inner + 1]).reshape(-1))
+        order = np.concatenate(levels)
+        features = self.features[order]
+        left = _places_by_level(features == LEAF, len(self.roots))
+        leaves = self.left[order[features == LEAF]]
+        roots = np.arange(len(self.roots))
+        return Forest(roots, features, self.thresholds[order], left, self.shares[order], self.values[leaves])
+
     def to_state(self) -> dict[str, Any]:
-        """Return all arrays by name."""
-        return {name: getattr(self, name) for name in ARRAYS}
+        """Return the trees, in the order of levels, as plain values and arrays: distinct leaves once."""
+        own = self.by_level()
+        values, of_leaf = _distinct(own.values)
+        inner = own.features != LEAF
+        return {
+            "n_trees": len(own.roots),
+            "features": (own.features + 1).astype(np.uint32),
+            "thresholds": own.thresholds[inner],
+            "shares": own.shares[inner],
+            "leaves": of_leaf.astype(np.uint32),
+            "values": values,
+        }
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_features: int, n_classes: int, largest: float) -> Forest:
         """Return the trees of a saved state, after checking that they can be some.
 
-        Each node but the roots is the child of one node that comes before it, and each leaf has values of its own, of
-        which none is larger than the largest: a walk down a tree ends, and stays within it.
+        Every walk down a tree ends: the nodes of each level are the children of those before. `largest`: that a value
+        of a leaf may be.
         """
-        roots = saved_array(state, "roots", np.int64, None)
-        features = saved_array(state, "features", np.int64, None, low=LEAF, high=n_features - 1)
-        n = len(features)
-        thresholds = saved_array(state, "thresholds", np.float64, n, low=-MARGIN, high=1 + MARGIN)
-        left = saved_array(state, "left", np.int64, n, low=0, high=n)
-        shares = saved_array(state, "shares", np.float64, n, low=0, high=1)
+        features = saved_array(state, "features", np.uint32, None, low=0, high=n_features).astype(np.int64) - 1
+        is_leaf = features == LEAF
+        n_trees, n_leaves = saved_whole(state, "n_trees", 1, max(len(features), 1)), int(is_leaf.sum())
+        n_inner = len(features) - n_leaves
+        require(len(features) == n_trees + 2 * n_inner, "the trees")
+        left, end = _places_by_level(is_leaf, n_trees), n_trees
+        for _ in range(MAX_DEPTH):
+            if end == len(features):
+                break
+            start, end = end, n_trees + 2 * (end - int(np.count_nonzero(is_leaf[:end])))
+            require(end > start, "the trees")
+        require(end == len(features), "the trees")
+        sides = np.zeros((2, len(features)))
+        inside = {"thresholds": (-MARGIN, 1 + MARGIN), "shares": (0.0, 1.0)}
+        for own, (name, (low, high)) in zip(sides, inside.items(), strict=True):
+            own[~is_leaf] = saved_array(state, name, np.float64, n_inner, low=low, high=high)
         values = saved_array(state, "values", np.float64, None, n_classes, low=-largest, high=largest)
-        nodes, is_leaf = np.arange(n), features == LEAF
-        children = left[~is_leaf]
-        reached = np.sort(np.concatenate([roots, children, children + 1]))
-        fits = len(roots) and np.array_equal(reached, nodes) and (left > nodes)[~is_leaf].all()
-        require(fits and np.array_equal(np.sort(left[is_leaf]), np.arange(len(values))), "the trees")
-        depth, now = 0, roots
-        while len(now):
-            require(depth <= MAX_DEPTH, "the trees")
-            inner = left[now[~is_leaf[now]]]
-            depth, now = depth + 1, np.concatenate([inner, inner + 1])
-        return cls(roots, features, thresholds, left, shares, values)
+        of_leaf = saved_array(state, "leaves", np.uint32, n_leaves, low=0, high=len(values) - 1)
+        return cls(np.arange(n_trees), features, sides[0], left, sides[1], values[of_leaf])
 
     @property
     def arrays(self) -> tuple[IntArray, IntArray, FloatArray, IntArray, FloatArray, FloatArray]:
         """All arrays, as the backend takes them."""
         return self.roots, self.features, self.thresholds, self.left, self.shares, self.values
+
+
+def _places_by_level(is_leaf: BoolArray, n_trees: int) -> IntArray:
+    """Return the left child of each node in the order of levels, and of a leaf its number."""
+    n_leaves = np.cumsum(is_leaf)
+    return np.where(is_leaf, n_leaves - 1, n_trees + 2 * (np.arange(len(is_leaf)) - n_leaves))
+
+
+def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the distinct rows of an array, in the order in which they first come, and which each row is."""
+    keys = np.zeros(len(values), dtype=np.uint64)
+    for column in np.ascontiguousarray(values).view(np.uint64).T:
+        keys = mixed(keys ^ column)
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rows, places = values[first[order]], np.argsort(order)[inverse.reshape(-1)]
+    is_same = np.array_equal(rows[places].view(np.uint64), np.ascontiguousarray(values).view(np.uint64))
+    return (rows, places) if is_same else (values, np.arange(len(values)))

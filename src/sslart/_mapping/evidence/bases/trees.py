@@ -56,7 +56,7 @@ class TreeTerm(Term):
         by_scale: dict[float, list[Forest]] = {}
         for term in terms:
             by_scale.setdefault(term.rank_weight, []).append(term.forest)
-        return [cls(scale, Forest.joined(forests)) for scale, forests in by_scale.items()]
+        return [cls(scale, Forest.joined(forests).by_level()) for scale, forests in by_scale.items()]
 
     def mixed(self, weights: FloatArray) -> Self:
         """Return the trees with leaves whose values are mixed over the classes."""
