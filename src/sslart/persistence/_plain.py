@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sslart._data.saved import saved_array, saved_whole
 
-DTYPES = ("<f8", "<i8", "|u1", "<u4")
+DTYPES = ("<f8", "<i8", "|u1", "<u2", "<u4")
 MAX_DEPTH = 64  # of lists in lists
 
 _FLOATS = {repr(value): value for value in (math.nan, math.inf, -math.inf)}

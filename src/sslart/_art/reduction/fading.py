@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sslart._data.saved import MAX_COUNT
+
 PERIODS = 16  # in a half-life: after each, all supports and counts are multiplied by the same factor
 LEAST_SUPPORT = 1 / 16  # a box with less is dropped: that of one sample, after four half-lives
 
@@ -25,7 +27,7 @@ class Fading:
     @property
     def period(self) -> int:
         """After every so many samples supports and counts fade."""
-        return max(1, round(self.half_life / PERIODS))
+        return max(1, round(min(self.half_life / PERIODS, MAX_COUNT)))
 
     @property
     def factor(self) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sslart._art.backend import backend
 from sslart._data.saved import require, saved_array, saved_whole
@@ -15,6 +16,7 @@ from sslart._utils.parallel import stop_flag
 from sslart._utils.random_keys import KeyArray, mixed
 
 LEAF = -1  # in the place of a feature
+KINDS = (np.uint8, np.uint16, np.uint32)  # of whole numbers in files
 MARGIN = 1e-6  # by which rounding may lead out of the unit cube
 MAX_DEPTH = 2000  # of a tree in a file: the kernel goes down step by step within itself
 
@@ -163,10 +165,10 @@ class Forest:
         inner = own.features != LEAF
         return {
             "n_trees": len(own.roots),
-            "features": (own.features + 1).astype(np.uint32),
+            "features": _smallest(own.features + 1),
             "thresholds": own.thresholds[inner],
             "shares": own.shares[inner],
-            "leaves": of_leaf.astype(np.uint32),
+            "leaves": _smallest(of_leaf),
             "values": values,
         }
 
@@ -177,24 +179,24 @@ class Forest:
         Every walk down a tree ends: the nodes of each level are the children of those before. `largest`: that a value
         of a leaf may be.
         """
-        features = saved_array(state, "features", np.uint32, None, low=0, high=n_features).astype(np.int64) - 1
-        is_leaf = features == LEAF
+        stored = _saved_numbers(state, "features", None, n_features)
+        is_leaf, features = stored == 0, stored.astype(np.int64)
+        features -= 1  # a leaf has none
         n_trees, n_leaves = saved_whole(state, "n_trees", 1, max(len(features), 1)), int(is_leaf.sum())
         n_inner = len(features) - n_leaves
         require(len(features) == n_trees + 2 * n_inner, "the trees")
         left, end = _places_by_level(is_leaf, n_trees), n_trees
-        for _ in range(MAX_DEPTH):
-            if end == len(features):
-                break
-            start, end = end, n_trees + 2 * (end - int(np.count_nonzero(is_leaf[:end])))
-            require(end > start, "the trees")
-        require(end == len(features), "the trees")
-        sides = np.zeros((2, len(features)))
+        start, depth = 0, 0
+        while end < len(features):
+            n_children = 2 * (end - start - int(np.count_nonzero(is_leaf[start:end])))
+            start, end, depth = end, end + n_children, depth + 1
+            require(n_children and depth <= MAX_DEPTH, "the trees")
+        sides, inner = np.zeros((2, len(features))), np.flatnonzero(~is_leaf)
         inside = {"thresholds": (-MARGIN, 1 + MARGIN), "shares": (0.0, 1.0)}
         for own, (name, (low, high)) in zip(sides, inside.items(), strict=True):
-            own[~is_leaf] = saved_array(state, name, np.float64, n_inner, low=low, high=high)
+            own[inner] = saved_array(state, name, np.float64, n_inner, low=low, high=high)
         values = saved_array(state, "values", np.float64, None, n_classes, low=-largest, high=largest)
-        of_leaf = saved_array(state, "leaves", np.uint32, n_leaves, low=0, high=len(values) - 1)
+        of_leaf = _saved_numbers(state, "leaves", n_leaves, len(values) - 1)
         return cls(np.arange(n_trees), features, sides[0], left, sides[1], values[of_leaf])
 
     @property
@@ -205,8 +207,21 @@ class Forest:
 
 def _places_by_level(is_leaf: BoolArray, n_trees: int) -> IntArray:
     """Return the left child of each node in the order of levels, and of a leaf its number."""
-    n_leaves = np.cumsum(is_leaf)
-    return np.where(is_leaf, n_leaves - 1, n_trees + 2 * (np.arange(len(is_leaf)) - n_leaves))
+    left = np.empty(len(is_leaf), dtype=np.int64)
+    for rows, start, step in ((np.flatnonzero(is_leaf), 0, 1), (np.flatnonzero(~is_leaf), n_trees, 2)):
+        left[rows] = np.arange(start, start + step * len(rows), step)
+    return left
+
+
+def _smallest(numbers: IntArray) -> NDArray[np.unsignedinteger[Any]]:
+    """Return whole numbers from 0 in the smallest type that holds them."""
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+
+
+def _saved_numbers(state: Mapping[str, Any], name: str, n: int | None, high: int) -> NDArray[Any]:
+    """Return whole numbers from 0 of a saved state, of the type that they are in."""
+    kind = getattr(state[name], "dtype", None)
+    return saved_array(state, name, next((one for one in KINDS if kind == one), KINDS[-1]), n, low=0, high=high)
 
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
