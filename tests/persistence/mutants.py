@@ -158,7 +158,8 @@ def _change_array(file: ModelFile, random: Random) -> str:
         file.arrays[number] = random.choice([flat, array.T, array[None], array[..., None], flat[:1], flat[:0]]).copy()
     elif kind == "dtype":
         dtype = np.dtype(random.choice(DTYPES))
-        file.arrays[number] = flat.view(dtype) if random.random() < 0.5 and array.size else np.zeros(array.shape, dtype)
+        fits = array.size and array.nbytes % dtype.itemsize == 0 and random.random() < 0.5
+        file.arrays[number] = flat.view(dtype) if fits else np.zeros(array.shape, dtype)
     elif kind == "swap" and array.size > 1:
         one, other = random.sample(range(array.size), 2)
         flat[one], flat[other] = flat[other], flat[one]
