@@ -460,7 +460,14 @@ def test_each_class_of_terms_has_a_converter() -> None:
 
 def test_a_term_without_a_converter_is_refused_by_name() -> None:
     class WaveTerm(Term):
+        kind = "wave"
         rank_weight = 0.0
+
+        def to_state(self) -> dict[str, Any]:
+            return {}
+
+        @classmethod
+        def from_state(cls, state: dict[str, Any], shape: Any) -> Any: ...
 
         def add_to(self, scorer: Any) -> None: ...
 

@@ -114,6 +114,59 @@ def array(*keys: str) -> Any:
     return setting
 
 
+def solution(*keys: str) -> Any:
+    return array("evidence", "solution", *keys)
+
+
+def term_of(file: ModelFile, kind: str) -> Any:
+    """Return the first term of a kind."""
+    terms = file.header["state"]["evidence"]["solution"]["readout"]["terms"]
+    return next(one for one in terms if one["kind"] == kind)
+
+
+def term(kind: str, *keys: str) -> Any:
+    """Return a function that sets an element of an array of a term."""
+
+    def setting(place: Any, value: Any) -> Any:
+        def change(file: ModelFile) -> None:
+            found = term_of(file, kind)
+            for key in keys:
+                found = found[key]
+            file.arrays[found["$array"]][place] = value
+
+        return change
+
+    return setting
+
+
+def set_term(kind: str, key: str, value: Any) -> Any:
+    return lambda file: term_of(file, kind).update({key: value})
+
+
+def inverses(place: Any, value: Any) -> Any:
+    def change(file: ModelFile) -> None:
+        number = file.header["state"]["evidence"]["updates"]["recursions"][0]["inverses"]["$array"]
+        file.arrays[number][place] = value
+
+    return change
+
+
+def set_to(*keys: Any) -> Any:
+    *holders, last, value = keys
+
+    def change(file: ModelFile) -> None:
+        holder: Any = file.header
+        for key in holders:
+            holder = holder[key]
+        holder[last] = value
+
+    return change
+
+
+def set_state(*keys: Any) -> Any:
+    return set_to("state", *keys)
+
+
 lower, upper = array("network", "lower"), array("network", "upper")
 weights, support = array("network", "nodes", "weights"), array("network", "nodes", "support")
 counts = array("network", "nodes", "counts")
@@ -140,6 +193,55 @@ IMPOSSIBLE = {
     "a label of a weight whose square is no number": ("evidence", array("evidence", "reservoir", "weights")(0, 1e200)),
     "a label of a class that is none": ("evidence", array("evidence", "reservoir", "codes")(0, 3)),
     "labels that come twice": ("evidence", array("evidence", "reservoir", "numbers")(1, 0)),
+    "a label later than all samples": ("evidence", array("evidence", "reservoir", "times")(0, 2**40)),
+    "a left-out label that is not kept": ("evidence", solution("rows")(-1, 99)),
+    "left-out labels that come twice": ("evidence", solution("rows")(1, 0)),
+    "a left-out label of another class": ("evidence", solution("classes")(0, 1)),
+    "a left-out label in a group of its own name": ("evidence", solution("groups")(0, 17)),
+    "a left-out label without a score": ("evidence", solution("left_out")((0, 0), np.nan)),
+    "a class that counts less than nothing": ("evidence", solution("class_factors")(0, -1.0)),
+    "a bias without end": ("evidence", solution("readout", "bias")(0, np.inf)),
+    "a node that is none": ("evidence", solution("readout", "nodes")(0, 10**6)),
+    "a node twice": ("evidence", solution("readout", "nodes")(slice(None), 0)),
+    "ranks that fall": ("evidence", solution("readout", "ranks", "values")(1, 0.0)),
+    "ranks off the grid": ("evidence", solution("readout", "ranks", "values")(1, 1e-300)),
+    "ranks of no feature": ("evidence", solution("readout", "ranks", "offsets")(1, 1)),
+    "a weight that is no number": ("evidence", term("boxes", "weights")((0, 0, 0), np.nan)),
+    "a weight whose sums are no numbers": ("evidence", term("boxes", "weights")((0, 0, 0), 1e31)),
+    "a feature that is none": ("evidence", term("boxes", "group", "features")(-1, 9)),
+    "a feature twice": ("evidence", term("boxes", "group", "features")(1, 0)),
+    "a box of the regression that is none": ("evidence", term("boxes", "group", "boxes")(-1, 10**6)),
+    "a box of the regression outside": ("evidence", term("boxes", "group", "lower")((0, 0), -1.0)),
+    "a slope without end": ("evidence", term("linear", "slopes")((0, 0), -np.inf)),
+    "a tree that splits by a feature that is none": ("every family", term("trees", "features")(0, 9)),
+    "a tree with a leaf too few": ("every family", term("trees", "features")(0, 0)),
+    "a tree with a leaf of no values": ("every family", term("trees", "leaves")(0, 255)),
+    "a tree whose leaf has no number": ("every family", term("trees", "values")(0, np.nan)),
+    "a tree that splits nowhere": ("every family", term("trees", "thresholds")(0, np.nan)),
+    "a tree of which more than all goes left": ("every family", term("trees", "shares")(0, 1.5)),
+    "trees in a ring": ("every family", set_term("trees", "n_trees", 1)),
+    "updates of a matrix that is not symmetric": ("half-lives that compete", inverses((0, 0, 1), 7.0)),
+    "updates of a matrix with a diagonal below 0": ("half-lives that compete", inverses((0, 0, 0), -1.0)),
+    "updates after the last sample": ("half-lives that compete", set_state("evidence", "updates", "time", 10**6)),
+    "updates that are missing": ("half-lives that compete", set_state("evidence", "updates", None)),
+    "a solution that is missing": ("evidence", set_state("evidence", "solution", None)),
+    "a choice that is none": ("evidence", set_state("evidence", "is_chosen", 1)),
+    "a term of no kind": ("evidence", set_term("boxes", "kind", "circles")),
+    "a box that is wider than it may be": ("evidence", set_term("boxes", "bandwidth", 1e9)),
+    "a temperature below 0": ("evidence", set_state("evidence", "solution", "readout", "inverse_temperature", -1.0)),
+    "labels of members of which some have no number": (
+        "votes without samples",
+        set_state("members", 0, "evidence", "reservoir", "numbers", None),
+    ),
+    "left-out labels that nothing measures": (
+        "a stream without samples",
+        set_state("evidence", "settled", None),
+    ),
+    "more labels kept than there were": (
+        "evidence without samples",
+        set_state("evidence", "reservoir", "n_kept", 10**6),
+    ),
+    "fits that fall": ("evidence without samples", array("novelty", "familiarity")(0, 1.0)),
     "a fit better than perfect": ("clusters", array("novelty", "familiarity")(0, 1.5)),
     "the fit of a box that is none": ("clusters", array("novelty", "boxes")(0, 99)),
     "more right votes than votes": ("votes", array("successes")((0, 0), 10**6)),
@@ -151,18 +253,6 @@ def test_what_cannot_be_is_refused_whatever_the_checksum(trick: str, path: Path)
     name, change = IMPOSSIBLE[trick]
     with pytest.raises(ValueError, match="is not a valid sslart model"):
         sslart.load(write(path, changed(name, change)))
-
-
-def set_to(*keys: Any) -> Any:
-    *holders, last, value = keys
-
-    def change(file: ModelFile) -> None:
-        holder: Any = file.header
-        for key in holders:
-            holder = holder[key]
-        holder[last] = value
-
-    return change
 
 
 NESTED: Any = functools.reduce(lambda inner, _: [inner], range(99), 1)

@@ -57,10 +57,7 @@ def _evidence(cls: Any, *arguments: Any, **parameters: Any) -> Any:
 
 
 MODELS: dict[str, Callable[[], Any]] = {
-    **{
-        family: lambda family=family: _fitted(_evidence(SSLART, families=[family]), wine)
-        for family in FAMILIES
-    },
+    **{family: lambda family=family: _fitted(_evidence(SSLART, families=[family]), wine) for family in FAMILIES},
     "auto": lambda: _fitted(AutoSSLART(random_state=0, class_weight="balanced"), digits),
     "ranks and categories": lambda: _fitted(AutoSSLART(random_state=0), mixed),
     "a stream": lambda: _streamed(AutoSSLART(random_state=0), wine),

@@ -55,7 +55,7 @@ def without(model: Any, folder: Path) -> Any:
 
 
 def coded_rows(model: Any) -> list[bytes]:
-    """Return the bytes of the rows, in the user's units and in the unit cube, that a box of one sample does not hold."""
+    """Return the bytes of the rows, in units and in the unit cube, but for those that a box of one sample holds."""
     X, _ = table()
     view = view_of(model, any_estimator=True)
     member = view.members[0]
@@ -145,5 +145,5 @@ def test_what_shows_or_weighs_labelled_samples_is_refused(tmp_path: Path) -> Non
 
 
 def test_samples_is_a_flag(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="samples of sslart.save must be True or False"):
+    with pytest.raises(ValueError, match=r"samples of sslart\.save must be True or False"):
         sslart.save(FuzzyART(), tmp_path / "model.sslart", samples="no")  # type: ignore[arg-type]

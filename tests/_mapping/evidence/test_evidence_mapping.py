@@ -478,8 +478,10 @@ HOSTILE = {
     "rank beyond": at("state", "evidence", "mixtures", 0, "specs")([["box", 7.0, 0.25]]),
     "ridge below zero": at("state", "evidence", "mixtures", 0, "ridge")(-1.0),
     "weight not a number": at("state", "evidence", "mixtures", 0, "weight")({"$float": "nan"}),
-    "seed below zero": at("state", "evidence", "seed")(-1),
-    "seed of no kind": at("state", "evidence", "seed")("0"),
+    "seed below zero": at("state", "evidence", "settings", "seed")(-1),
+    "seed of no kind": at("state", "evidence", "settings", "seed")("0"),
+    "families of nowhere": at("state", "evidence", "settings", "families")(["os.system"]),
+    "a class weight below zero": at("state", "evidence", "settings", "class_weight")({"$dict": [[0, -1]]}),
     "swapped arrays": at("state", "evidence", "reservoir", "values")({"$array": 0}),
     "codes that are no array": at("state", "evidence", "reservoir", "codes")("..."),
     "count of labels too low": at("state", "evidence", "reservoir", "n_seen")(1),
@@ -502,15 +504,6 @@ def test_hostile_file_is_refused(trick: str, saved: bytes, tmp_path: Path) -> No
     assert sslart.load(path).predict([[0.1, 0.2, 0.3]]).shape == (1,)
     with pytest.raises(ValueError, match="model"):
         sslart.load(forged(path, HOSTILE[trick]))
-
-
-def test_a_file_from_when_the_number_of_labels_at_the_choice_was_saved_loads(saved: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "model"
-    path.write_bytes(saved)
-    X = np.random.RandomState(1).rand(5, 3)
-    expected = sslart.load(path).predict_proba(X)
-    older = sslart.load(forged(path, at("state", "evidence", "n_at_choice")(30)))
-    np.testing.assert_array_equal(older.predict_proba(X), expected)
 
 
 @each_model

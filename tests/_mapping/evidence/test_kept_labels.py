@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from sslart._data.samples import Table
 from sslart._mapping.evidence.kept_labels import MAX_CHUNKS, LabelReservoir
-from sslart._utils.random_keys import keys_of_numbers
 
 
 def table_of(start: int, end: int) -> Table:
@@ -102,16 +101,9 @@ def test_a_stretch_without_a_value_in_a_categorical_column_may_come_at_any_time(
 
 def test_state_comes_back() -> None:
     reservoir = kept_of(70, [3, 20], 40)
-    again = LabelReservoir.from_state(reservoir.to_state(), 2, 4, 3)
+    again = LabelReservoir.from_state(reservoir.to_state(), 2, 4)
     assert contents(again) == contents(reservoir)
     assert contents(again.adding(table_of(70, 90), np.arange(70, 90) % 4, 40, 3)) == contents(kept_of(90, [], 40))
-
-
-def test_a_file_without_keys_has_those_of_the_numbers() -> None:
-    state = kept_of(30, [], 40).to_state()
-    without = {name: value for name, value in state.items() if name != "keys"}
-    numbers = np.arange(30)
-    assert LabelReservoir.from_state(without, 2, 4, 3).whole().keys.tolist() == keys_of_numbers(numbers, 3).tolist()
 
 
 def joined_of(sizes: list[int], max_labels: int, seed: int = 3) -> LabelReservoir:
@@ -142,7 +134,7 @@ def test_joined_labels_do_not_depend_on_the_order_of_reservoirs(sizes: list[int]
     assert (np.diff(whole.numbers) > 0).all()
     assert 0 <= whole.numbers[0] <= whole.numbers[-1] < joined.n_seen
     np.testing.assert_array_equal(whole.codes, 3 - whole.table.values[:, 0].astype(int) % 4)
-    assert contents(LabelReservoir.from_state(joined.to_state(), 2, 4, 0)) == contents(joined)
+    assert contents(LabelReservoir.from_state(joined.to_state(), 2, 4)) == contents(joined)
     order = data.draw(st.permutations(range(len(parts))))
     assert contents(LabelReservoir.joined([parts[one] for one in order], same, max_labels)) == contents(joined)
 
@@ -193,6 +185,6 @@ HOSTILE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("trick", HOSTILE)
 def test_hostile_state_is_refused(trick: str) -> None:
     state = kept_of(3, [], 9).to_state()
-    LabelReservoir.from_state(state, 2, 4, 3)
+    LabelReservoir.from_state(state, 2, 4)
     with pytest.raises(ValueError):
-        LabelReservoir.from_state({**state, **HOSTILE[trick]}, 2, 4, 3)
+        LabelReservoir.from_state({**state, **HOSTILE[trick]}, 2, 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sslart._mapping.evidence.bases.base import Family
+from sslart._mapping.evidence.bases.base import Family, Term, TermShape
 from sslart._mapping.evidence.bases.boxes import BoxFamily, RelevantFamily, SubspaceFamily
 from sslart._mapping.evidence.bases.graph import CarriedFamily, SpreadFamily
 from sslart._mapping.evidence.bases.linear import LinearFamily
@@ -25,11 +25,17 @@ FAMILIES: tuple[Family, ...] = (
 )
 FAMILY_NAMES = tuple(dict.fromkeys(family.name for family in FAMILIES))
 _BY_KIND = {family.kind: family for family in FAMILIES}
+_TERMS = {family.term.kind: family.term for family in FAMILIES}
 
 
 def family_of(spec: BasisSpec) -> Family:
     """Return the family of a basis; a KeyError where there is none."""
     return _BY_KIND[spec.kind]
+
+
+def term_of(state: dict[str, Any], shape: TermShape) -> Term:
+    """Return a term of a saved state, after checking that it can be one."""
+    return _TERMS[state["kind"]].from_state(state, shape)
 
 
 def mixture_of(state: dict[str, Any]) -> Mixture:

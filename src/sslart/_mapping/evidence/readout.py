@@ -17,6 +17,7 @@ from sslart._mapping.evidence.bases.graph import GraphTerm
 from sslart._mapping.evidence.bases.linear import LinearTerm
 from sslart._mapping.evidence.bases.splines import SplineTerm
 from sslart._mapping.evidence.bases.trees import TreeTerm
+from sslart._mapping.evidence.families import term_of
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
@@ -46,7 +47,6 @@ class ScoreParts(NamedTuple):
 
 
 TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm, TreeTerm)
-_BY_KIND = {one.kind: one for one in TERM_ORDER}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class Readout:
         shape = TermShape(n_features, n_classes, len(nodes))
         return cls(
             RankScaler.from_state(state["ranks"], n_features),
-            tuple(_BY_KIND[one["kind"]].from_state(one, shape) for one in state["terms"]),
+            tuple(term_of(one, shape) for one in state["terms"]),
             saved_coefficients(state, "bias", n_classes),
             check_number("a model", "inverse_temperature", state["inverse_temperature"], *_INVERSE_TEMPERATURES),
             check_number("a model", "smoothing", state["smoothing"], 0, 1),

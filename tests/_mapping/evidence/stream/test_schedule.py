@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sslart._mapping.evidence.stream.schedule import GAP, MIN_GAP, choosing_rows, rows_chosen_before
+from sslart._mapping.evidence.stream.schedule import GAP, MIN_GAP, choosing_rows
 
 
 def test_few_labels_grow_by_a_third_or_a_half_from_choice_to_choice_and_many_double() -> None:
@@ -17,11 +17,6 @@ def test_few_labels_grow_by_a_third_or_a_half_from_choice_to_choice_and_many_dou
         if len(choosing_rows(np.zeros(1, dtype=int), 1, number - 1, 0, 9, np.inf, 1000))
     ]
     assert one_by_one == (rows + 1).tolist()
-
-
-def test_models_of_older_files_choose_where_labels_have_grown_by_a_third_or_a_half() -> None:
-    rows = rows_chosen_before(np.zeros(100, dtype=int), 1, 0)
-    assert (rows + 1).tolist() == [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
 
 
 def test_a_new_class_leads_to_a_choice() -> None:

@@ -167,6 +167,8 @@ class Family(ABC):
         Its name in `BasisSpec` and in saved files.
     name : str
         The family that users choose it by; several kinds may share one.
+    term : type
+        The class of its terms.
     fits_many : bool
         Whether it can be solved in the primal, for more labels than a Gram matrix can hold.
     bandwidth_range : (float, float)
@@ -185,6 +187,7 @@ class Family(ABC):
 
     kind: ClassVar[str]
     name: ClassVar[str]
+    term: ClassVar[type[Term]]
     fits_many: ClassVar[bool] = True
     bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)
     uses_ridge: ClassVar[bool] = True

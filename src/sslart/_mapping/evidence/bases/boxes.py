@@ -218,6 +218,7 @@ class BoxFamily(Family):
 
     kind: ClassVar[str] = "box"
     name: ClassVar[str] = "box"
+    term: ClassVar[type[Term]] = BoxTerm
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return every bandwidth on every scale."""

@@ -217,6 +217,7 @@ class SpreadFamily(Family):
 
     kind: ClassVar[str] = "spread"
     name: ClassVar[str] = "propagated"
+    term: ClassVar[type[Term]] = GraphTerm
     bandwidth_range: ClassVar[tuple[float, float]] = (0, 0.999)
     uses_ridge: ClassVar[bool] = False
     is_costly: ClassVar[bool] = True

@@ -95,6 +95,7 @@ class LinearFamily(Family):
 
     kind: ClassVar[str] = "linear"
     name: ClassVar[str] = "linear"
+    term: ClassVar[type[Term]] = LinearTerm
     bandwidth_range: ClassVar[tuple[float, float]] = (0, MAX_SETTING)
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:

@@ -97,6 +97,7 @@ class SplineFamily(Family):
 
     kind: ClassVar[str] = "feature"
     name: ClassVar[str] = "feature"
+    term: ClassVar[type[Term]] = SplineTerm
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return the wider bandwidths on the middle scale."""

@@ -132,6 +132,7 @@ class TreeFamily(Family):
 
     kind: ClassVar[str] = "tree"
     name: ClassVar[str] = "trees"
+    term: ClassVar[type[Term]] = TreeTerm
     bandwidth_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     uses_ridge: ClassVar[bool] = False
     gains_from_labels: ClassVar[bool] = True
