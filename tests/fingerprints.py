@@ -530,9 +530,13 @@ def of_files(name: str, model: Any, probe: Any, more: tuple[Any, Any] | None) ->
         sslart.save(model, path)
         content = path.read_bytes()
         again: Any = sslart.load(path)
+        sslart.save(model, path, samples=False)
+        without, told = path.read_bytes(), sslart.load(path)
     yield f"{name}/saved", content
+    yield f"{name}/saved/without_samples", without
     yield f"{name}/saved/arrays", _arrays_of(content)
     loaded = {"predict": np.array_equal(again.predict(probe), model.predict(probe))}
+    loaded["without samples"] = np.array_equal(told.predict(probe), model.predict(probe))
     if more is not None:
         loaded["proba"] = np.array_equal(again.predict_proba(probe), model.predict_proba(probe))
         for one in (model, again):

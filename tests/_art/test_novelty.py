@@ -315,34 +315,6 @@ def test_p_values_are_saved(model: Any, in_pieces: int, tmp_path: Any) -> None:
     assert (loaded.novelty_pvalues(X) == fitted.novelty_pvalues(X)).all()
 
 
-def old(model: Any) -> Any:
-    """Return a model as a file of an earlier version gives it: without the fits of samples not learnt yet."""
-    state = model.__sslart_state__()
-    for part in (state, *state.get("members", ())):
-        part.pop("novelty")
-    restored = clone(model)
-    restored.__sslart_restore__(state)
-    return restored
-
-
-def test_models_of_earlier_versions_keep_their_threshold() -> None:
-    X, y = load_wine(return_X_y=True)
-    for model in (FuzzyART(0.9), WESSLART(2, random_state=0)):
-        loaded = old(learnt(model, X, y))
-        assert 0 < loaded.novelty_threshold_ <= 0.9
-        assert loaded.is_novel(X * 3).all()
-        with pytest.raises(ValueError, match="Fit it again"):
-            loaded.novelty_pvalues(X)
-        with pytest.raises(ValueError, match="Fit it again"):
-            loaded.is_novel(X, false_alarms=0.01)
-        loaded.partial_fit(X, *(() if isinstance(model, FuzzyART) else (y,)))
-        assert loaded.novelty_threshold_ > 0
-    assert old(FuzzyART(0.6).fit([[0.0]])).novelty_threshold_ == 0.6
-    far_apart = old(FuzzyART(0.9).fit([[0.0], [0.1], [9.9], [10.0]]))
-    assert far_apart.novelty_threshold_ == pytest.approx(0.6)
-    assert far_apart.is_novel([[20.0], [5.0], [0.2]]).tolist() == [True, True, False]
-
-
 @pytest.mark.parametrize(
     "change", [{"n_learnt": -1}, {"end": 0}, {"familiarity": 2.0}, {"boxes": 10**6}, {"extents": -1.0}, {"keys": None}]
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from sslart._data.saved import saved_array
 from sslart._mapping.evidence.bases.base import Family, Term, TermShape
 from sslart._mapping.evidence.bases.boxes import BoxFamily, RelevantFamily, SubspaceFamily
 from sslart._mapping.evidence.bases.graph import CarriedFamily, SpreadFamily
@@ -46,11 +49,10 @@ def mixture_of(state: dict[str, Any]) -> Mixture:
     uses_ridge = all(_BY_KIND[spec.kind].uses_ridge for spec in specs)
     if not uses_ridge and len(specs) > 1:
         raise ValueError("the model mixes bases that cannot be mixed")
-    without = tuple(state["without"])
+    without = tuple(saved_array(state, "without", np.float64, None, low=0, high=1).tolist())
     if len(without) not in (0, N_BLOCKS):
         raise ValueError("the model has weights for another number of blocks")
-    for weight in (state["weight"], *without):
-        check_number("a mixture", "weight", weight, 0, 1)
+    check_number("a mixture", "weight", state["weight"], 0, 1)
     check_number("a mixture", "ridge", state["ridge"], MIN_SETTING if uses_ridge else 0, MAX_SETTING)
     for spec in specs:
         check_number("a basis", "rank_weight", spec.rank_weight, 0, 1)

@@ -373,10 +373,10 @@ class EvidenceMapping(Regression):
             "mixtures": [one.to_state() for one in self.mixtures],
             "settings_by_labels": self.settings_by_labels,
             "recent": self.recent.to_state(),
-            "solution": solution_state(self.solution) if len(self.reservoir) else None,
+            "solution": solution_state(self.solution, self.mixtures) if len(self.reservoir) else None,
             "is_chosen": self.chosen is not None,
             "updates": None if updates is None else updates_state(updates),
-            "settled": solution_state(without_terms(self.settled.solution)) if has_settled else None,
+            "settled": solution_state(without_terms(self.settled.solution), self.mixtures) if has_settled else None,
             **({"network": self.network.to_state()} if self.network is not None and self.recent.has_come else {}),
         }
 
@@ -400,7 +400,7 @@ class EvidenceMapping(Regression):
         mapping = cls(settings, own, class_table, reservoir, mixtures, None, by_labels, recent)
         if not has_labels:
             return mapping
-        around = Around(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir)
+        around = Around(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
         solution = solution_of(state["solution"], around)
         if state["is_chosen"]:
             mapping = replace(mapping, chosen=solution)

@@ -121,7 +121,7 @@ class Mixture(NamedTuple):
     def to_state(self) -> dict[str, Any]:
         """Return plain values."""
         specs = [list(spec) for spec in self.specs]
-        return {"specs": specs, "ridge": self.ridge, "weight": self.weight, "without": list(self.without)}
+        return {"specs": specs, "ridge": self.ridge, "weight": self.weight, "without": np.array(self.without)}
 
     def weighing(self, weight: float, without: FloatArray) -> Mixture:
         """Return the mixture with weights."""

@@ -17,7 +17,7 @@ from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.readout import Readout
 from sslart._mapping.evidence.saved.absent import AbsentLabels
 from sslart._mapping.evidence.selection import Solution
-from sslart._mapping.evidence.settings import EvidenceSettings
+from sslart._mapping.evidence.settings import EvidenceSettings, Mixture
 from sslart._mapping.evidence.stream.basis import MAX_BOXES, RANK_WEIGHT, UpdateBasis
 from sslart._mapping.evidence.stream.updates import Competition, Recursion, Updates
 
@@ -28,12 +28,13 @@ KINDS = ("single", "copies", "near copies", "given")
 
 
 class Around(NamedTuple):
-    """What a solution must fit: the features and nodes of the network, the classes, and the labels that are kept."""
+    """The numbers of features and nodes, the classes, the labels kept and the mixtures chosen: a solution must fit."""
 
     n_features: int
     n_nodes: int
     class_table: ClassTable
     labels: LabelReservoir
+    chosen: tuple[Mixture, ...]
 
     @property
     def n_classes(self) -> int:
@@ -41,11 +42,11 @@ class Around(NamedTuple):
         return len(self.class_table.seen)
 
 
-def solution_state(solution: Solution) -> dict[str, Any]:
-    """Return a solution as plain values and arrays."""
+def solution_state(solution: Solution, chosen: tuple[Mixture, ...]) -> dict[str, Any]:
+    """Return a solution as plain values and arrays; its mixtures only where they are others than those chosen."""
     return {
         "readout": solution.readout.to_state(),
-        "mixtures": [one.to_state() for one in solution.mixtures],
+        "mixtures": None if solution.mixtures == chosen else [one.to_state() for one in solution.mixtures],
         "left_out": solution.left_out,
         "classes": solution.classes,
         "groups": solution.groups.numbers,
@@ -67,7 +68,7 @@ def solution_of(state: dict[str, Any], around: Around) -> Solution:
         require((around.class_table.order_of_seen()[codes[rows]] == classes).all(), "the classes of left-out labels")
     groups = LabelGroups(saved_array(state, "groups", np.int64, n, low=0, high=n - 1), state["kind"])
     require(groups.kind in KINDS and (groups.numbers == groups.of_label).all(), "the groups of labels")
-    mixtures = tuple(mixture_of(one) for one in state["mixtures"])
+    mixtures = around.chosen if state["mixtures"] is None else tuple(mixture_of(one) for one in state["mixtures"])
     require(mixtures, "the mixtures")
     factors = saved_array(state, "class_factors", np.float64, n_classes, low=0, high=MAX_COEFFICIENT)
     readout = Readout.from_state(state["readout"], around.n_features, n_classes, around.n_nodes)
