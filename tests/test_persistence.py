@@ -23,7 +23,7 @@ import sslart
 from conftest import ALL, name_of
 from sslart import SSLART, WESSLART, FuzzyART
 from sslart._mapping.model_view import view_of
-from sslart.persistence import _file
+from sslart.persistence import _file, _models
 
 PREFIX = struct.Struct("<8sIQ")
 
@@ -285,6 +285,20 @@ def test_old_file_stays_until_the_new_one_is_complete(saved: Path, monkeypatch: 
         sslart.save(FuzzyART().fit([[1]]), saved)
     assert seen == [True]
     assert saved.read_bytes() == before
+
+
+def test_what_is_learnt_while_a_file_is_written_is_not_in_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.RandomState(0)
+    model = FuzzyART(0.95, bounds=(0, 1)).partial_fit(random.rand(300, 3))
+    before, write = _models.model_bytes(model), _models.write_file
+
+    def learning(*arguments: Any) -> None:
+        model.partial_fit(random.rand(5, 3))
+        write(*arguments)
+
+    monkeypatch.setattr(_models, "write_file", learning)
+    sslart.save(model, path)
+    assert path.read_bytes() == before != _models.model_bytes(model)
 
 
 def test_save_keeps_the_file_mode_and_follows_links(saved: Path) -> None:

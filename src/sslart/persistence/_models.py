@@ -40,11 +40,12 @@ def save(model: Model, path: str | os.PathLike[str], samples: bool = True) -> No
 
     Notes
     -----
-    A file without samples is no anonymous file. It holds the boxes, the range of each column, and the names of columns,
-    categories and classes. A box of a single sample is that sample, and all boxes of `support_` 1 can be read as rows,
-    rounded to a grid of 2**32 steps. Lower the vigilance, so that boxes hold several samples, where that matters. No
-    key or hash of a row is in the file, and nothing of the drift that a stream has shown. Of each labelled sample the
-    file has its class, which labels belong together, and what the others predict for it, by which promises are kept.
+    A file without samples is no anonymous file. It holds the boxes, the range of each column (with ``scaling="rank"`` a
+    table of its values), and the names of columns, categories and classes. A box of a single sample is that sample: all
+    boxes of `support_` 1 can be read as rows, rounded to a grid of 2**32 steps. Lower the vigilance, so that boxes hold
+    several samples, where that matters. No key or hash of a row is in the file, and nothing of the drift that a stream
+    has shown. Of each labelled sample the file has its class, which labels belong together, and what the others predict
+    for it, by which promises are kept.
 
     Examples
     --------
