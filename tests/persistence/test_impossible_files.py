@@ -225,7 +225,6 @@ IMPOSSIBLE = {
     "updates after the last sample": ("half-lives that compete", set_state("evidence", "updates", "time", 10**6)),
     "updates that are missing": ("half-lives that compete", set_state("evidence", "updates", None)),
     "a solution that is missing": ("evidence", set_state("evidence", "solution", None)),
-    "a choice that is none": ("evidence", set_state("evidence", "is_chosen", 1)),
     "a term of no kind": ("evidence", set_term("boxes", "kind", "circles")),
     "a box that is wider than it may be": ("evidence", set_term("boxes", "bandwidth", 1e9)),
     "a temperature below 0": ("evidence", set_state("evidence", "solution", "readout", "inverse_temperature", -1.0)),

@@ -230,7 +230,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         if not isinstance(mapping, CountsMapping):
             settings = self._evidence_settings(mapping.settings.seed)  # type: ignore[attr-defined]
             if settings != mapping.settings:  # type: ignore[attr-defined]
-                return replace(mapping, settings=settings)  # type: ignore[type-var]
+                return mapping.with_settings(settings)  # type: ignore[attr-defined,no-any-return]
         return mapping
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:

@@ -292,6 +292,10 @@ class EvidenceMapping(Regression):
         by_some = replace(self, reservoir=few, mixtures=mixtures, chosen=None, recent=recent)
         return self.class_table.with_unseen(by_some.proba(coded))
 
+    def with_settings(self, settings: EvidenceSettings) -> EvidenceMapping:
+        """Return the mapping with other settings, which take effect with the next label and the next choice."""
+        return replace(self, settings=settings, chosen=self.solution if self.mixtures else None)
+
     def with_network(self, network: Network) -> EvidenceMapping:
         """Return the mapping, and what was made of it, with another object for the same network."""
         other = copy.copy(self)
@@ -374,7 +378,6 @@ class EvidenceMapping(Regression):
             "settings_by_labels": self.settings_by_labels,
             "recent": self.recent.to_state(),
             "solution": solution_state(self.solution, self.mixtures) if len(self.reservoir) else None,
-            "is_chosen": self.chosen is not None,
             "updates": None if updates is None else updates_state(updates),
             "settled": solution_state(without_terms(self.settled.solution), self.mixtures) if has_settled else None,
             **({"network": self.network.to_state()} if self.network is not None and self.recent.has_come else {}),
@@ -402,10 +405,7 @@ class EvidenceMapping(Regression):
             return mapping
         around = Around(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
         solution = solution_of(state["solution"], around)
-        if state["is_chosen"]:
-            mapping = replace(mapping, chosen=solution)
-        else:
-            vars(mapping)["solution"] = solution
+        mapping = replace(mapping, chosen=solution)
         if state["updates"] is not None:
             updates = updates_of(state["updates"], solution, settings, around)
             require(updates.time <= recent.n_samples, "the updates")

@@ -79,9 +79,9 @@ def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: Recent, n
     """Raise a ValueError where the state of a mapping has less or more than its labels demand."""
     has, is_absent = {name: value is not None for name, value in state.items()}, isinstance(labels, AbsentLabels)
     has_labels, later = bool(len(labels)), recent.labels
-    fits = type(state["settings_by_labels"]) is type(state["is_chosen"]) is bool
+    fits = type(state["settings_by_labels"]) is bool
     fits = fits and has_labels == bool(state["mixtures"]) == bool(n_classes) == has["solution"]
-    fits = fits and has["updates"] == (has_labels and recent.is_learnt) and (has_labels or not state["is_chosen"])
+    fits = fits and has["updates"] == (has_labels and recent.is_learnt)
     if len(later):
         fits = fits and has_labels and is_absent == isinstance(later, AbsentLabels) and has["settled"] >= is_absent
     else:
