@@ -111,6 +111,6 @@ def _usual_familiarity(network: Network, choice: float, vigilance: float) -> flo
     best, matches = network.rank_coded(np.rint(middle * GRID) / GRID, choice, depth=2)
     without_own = np.where(best[:, 0] == nodes, matches[:, 1], matches[:, 0])
     order = np.argsort(without_own, kind="stable")
-    shares = np.cumsum(network.nodes.support[nodes][order])
+    shares = np.cumsum(network.nodes.support_of(nodes)[order])
     usual = float(without_own[order][np.searchsorted(shares, FALSE_ALARMS * shares[-1])])
     return min(max(usual, 1.0 - FARTHEST * (1.0 - vigilance), LEAST), vigilance)

@@ -45,8 +45,7 @@ class PredictionBatch:
     """
 
     def __init__(self, view: ModelView, table: Table) -> None:
-        self.view, self.members = view, view.members
-        self.coded = [member.encode(table) for member in view.members]
+        self.view, self.members, self._table = view, view.members, table
         self._nodes: dict[int, IntArray] = {}
         self._ballots: dict[int, Ballot] = {}
 
@@ -59,9 +58,19 @@ class PredictionBatch:
         return Prediction(indices, proba)
 
     @cached_property
+    def coded(self) -> list[FloatArray]:
+        """The samples as each member codes them."""
+        return [member.encode(self._table) for member in self.members]
+
+    @cached_property
+    def scored(self) -> list[FloatArray]:
+        """The samples as the evidence of each member codes them."""
+        return [member.at_choice.encode(self._table) for member in self.members]
+
+    @cached_property
     def probas(self) -> FloatArray:
         """With evidence, the probabilities by each member, shape (n_members, n_samples, n_classes)."""
-        return np.array([member.evidence_proba(x) for member, x in zip(self.members, self.coded, strict=True)])
+        return np.array([member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)])
 
     def nodes(self, depth: int) -> IntArray:
         """Return the labelled box that each member finds within a depth, -1 for none."""

@@ -69,7 +69,6 @@ def _described(model: Model, notes: dict[str, Any]) -> tuple[dict[str, Any], lis
         cure = " of sslart.dask: save what its to_local() returns" if hasattr(model, "to_local") else ""
         raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}{cure}.")
     arrays: list[NDArray[Any]] = []
-    model = model.__sslart_snapshot__()  # the arrays are of this moment, also if another thread learns meanwhile
     described: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]

@@ -358,7 +358,7 @@ class EvidenceMapping(Regression):
         if not fits:
             raise ValueError("the evidence of the model does not fit its classes")
         settings = settings._replace(seed=seed)
-        n_samples = round(float(network.nodes.support[: network.nodes.n_nodes].sum()))
+        n_samples = round(float(network.nodes.support.sum()))
         recent = Recent.from_state(state.get("recent"), reservoir, n_samples, n_columns, n_classes, settings)
         if len(recent.labels):
             network.encoder.check(recent.labels.whole().table)

@@ -118,8 +118,8 @@ class Regression(CachesValues):
         assert self.network is not None
         nodes = self.network.nodes
         n = nodes.n_nodes
-        labels = nodes.labels[:n]
-        order = np.lexsort((np.arange(n), -nodes.support[:n], labels == UNLABELLED))
+        labels = nodes.labels
+        order = np.lexsort((np.arange(n), -nodes.support, labels == UNLABELLED))
         if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
             place = places_in_class(labels[order] - UNLABELLED)
             place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
@@ -145,7 +145,7 @@ class Regression(CachesValues):
             BoxSet(
                 lower[nodes],
                 upper[nodes],
-                self.network.nodes.support[nodes],
+                self.network.nodes.support_of(nodes),
                 self._n_wanted_boxes(),
                 self.n_in_graph,
             ),
