@@ -209,8 +209,7 @@ class Boxes:
     @property
     def n_classes(self) -> int:
         """Number of classes learnt so far."""
-        counts: FloatArray = self._arrays["counts"]
-        return counts.shape[1]
+        return len(self._arrays["counts"].T)
 
     def draft(self) -> Boxes:
         """Return a draft that starts from these boxes; these stay as they are."""

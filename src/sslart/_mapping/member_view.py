@@ -53,7 +53,7 @@ class MemberView:
         return self if network is self.network else replace(self, network=network)
 
     def coded_at_choice(self, coded: FloatArray) -> FloatArray:
-        """Return coded values, such as the middles of boxes, as the encoder of the last choice of settings codes them."""
+        """Return coded values, such as middles of boxes, as the encoder of the last choice of settings codes them."""
         encoder, other = self.encoder, self.at_choice.encoder
         if encoder is other:
             return coded

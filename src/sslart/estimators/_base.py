@@ -98,6 +98,11 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         with turn_of(self):
             self._publish(self._fitted().with_plan(plan))
 
+    def __sslart_with_names__(self, names: list[str]) -> None:
+        """Give the features of a fitted estimator names."""
+        with turn_of(self):
+            self._publish(self._fitted().with_names(names))
+
     @abstractmethod
     def _view(self, model: FittedModel) -> ModelView:
         """Return a fitted model with the parameters of predictions as they are now."""

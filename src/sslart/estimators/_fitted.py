@@ -7,6 +7,8 @@ from collections.abc import Mapping as Attributes
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from sslart._art.calibration import NoveltyCalibration
 from sslart._art.learn_result import LearningParams
 from sslart._art.learning.kept import Kept
@@ -133,6 +135,11 @@ class FittedModel:
         """Return the model with another plan of its columns."""
         columns = {name: value for name, value in self.columns.items() if name != ATTRIBUTE}
         return replace(self, columns=with_plan(columns, plan), reader=None, _made=Kept())
+
+    def with_names(self, names: list[str]) -> FittedModel:
+        """Return the model with names of its features."""
+        columns = {**self.columns, "feature_names_in_": np.array(names, dtype=object)}
+        return replace(self, columns=columns, reader=None, _made=Kept())
 
     def of_member(self, place: int) -> FittedModel:
         """Return one member as a model by itself."""
