@@ -333,7 +333,7 @@ class Encoder(CachesValues):
         known = self._with_constants
         if known._with_new_features(table) is not known:
             return False
-        return not self.constant or not self.n_off_constants(table).any()
+        return not (constants_in(table, self.constant) == 0).any()
 
     def has_constants(self, table: Table) -> BoolArray:
         """Return for each sample and constant feature whether the sample has a value there."""
