@@ -65,7 +65,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         "accuracy": _accuracy(model) if table.label_counts else None,
         "columns": [one._asdict() for one in table.columns if one.name != TOGETHER],
         "notes": [with_settings(one) for one in notes],
-        "by_labels": bool(content.get("by_labels")),
+        "by_labels": content["by_labels"],
     }
     is_all = len(table.labels) == record.first_row
     return Fitted(model, outcome, FittedRows(record.sequence, table.samples, table.labels) if is_all else None)
