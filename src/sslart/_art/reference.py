@@ -198,7 +198,7 @@ class Boxes:
     @classmethod
     def of(cls, weights: FloatArray, support: FloatArray, counts: FloatArray, met: Flags) -> Boxes:
         """Return a draft of boxes that are given as arrays."""
-        boxes = cls(weights.shape[1] // 2, counts.shape[1], met.shape[1])
+        boxes = cls(len(weights.T) // 2, len(counts.T), len(met.T))
         norms, labels = weights.sum(axis=1), np.full(len(weights), UNLABELLED)
         given = {"weights": weights, "norms": norms, "support": support, "counts": counts, "labels": labels, "met": met}
         boxes._arrays = {name: array.copy() for name, array in given.items()}
