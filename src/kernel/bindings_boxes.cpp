@@ -3,13 +3,15 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
-#include <atomic>
-#include <cstring>
-#include <mutex>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
 
 #include "art/boxes.hpp"
 #include "art/learn.hpp"
 #include "art/rank.hpp"
+#include "art/row_keys.hpp"
 #include "bindings.hpp"
 
 namespace nb = nanobind;
@@ -29,11 +31,13 @@ public:
     }
 
     bool is_draft() const { return boxes.owner != kNobody; }
-    void publish() { boxes.owner = kNobody; }
+    void publish() {
+        prepare_as(boxes.owner);
+        boxes.owner = kNobody;
+    }
 
     // another version to learn with; this one stays as it is
     Store* draft() {
-        nb::gil_scoped_release unlocked;
         prepare();
         if (is_draft()) boxes.owner = new_owner();  // chunks of this draft are no longer its own
         return new Store(boxes, cache);
@@ -41,12 +45,7 @@ public:
 
     // the search cache must have all boxes before threads share it
     void prepare() {
-        if (is_draft()) return prepare_as(boxes.owner);
-        if (is_prepared_.load(std::memory_order_acquire)) return;
-        const std::lock_guard<std::mutex> alone(preparing_);
-        if (is_prepared_.load(std::memory_order_relaxed)) return;
-        prepare_as(new_owner());
-        is_prepared_.store(true, std::memory_order_release);
+        if (is_draft()) prepare_as(boxes.owner);
     }
 
     Boxes boxes;
@@ -61,8 +60,6 @@ private:
         if (!cache.is_prepared(boxes)) cache.add_new_nodes(boxes, chosen_instructions().load()->ops, owner);
     }
 
-    std::mutex preparing_;
-    std::atomic<bool> is_prepared_{false};
 };
 
 void require_draft(const Store& store) { require(store.is_draft(), "published boxes do not learn: make a draft"); }
@@ -210,6 +207,56 @@ Index learn_batch(Store& store, Index next, double vigilance, double choice, dou
     return next;
 }
 
+// Learns one row in the user's units: checks, encodes, searches and learns. Returns another version of the boxes, the
+// box, the class predicted before, the gap, the key of the row, and its fit where its key is below `measure_below` (None:
+// of every row). Returns None, and does nothing, where one row is not enough: it is beyond the range, or has an infinite
+// value or none, or needs a box too many.
+nb::object learn_row(Store& store, Array<const double, 2> values, Array<const double, 1> lower,
+                     Array<const double, 1> upper, Index target, double vigilance, double choice,
+                     double learning_rate, double match_tracking, bool one_to_one, bool predicts, bool predict_by_first,
+                     std::optional<Index> max_boxes, Array<const std::uint64_t, 1> factors,
+                     std::optional<std::uint64_t> measure_below) {
+    const Boxes& before = store.boxes;
+    const Index D = before.n_features;
+    if (values.shape(0) != 1 || static_cast<Index>(values.shape(1)) != D || before.n_constant || !before.n_boxes ||
+        target >= before.n_classes)
+        return nb::none();
+    require(static_cast<Index>(lower.shape(0)) == D && static_cast<Index>(upper.shape(0)) == D &&
+                static_cast<Index>(factors.shape(0)) == D,
+            "arrays of unlike lengths");
+    thread_local std::vector<double> coded;
+    coded.resize(static_cast<std::size_t>(D));
+    bool has_value = false;
+    for (Index i = 0; i < D; ++i) {
+        const double x = values.data()[i];
+        if (std::isinf(x)) return nb::none();
+        has_value |= !std::isnan(x);
+    }
+    if (!has_value || encode(values.data(), 1, D, lower.data(), upper.data(), coded.data())) return nb::none();
+    std::uint64_t key = 0;
+    row_keys(values.data(), 1, D, factors.data(), &key);
+    const std::uint8_t measured = !measure_below || key < *measure_below;
+    Index winner = kNone, predicted = kNone, fit_box = kNone;
+    double gap = std::nan(""), fit_match = 0.0, fit_extent = 0.0;
+    const Batch batch{coded.data(),
+                      &target,
+                      &winner,
+                      predicts ? &predicted : nullptr,
+                      0,
+                      predict_by_first,
+                      &gap,
+                      1,
+                      max_boxes.value_or(std::numeric_limits<Index>::max()),
+                      {measured ? &measured : nullptr, &fit_box, &fit_match, &fit_extent}};
+    const LearningParams params{vigilance, choice, learning_rate, match_tracking, one_to_one};
+    std::unique_ptr<Store> draft(store.draft());
+    Interrupt never([] { return false; });
+    if (learn(draft->boxes, draft->cache, params, batch, 0, never) != 1) return nb::none();
+    draft->publish();
+    nb::object fit = measured ? nb::object(nb::make_tuple(fit_box, fit_match, fit_extent)) : nb::none();
+    return nb::make_tuple(nb::cast(draft.release(), nb::rv_policy::take_ownership), winner, predicted, gap, key, fit);
+}
+
 void rank_batch(Store& store, double choice, bool labelled_only, Optional<const Index> labels,
                 Array<const double, 2> samples, Array<Index, 2> nodes, Array<double, 2> matches, Index n_threads,
                 StopFlag stop) {
@@ -246,7 +293,11 @@ void bind_boxes(nb::module_& module) {
         .def_prop_ro("n_constant", [](const Store& store) { return store.boxes.n_constant; })
         .def_prop_ro("n_boxes", [](const Store& store) { return store.boxes.n_boxes; })
         .def("draft", &Store::draft, nb::rv_policy::take_ownership)
-        .def("publish", &Store::publish)
+        .def("publish",
+             [](Store& store) {
+                 nb::gil_scoped_release unlocked;
+                 store.publish();
+             })
         .def("read", &read, "rows"_a.noconvert().none() = nb::none(), nb::kw_only(),
              "weights"_a.noconvert().none() = nb::none(), "norms"_a.noconvert().none() = nb::none(),
              "support"_a.noconvert().none() = nb::none(), "counts"_a.noconvert().none() = nb::none(),
@@ -263,6 +314,9 @@ void bind_boxes(nb::module_& module) {
              "fit_nodes"_a.noconvert().none() = nb::none(), "fit_matches"_a.noconvert().none() = nb::none(),
              "fit_extents"_a.noconvert().none() = nb::none(), "max_boxes"_a.none() = nb::none(),
              "stop"_a.noconvert())
+        .def("learn_row", &learn_row, "values"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "target"_a,
+             "vigilance"_a, "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a, "predicts"_a,
+             "predict_by_first"_a, "max_boxes"_a.none(), "factors"_a.noconvert(), "measure_below"_a.none())
         .def("rank", &rank_batch, nb::kw_only(), "choice"_a, "labelled_only"_a,
              "labels"_a.noconvert().none() = nb::none(), "samples"_a.noconvert(), "nodes"_a.noconvert(),
              "matches"_a.noconvert(), "n_threads"_a, "stop"_a.noconvert());

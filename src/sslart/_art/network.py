@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sslart._art.backend import encode
+from sslart._art.backend import backend, encode
 from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, as_flags
 from sslart._art.learning.empty import learn_empty
 from sslart._art.learning.kept import Kept
 from sslart._art.nodes import NO_LIMIT, Nodes, runs
 from sslart._art.reduction.fading import Fading, pieces
 from sslart._art.reduction.renaming import renamed
+from sslart._art.row_keys import row_factors
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
@@ -25,6 +26,20 @@ from sslart._utils.parallel import n_threads, stop_flag
 Made = TypeVar("Made")
 
 __all__ = ["NO_LIMIT", "LearningParams", "Network"]
+
+
+class RowLearnt(NamedTuple):
+    """A network after it has learnt one row, and what happened to the row: see `LearnResult`.
+
+    `fit` is the box of highest choice, its match and the sum of its sides; None where it was not measured.
+    """
+
+    network: Network
+    node: int
+    predicted: int
+    gap: float
+    key: int
+    fit: tuple[int, float, float] | None
 
 
 class Network:
@@ -145,6 +160,66 @@ class Network:
                         parts.append(here.renamed(faded))
             learnt = LearnResult.joined(parts)
         return Network(encoder, draft.published()), learnt
+
+    def row_learned(
+        self,
+        values: FloatArray,
+        target: int,
+        params: LearningParams,
+        *,
+        predicts: bool = False,
+        measure_below: int | None = None,
+    ) -> RowLearnt | None:
+        """Return the network after it has learnt one row of numbers by one call of the kernel, and what happened to it.
+
+        None where the row has to be learnt as others are: see `learned`.
+
+        Parameters
+        ----------
+        values : array of shape (1, n_columns)
+            Not checked yet.
+        target : int
+            Class code, -1 where unlabelled.
+        params : LearningParams
+        predicts : bool
+            Whether the class is predicted first, where there is a label: by the first box that passes vigilance, if it
+            has a label.
+        measure_below : int or None
+            The fit is measured where the key of the row is lower; None: in any case.
+        """
+        encoder, nodes = self.encoder, self.nodes
+        boxes = nodes.backend_boxes
+        if not encoder.is_plain or encoder.ranks is not None or type(boxes).__module__ != backend().__name__:
+            return None
+        if params.max_nodes is not None and nodes.n_nodes > params.max_nodes:
+            return None
+        n_learnt = nodes.n_learnt
+        if params.half_life is not None:
+            if n_learnt is None or Fading(params.half_life).is_due(n_learnt, 1):
+                return None
+            n_learnt += 1
+        learnt = boxes.learn_row(
+            values,
+            encoder.lower,
+            encoder.upper,
+            target,
+            min(params.vigilance, nodes.vigilance),
+            params.choice,
+            params.learning_rate,
+            params.match_tracking,
+            params.one_to_one,
+            predicts,
+            True,
+            params.max_nodes,
+            row_factors(values.shape[1]),
+            measure_below,
+        )
+        if learnt is None:
+            return None
+        after, box, predicted, gap, key, fit = learnt
+        is_new = target == UNLABELLED and after.n_boxes > boxes.n_boxes
+        network = Network(encoder, Nodes(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
+        return RowLearnt(network, box, predicted, gap, key, fit)
 
     def empty(self, coded: FloatArray) -> BoolArray:
         """Return which samples have values only in features that do not count, having shown one value so far."""

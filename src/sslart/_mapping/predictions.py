@@ -127,7 +127,7 @@ class PredictionBatch:
         if self.view.is_ensemble:
             return np.asarray(self.ballot(depth).winners)
         if self.view.uses_evidence:
-            return self._evidence_indices(depth)[0]
+            return np.asarray(self._evidence_indices(depth)[0])
         return self.members[0].label_of(self.nodes(depth)[0])
 
     def scores(self) -> FloatArray:

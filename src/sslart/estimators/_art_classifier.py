@@ -31,6 +31,7 @@ from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, calibration_of, settled, state_of
 from sslart.estimators._published import available, turn_of
+from sslart.estimators._rows import NO_CODE, NO_LABEL, after_row, is_unlabelled, row_learned
 
 
 class ARTClassifier(AbstainingClassifier, ARTEstimator):
@@ -216,10 +217,36 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         with turn_of(self):
             before: FittedModel | None = vars(self).get("_model")
             checked = self._checked(before)
+            if before is not None and classes is None and groups is None and sample_weight is None:
+                model = self._after_unlabelled_row(before, X, y, checked)
+                if model is not None:
+                    self._model = model
+                    return self
             columns, table, labels, declared = self._read_stream(before, X, y, classes, groups, sample_weight)
             self._check_weights(labels)
             self._publish(self._partial_fit_table(before, columns, table, labels, declared, checked=checked)[0])
         return self
+
+    def _after_unlabelled_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
+        """Return the model after one row without a label; None where that has to be learnt as others are."""
+        if checked is not before.checked or not (y is None or is_unlabelled(y, before.class_table)):
+            return None
+        mapping, n_seen = before.mapping, len(before.class_table.seen)
+        if mapping.segment(NO_CODE, n_seen).choose is not Choice.NONE:
+            return None
+        row = row_learned(before, X, checked.params)
+        if row is None:
+            return None
+        mapping = mapping.learned(
+            row.network,
+            before.class_table,
+            Table(X),
+            NO_CODE,
+            NO_LABEL,
+            choose=Choice.NONE,
+            is_last=True,
+        )
+        return after_row(before, X, row, checked, mapping=mapping)
 
     def apply(self, X: Any) -> IntArray:
         """Return the node that each sample is predicted by.

@@ -27,6 +27,7 @@ from sslart.estimators._base import ARTEstimator, drift_after, random_of_part
 from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
 from sslart.estimators._published import turn_of
+from sslart.estimators._rows import after_row, row_learned
 
 
 class FuzzyART(ClusterMixin, ARTEstimator):
@@ -175,6 +176,10 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             before: FittedModel | None = vars(self).get("_model")
             checked = self._checked(before)
             params = checked.params
+            row = None if before is None else row_learned(before, X, params)
+            if before is not None and row is not None:
+                self._model = after_row(before, X, row, checked, labels=np.array([row.node]))
+                return self
             if before is None:
                 reader = self._first_reader()
                 table = self._read_first(reader, X)
