@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -112,8 +113,8 @@ def against_the_plain_scan(quick: bool) -> Iterator[Row]:
     """Large data, against the same kernel without filter and vector instructions: a plain C++ scan."""
 
     unfiltered: Any = ModuleType("unfiltered")
-    unfiltered.encode, unfiltered.learn, unfiltered.rank = kernel.encode, kernel.learn, kernel.rank
-    unfiltered.new_cache = lambda: kernel.SearchCache(NEVER, NEVER)
+    unfiltered.__name__, unfiltered.encode = kernel.__name__, kernel.encode
+    unfiltered.Boxes = partial(kernel.Boxes, filter_from=NEVER, tree_from=NEVER)
 
     def plainly(work: Any) -> Any:
         def run() -> None:

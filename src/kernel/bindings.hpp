@@ -44,6 +44,7 @@ Index check_forest(const Array<const Index, 1>& roots, const Array<const Index, 
                    const Array<const double, 1>& thresholds, const Array<const Index, 1>& left,
                    const Array<const double, 1>& shares, const Array<const double, 2>& values);
 
+void bind_boxes(nanobind::module_& module);
 void bind_evidence(nanobind::module_& module);
 void bind_algebra(nanobind::module_& module);
 void bind_trees(nanobind::module_& module);

@@ -115,7 +115,7 @@ class QueryPool:
             Which of them have a label already, and are never proposed.
         """
         view = view_of(self.model)
-        table, member = view.read(X), view.members[0].as_learnt()
+        table, member = view.read(X), view.members[0]
         coded = member.encode(table)
         member.network.check_known_features(coded)
         nodes = member.rank(coded)[0][:, 0]
@@ -165,7 +165,7 @@ class QueryPool:
         """
         n = check_whole("best", "n", n) or 1
         view = view_of(self.model)
-        member = view.members[0].as_learnt()
+        member = view.members[0]
         box_of = {row: box for _, row, box in (*self._drawn, *self._uncertain)}
         rows = sorted(box_of)
         free = np.array([row not in self._done and box_of[row] not in self._done_boxes for row in rows], dtype=bool)
@@ -248,7 +248,7 @@ class QueryPool:
 
     def share_labelled(self) -> float:
         """Return the share of the samples that fall into boxes with a label."""
-        labels = view_of(self.model).members[0].as_learnt().labels[: len(self._counts)]
+        labels = view_of(self.model).members[0].labels[: len(self._counts)]
         return float(self._counts[labels != UNLABELLED].sum() / self._counts.sum())
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -61,14 +62,13 @@ def history(backend, config: dict) -> list[bytes]:
     with use_backend(backend):
         for rows in (slice(0, config["cut"]), slice(config["cut"], None)):
             if len(targets[rows]):
-                learnt = network.learn(
+                network, learnt = network.learned(
                     Table(samples[rows]), targets[rows], 4, params, predict_depth=config["predict_depth"]
                 )
                 arrays += [learnt.nodes, learnt.predicted]
                 arrays += network.rank(Table(samples), params.choice, depth=config["depth"])
         arrays += network.rank(Table(samples), params.choice, depth=config["depth"], labelled_only=True)
-    for name in ("weights", "norms", "support", "counts", "labels"):
-        arrays.append(getattr(network.nodes, name)[: network.nodes.n_nodes])
+    arrays += [getattr(network.nodes, name) for name in ("weights", "norms", "support", "counts", "labels")]
     return [array.tobytes() for array in arrays]
 
 
@@ -83,13 +83,8 @@ def main() -> None:
         seed = arguments.seed + done
         config = configuration(seed)
         kernel.use_instruction_set(config["instruction_set"])
-        thresholds = config["filter_from"], config["tree_from"]
-        compiled = SimpleNamespace(
-            encode=kernel.encode,
-            learn=kernel.learn,
-            rank=kernel.rank,
-            new_cache=lambda thresholds=thresholds: kernel.SearchCache(*thresholds),
-        )
+        boxes = partial(kernel.Boxes, filter_from=config["filter_from"], tree_from=config["tree_from"])
+        compiled = SimpleNamespace(__name__=kernel.__name__, encode=kernel.encode, Boxes=boxes)
         if history(compiled, config) != history(reference, config):
             different.append(seed)
         done += 1

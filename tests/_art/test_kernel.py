@@ -62,11 +62,17 @@ on_each_set = pytest.mark.parametrize("instruction_set", ["each"], indirect=True
 
 def searching(filter_from: int, tree_from: int) -> Any:
     """Return the kernel with a cache that filters, and builds a tree, from so many nodes on."""
-    functions = {name: getattr(kernel(), name) for name in ("encode", "learn", "rank")}
-    return SimpleNamespace(**functions, new_cache=lambda: kernel().SearchCache(filter_from, tree_from))
+    thresholds = {"filter_from": filter_from, "tree_from": tree_from}
+
+    def new(*sizes: int) -> Any:
+        return kernel().Boxes(*sizes, **thresholds)
+
+    new.of = lambda *arrays: kernel().Boxes.of(*arrays, **thresholds)  # type: ignore[attr-defined]
+    return SimpleNamespace(__name__=kernel().__name__, encode=kernel().encode, Boxes=new)
 
 
 NEVER = 2**62
+ARRAYS = ("weights", "norms", "support", "counts", "labels", "met")
 
 
 CACHES = {"tree": (1, 8), "filter": (1, NEVER), "plain": (NEVER, NEVER)}  # with filter and tree even for few nodes
@@ -77,19 +83,25 @@ def unit_network(n_features: int) -> Network:
     return Network(columns._with_range(np.zeros(n_features), np.ones(n_features)))
 
 
+def arrays_of(network: Network) -> list[bytes]:
+    return [getattr(network.nodes, name).tobytes() for name in ARRAYS]
+
+
 def grown(
     engine: Any, samples: np.ndarray, targets: np.ndarray, params: LearningParams, cut: int, depth: int | None
 ) -> tuple[Network, list[np.ndarray]]:
-    network = unit_network(samples.shape[1])
     seen = []
     with use_backend(engine):
+        network = unit_network(samples.shape[1])
         for rows in (slice(0, cut), slice(cut, None)):
             if len(samples[rows]):
                 by_first = len(samples) % 2 == 0
-                learnt = network.learn(
+                before, state = network, arrays_of(network)
+                network, learnt = network.learned(
                     Table(samples[rows]), targets[rows], 3, params, predict_depth=depth, predict_by_first=by_first
                 )
                 seen += [learnt.nodes, learnt.predicted, learnt.gaps]
+                assert arrays_of(before) == state
         for top in (1, 2, 5):
             seen += network.rank(Table(samples), params.choice, depth=top)
         if (targets >= 0).any():
@@ -117,12 +129,7 @@ def test_kernel_and_reference_make_the_same_nodes(
         fast, fast_seen = grown(searching(*CACHES[cache]), samples, targets, params, cut, depth)
         assert n == fast.nodes.n_nodes, (instructions, cache)
         assert fast.nodes.n_nodes_stage1 == plain.nodes.n_nodes_stage1, (instructions, cache)
-        for name in ("weights", "norms", "support", "counts", "labels"):
-            assert getattr(fast.nodes, name)[:n].tobytes() == getattr(plain.nodes, name)[:n].tobytes(), (
-                instructions,
-                cache,
-                name,
-            )
+        assert arrays_of(fast) == arrays_of(plain), (instructions, cache)
         for one, other in zip(fast_seen, plain_seen, strict=True):
             assert one.tobytes() == other.tobytes(), (instructions, cache)
 
@@ -142,8 +149,7 @@ def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bo
     for instructions in kernel().instruction_sets():
         kernel().use_instruction_set(instructions)
         fast, fast_seen = grown(kernel(), samples, targets, params, 300, 2)
-        n = fast.nodes.n_nodes
-        assert fast.nodes.weights[:n].tobytes() == plain.nodes.weights[: plain.nodes.n_nodes].tobytes(), instructions
+        assert arrays_of(fast) == arrays_of(plain), instructions
         for one, other in zip(fast_seen, plain_seen, strict=True):
             assert one.tobytes() == other.tobytes(), instructions
 
@@ -164,14 +170,15 @@ def test_a_tree_of_several_levels_finds_what_the_filter_finds(
     params = LearningParams(0.9995, 1e-3, 1.0, 1e-6, one_to_one)
 
     def made(engine: Any) -> list[bytes]:
-        network, learnt = unit_network(n_features), []
+        seen = []
         with use_backend(engine):
+            network = unit_network(n_features)
             for rows in (slice(0, 9000), slice(9000, None)):
-                learnt.append(network.learn(Table(samples[rows]), targets[rows], 3, params).nodes)
-            ranked = [*network.rank(Table(samples[:200]), params.choice, depth=5)]
-        n = network.nodes.n_nodes
-        assert n > 8192
-        return [array.tobytes() for array in [*learnt, *ranked, network.nodes.weights[:n]]]
+                network, learnt = network.learned(Table(samples[rows]), targets[rows], 3, params)
+                seen.append(learnt.nodes)
+            seen += network.rank(Table(samples[:200]), params.choice, depth=5)
+        assert network.nodes.n_nodes > 8192
+        return [array.tobytes() for array in [*seen, network.nodes.weights]]
 
     by_the_filter = made(searching(96, NEVER))
     for instructions in kernel().instruction_sets():
@@ -197,10 +204,9 @@ def test_kernel_and_reference_code_alike(values: np.ndarray, lower: float, width
 @given(samples=lattices(missing=False), params=rules)
 def test_weights_stay_on_the_grid_and_norms_are_their_sums(samples: np.ndarray, params: LearningParams) -> None:
     targets = np.arange(len(samples)) % 3
-    prototypes = grown(kernel(), samples, targets, params, 0, None)[0].nodes
-    weights = prototypes.weights[: prototypes.n_nodes]
-    np.testing.assert_array_equal(weights * GRID, np.rint(weights * GRID))
-    np.testing.assert_array_equal(weights.sum(axis=1), prototypes.norms[: prototypes.n_nodes])
+    nodes = grown(kernel(), samples, targets, params, 0, None)[0].nodes
+    np.testing.assert_array_equal(nodes.weights * GRID, np.rint(nodes.weights * GRID))
+    np.testing.assert_array_equal(nodes.weights.sum(axis=1), nodes.norms)
 
 
 @pytest.mark.parametrize("filter_from", [1, NEVER])
@@ -210,9 +216,11 @@ def test_ranks_are_the_same_bits_on_any_number_of_threads(filter_from: int, miss
     samples = np.round(random.rand(4000, 6), 3)
     samples[random.rand(*samples.shape) < missing] = np.nan
     samples[np.isnan(samples).all(axis=1)] = 0.5
-    network = unit_network(6)
     with use_backend(searching(filter_from, 64)):
-        network.learn(Table(samples[:800]), random.randint(-1, 3, 800), 3, LearningParams(0.95, 1e-3, 1.0))
+        network = unit_network(6)
+        network, _ = network.learned(
+            Table(samples[:800]), random.randint(-1, 3, 800), 3, LearningParams(0.95, 1e-3, 1.0)
+        )
         alone = network.rank_coded(samples, 1e-3, depth=3, n_jobs=1)
         for n_jobs in (2, 3, 8):
             for found, expected in zip(network.rank_coded(samples, 1e-3, depth=3, n_jobs=n_jobs), alone, strict=True):
@@ -222,16 +230,13 @@ def test_ranks_are_the_same_bits_on_any_number_of_threads(filter_from: int, miss
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_stop_flag_and_ctrl_c_end_long_ranking(n_threads: int) -> None:
     samples = np.random.RandomState(0).rand(100_000, 16)
-    network = unit_network(16)
     with use_backend(kernel()):
-        network.learn(Table(samples[:6000]), np.full(6000, -1), 1, LearningParams(1.0, 1e-3, 1.0))
+        network = unit_network(16)
+        network, _ = network.learned(Table(samples[:6000]), np.full(6000, -1), 1, LearningParams(1.0, 1e-3, 1.0))
     nodes, matches = np.full((len(samples), 5), -9), np.zeros((len(samples), 5))
-    prototypes = network.nodes
 
     def rank(stop: np.ndarray) -> None:
-        kernel().rank(
-            prototypes.cache_of(kernel()),
-            *(prototypes.weights, prototypes.norms, prototypes.labels, prototypes.n_nodes),
+        network.nodes.backend_boxes.rank(
             choice=1e-3,
             labelled_only=False,
             samples=samples,
@@ -293,22 +298,16 @@ def test_ensemble_is_the_same_in_any_number_of_threads(n_jobs: int, mapping: str
     [
         ({"targets": np.array([5, 0])}, "no class"),
         ({"winners": np.empty(1, dtype=np.int64)}, "unlike lengths"),
-        ({"progress": np.array([0, 9])}, "progress"),
-        ({"progress": np.array([3, 0])}, "progress"),
+        ({"next": 3}, "progress"),
+        ({"next": -1}, "progress"),
         ({"fit_wanted": np.ones(2, dtype=np.uint8)}, "fits"),
-        ({"support": np.empty(4), "counts": np.empty((3, 1))}, "unlike lengths"),
+        ({"samples": np.zeros((2, 2))}, "unlike lengths"),
         ({"gaps": np.ones(1)}, "unlike lengths"),
     ],
 )
 def test_kernel_refuses_arrays_that_do_not_fit(change: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {
-        "cache": kernel().new_cache(),
-        "weights": np.empty((4, 2)),
-        "norms": np.empty(4),
-        "support": np.empty(4, dtype=np.int64),
-        "counts": np.empty((4, 1), dtype=np.int64),
-        "labels": np.empty(4, dtype=np.int64),
-        "progress": np.array([0, 0]),
+        "next": 0,
         "vigilance": 0.5,
         "choice": 1e-3,
         "learning_rate": 1.0,
@@ -319,10 +318,13 @@ def test_kernel_refuses_arrays_that_do_not_fit(change: dict[str, Any], message: 
         "winners": np.empty(2, dtype=np.int64),
         "predicted": None,
         "search_depth": 0,
-        "journal_weights": None,
-        "journal_support": None,
-        "journal_counts": None,
+        "predict_by_first": False,
+        "gaps": np.empty(2),
         "stop": np.zeros(1, dtype=np.uint8),
     }
+    boxes = kernel().Boxes(1, 1)
     with pytest.raises(ValueError, match=message):
-        kernel().learn(**{**arguments, **change})
+        boxes.learn(**{**arguments, **change})
+    boxes.publish()
+    with pytest.raises(ValueError, match="published boxes"):
+        boxes.learn(**arguments)

@@ -1,12 +1,17 @@
-"""The arrays of the nodes: they grow, they are saved, and a journal takes changes back."""
+"""Boxes of a network: versions that share what they have in common, and their saved states."""
 
 from __future__ import annotations
+
+import importlib
 
 import numpy as np
 import pytest
 
-from sslart._art.learning.journal import Journal
+from conftest import HAS_KERNEL
+from sslart._art.backend import REFERENCE, use_backend
 from sslart._art.nodes import Nodes
+
+BACKENDS = ["sslart._kernel", REFERENCE] if HAS_KERNEL else [REFERENCE]
 
 
 def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> Nodes:
@@ -24,38 +29,40 @@ def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> Nodes:
 
 
 def state_of(nodes: Nodes) -> list[bytes]:
-    used = slice(0, nodes.n_nodes)
     arrays = (nodes.weights, nodes.norms, nodes.support, nodes.counts, nodes.labels)
-    return [array[used].tobytes() for array in arrays] + [bytes([nodes.n_nodes_stage1])]
+    return [array.tobytes() for array in arrays] + [bytes([nodes.n_nodes_stage1])]
 
 
-def test_growing_and_trimming_keep_the_nodes() -> None:
-    nodes = filled()
-    before = state_of(nodes)
-    nodes.grow(1)
-    assert nodes.capacity > 5
-    assert state_of(nodes) == before
-    nodes.trim()
-    assert nodes.capacity == 5
-    assert state_of(nodes) == before
+@pytest.mark.parametrize("name", BACKENDS)
+def test_a_draft_changes_nothing_that_is_published(name: str) -> None:
+    with use_backend(importlib.import_module(name)):
+        nodes = filled(400)
+        before = state_of(nodes)
+        drafts = [nodes.draft(), nodes.draft()]
+        for number, draft in enumerate(drafts):
+            draft.add_classes(5 + number)
+            for box in range(0, 400, 7):
+                draft.backend_boxes.count(box, 4)
+            draft.fade(0.5)
+            draft.add_empty()
+            assert draft.n_nodes == 401
+        assert state_of(nodes) == before
+        again = drafts[0].published()
+        state = state_of(again)
+        again.draft().backend_boxes.count(0, 0)
+        assert state_of(again) == state
+        with pytest.raises(ValueError, match="make a draft"):
+            again.backend_boxes.count(0, 0)
 
 
-def test_growth_is_amortised() -> None:
-    nodes = Nodes(2)
-    sizes = set()
-    for _ in range(12):
-        nodes.grow(1)
-        sizes.add(nodes.capacity)
-    assert len(sizes) == 12
-    assert nodes.capacity > 10**5
-
-
-def test_room_for_a_batch_is_made_at_once() -> None:
-    nodes = Nodes(2)
-    nodes.grow(500)
-    assert nodes.capacity == 500
-    nodes.grow(10**6)
-    assert nodes.capacity == 1024
+@pytest.mark.parametrize("name", BACKENDS)
+def test_parts_are_those_of_the_whole(name: str) -> None:
+    with use_backend(importlib.import_module(name)):
+        nodes, some = filled(300), np.array([299, 0, 7, 7])
+        np.testing.assert_array_equal(nodes.weights_of(some), nodes.weights[some])
+        np.testing.assert_array_equal(nodes.support_of(some), nodes.support[some])
+        np.testing.assert_array_equal(nodes.counts_of(some), nodes.counts[some])
+        np.testing.assert_array_equal(nodes.labels_of(some), nodes.labels[some])
 
 
 def test_norms_and_labels_follow_from_weights_and_counts() -> None:
@@ -83,23 +90,3 @@ def test_norms_and_labels_follow_from_weights_and_counts() -> None:
 def test_states_that_cannot_be_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="of the model"):
         Nodes.from_state({**filled().to_state(), **change})
-
-
-@pytest.mark.parametrize("n_samples", [3, 9])
-def test_journal_takes_changes_back(n_samples: int) -> None:
-    nodes = filled()
-    before = state_of(nodes)
-    winners = np.full(n_samples, -1)
-    journal = Journal(nodes, winners)
-    nodes.grow(3)
-    for sample, node in enumerate([2, 5, 2]):
-        winners[sample] = node
-        journal.weights[sample] = nodes.weights[node]
-        journal.support[sample] = nodes.support[node]
-        journal.counts[sample] = nodes.counts[node]
-        nodes.weights[node] = 0.0
-        nodes.support[node] += 1
-        nodes.counts[node] += 7
-    nodes.n_nodes, nodes.n_nodes_stage1 = 6, 2
-    journal.restore()
-    assert state_of(nodes) == before

@@ -176,7 +176,7 @@ def without(model: FuzzyART, X: Any, row: Any) -> float | None:
         members, others = coded[model.labels_ == box], coded[(model.labels_ == box) & ~copies]
         if not len(others):
             continue
-        lower, upper = model._network.nodes.boxes()[0][box], model._network.nodes.boxes()[1][box]
+        lower, upper = model._model.network.nodes.boxes()[0][box], model._model.network.nodes.boxes()[1][box]
         widened = 0.0
         if len(others) < len(members):
             lower_then, upper_then = np.maximum(lower, others.min(axis=0)), np.minimum(upper, others.max(axis=0))

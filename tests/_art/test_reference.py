@@ -50,7 +50,7 @@ def test_one_scan_finds_what_the_search_cycle_finds(samples: np.ndarray, vigilan
         model = FuzzyART(vigilance, bounds=(0, 1)).fit(samples)
     winners, nodes = search_cycle(samples, vigilance, 1e-3)
     assert model.labels_.tolist() == winners
-    weights = model._network.nodes.weights[: model.n_nodes_]
+    weights = model._model.network.nodes.weights
     assert [[Fraction(value) for value in row] for row in weights] == nodes
 
 

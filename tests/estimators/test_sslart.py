@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from conftest import CLASSIFIERS, EVIDENCE, lattices, name_of
 from sslart import SSLART, WESSLART, FuzzyART
+from sslart._mapping.model_view import view_of
 
 SEMI_SUPERVISED = [SSLART(random_state=0), WESSLART(3, random_state=0), EVIDENCE[0]]
 
@@ -73,7 +74,8 @@ def test_depth_limits_the_search(samples: np.ndarray, seed: int, depth: int) -> 
     np.testing.assert_array_equal(nodes[predicted], all_nodes[predicted])
     np.testing.assert_array_equal(model.predict(samples) == -1, ~predicted)
     np.testing.assert_array_equal(model.predict_proba(samples), free.predict_proba(samples))
-    ranked = model._network.rank(model._read(samples), 1e-3, depth=depth)[0]
+    view = view_of(model)
+    ranked = view.members[0].network.rank(view.read(samples), 1e-3, depth=depth)[0]
     reachable = [any(n >= 0 and model.node_labels_[n] != -1 for n in row) for row in ranked]
     np.testing.assert_array_equal(predicted, reachable)
 

@@ -213,10 +213,10 @@ def test_refused_call_loses_nothing(model: Any, X: Any, y: Any, blobs: Any) -> N
 class Interrupting:
     """A backend that is interrupted after some samples, in the middle of a sample."""
 
+    __name__ = __name__
+
     def __init__(self, after: int) -> None:
         self.left = after
-
-    def learn(self, *arrays: Any, winners: np.ndarray, **rest: Any) -> None:
         outer = self
 
         class Tripwire(np.ndarray):
@@ -226,10 +226,12 @@ class Interrupting:
                 if outer.left < 0:
                     raise KeyboardInterrupt
 
-        sslart._art.reference.learn(*arrays, winners=winners.view(Tripwire), **rest)
+        class Boxes(sslart._art.reference.Boxes):
+            def learn(self, first: int, *, winners: np.ndarray, **rest: Any) -> int:
+                return super().learn(first, winners=winners.view(Tripwire), **rest)
 
-    rank = staticmethod(sslart._art.reference.rank)
-    new_cache = staticmethod(sslart._art.reference.new_cache)
+        self.Boxes = Boxes
+
     encode = staticmethod(sslart._art.reference.encode)
     row_keys = staticmethod(sslart._art.reference.row_keys)
 

@@ -53,7 +53,8 @@ def test_weights_may_come_from_a_validation_set(few_labels: Any, blobs: Any) -> 
     ensemble.fit(X, y, validation_set=(X_val[:30], odd))
     assert ensemble.class_weights_.shape == (3, 3)
     np.testing.assert_allclose(
-        ensemble.class_weights_[:, 2], ensemble._record.successes.sum(axis=1) / ensemble._record.trials.sum()
+        ensemble.class_weights_[:, 2],
+        ensemble._model.record.successes.sum(axis=1) / ensemble._model.record.trials.sum(),
     )
 
 
@@ -68,7 +69,7 @@ def test_bad_validation_set_is_refused(bad: Any, few_labels: Any) -> None:
 def test_held_out_share_is_stratified_and_learnt_by_no_member(blobs: Any) -> None:
     X, y = blobs
     ensemble = WESSLART(3, validation=0.25, random_state=0).fit(X, y)
-    assert ensemble._record.trials.tolist() == [10, 10, 10]
+    assert ensemble._model.record.trials.tolist() == [10, 10, 10]
     assert [member.counts_.sum() for member in ensemble.estimators_] == [90, 90, 90]
     with pytest.raises(ValueError, match="to spare one"):
         WESSLART(validation=0.1).fit(X, np.where(np.arange(120) < 6, y, -1))

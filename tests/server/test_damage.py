@@ -22,7 +22,7 @@ from sslart.server.store._store import FILE_NAME
 
 ROWS = rows_of(flowers())
 MODEL = "/v1/models/flowers"
-FEW = (0, 1, 2, 3, 39, 229, 268)
+FEW = (0, 1, 2, 3, 39, 197, 229, 268)
 MANY = [seed for seed in range(300) if seed not in FEW]
 
 
@@ -214,12 +214,14 @@ def check_answers(http: httpx.Client) -> None:
         assert answer.status_code in (200, 202, 404, 409, 422, 503), f"{method} {path}: {answer.text}"
 
 
-def test_a_store_of_a_newer_protocol_is_refused_and_left_as_it_was(folder: Path) -> None:
-    change(folder, "PRAGMA user_version = 1000", "PRAGMA wal_checkpoint(TRUNCATE)")
+@pytest.mark.parametrize("protocol", [0, 2, 3, 1000])
+def test_a_store_of_another_protocol_is_refused_and_left_as_it_was(folder: Path, protocol: int) -> None:
+    change(folder, f"PRAGMA user_version = {protocol}", "PRAGMA wal_checkpoint(TRUNCATE)")
     before = (folder / FILE_NAME).read_bytes()
-    with pytest.raises(StoreError, match="newer sslart"):
+    expected = f"has protocol {protocol}, and this sslart reads protocol 1 only. Serve it with the sslart that wrote it"
+    with pytest.raises(StoreError, match=expected):
         Store(folder)
-    with pytest.raises(StoreError, match="newer sslart"):
+    with pytest.raises(StoreError, match=expected):
         list(verify(folder))
     assert (folder / FILE_NAME).read_bytes() == before
 

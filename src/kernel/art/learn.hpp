@@ -4,23 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
+#include "art/boxes.hpp"
 #include "art/encode.hpp"
-#include "art/model.hpp"
 #include "art/sample.hpp"
 #include "runtime/interrupt.hpp"
 #include "search/search.hpp"
 
 namespace sslart {
-
-// A node as it was before a sample changed it: lets the caller undo an interrupted call.
-template <class Count>
-struct Journal {
-    double* weights;  // samples × 2·features, or null to keep none
-    Count* support;
-    Count* counts;
-};
 
 // How well samples fitted the nodes before they were learnt.
 struct Fits {
@@ -30,7 +21,6 @@ struct Fits {
     double* extents;             // out: the sum of the sides of its box
 };
 
-template <class Count>
 struct Batch {
     const double* samples;  // samples × features, coded to [0, 1]; NaN where missing
     const Index* targets;   // class codes, kNone where unlabelled
@@ -40,7 +30,7 @@ struct Batch {
     bool predict_by_first;  // where the first node that passes vigilance has a label, that is the prediction
     double* gaps;           // out, or null: how far each sample lay from the box that it resonated with
     Index n_samples;
-    Journal<Count> journal;
+    Index max_boxes;        // learning stops where a sample would need one more
     Fits fits;
 };
 
@@ -71,41 +61,28 @@ inline void adapt(const Sample& sample, double beta, double* w, Index n_features
     norm = sum;
 }
 
-template <class Count>
-Index create_node(Boxes& boxes, ClassMap<Count>& map) {
-    const Index node = boxes.n_nodes++;
-    std::fill_n(boxes.weight(node), 2 * boxes.n_features, 1.0);
-    map.support[node] = 0;
-    std::fill_n(map.count(node), map.n_classes, Count{0});
-    map.labels[node] = kNone;
-    return node;
-}
-
-template <class Count>
-void associate(ClassMap<Count>& map, Index node, Index target) {
-    const Count count = ++map.count(node)[target];
-    const Index label = map.labels[node];
-    const Count leading = label == kNone ? Count{0} : map.count(node)[label];
-    if (count > leading || (count == leading && target < label)) map.labels[node] = target;
-}
-
-// The node that resonates with the sample, kNone if none does. One-to-one: while the winner belongs to another class,
+// The node that resonates with the sample, kNone if none does, and whether it holds the sample. One-to-one: while the winner belongs to another class,
 // it is left out and vigilance is raised just above its match (match tracking). Vigilance only rises, so the nodes that
 // can still win come later in the ranking.
 // `first` is the first node that passed vigilance, whatever its class.
-inline Index resonance(Search& search, const Index* labels, Index target, const LearningParams& params, Index& first) {
+inline Index resonance(Search& search, const Labels& labels, Index target, const LearningParams& params, Index& first,
+                       bool& holds) {
     const bool tracks = params.one_to_one && target != kNone;
     Query query;
     query.vigilance = params.vigilance;
     Candidate last{};
     first = kNone;
+    holds = false;
     for (query.depth = 1;; query.depth = std::min<Index>(16, 4 * query.depth)) {
         const std::vector<Candidate>& found = search.find(query);
         for (const Candidate& candidate : found) {
             if (candidate.match < query.vigilance) continue;
             if (first == kNone) first = candidate.node;
             const Index label = labels[candidate.node];
-            if (!tracks || label == kNone || label == target) return candidate.node;
+            if (!tracks || label == kNone || label == target) {
+                holds = candidate.holds;
+                return candidate.node;
+            }
             query.vigilance = candidate.match + params.match_tracking;
         }
         if (static_cast<Index>(found.size()) < query.depth) return kNone;
@@ -115,12 +92,12 @@ inline Index resonance(Search& search, const Index* labels, Index target, const 
 }
 
 // The class predicted for the sample: that of the first labelled node among the `search_depth` best.
-inline Index predict_class(Search& search, const Index* labels, Index search_depth) {
+inline Index predict_class(Search& search, const Labels& labels, Index search_depth) {
     Query query;
     if (search_depth > 0)
         query.depth = search_depth;
     else
-        query.labels = labels;
+        query.labels = &labels;
     for (const Candidate& candidate : search.find(query))
         if (labels[candidate.node] != kNone) return labels[candidate.node];
     return kNone;
@@ -153,40 +130,39 @@ inline double gap(const Sample& sample, const double* w, Index n_features) {
     return sum / static_cast<double>(n_features - static_cast<Index>(sample.missing().size()));
 }
 
-// Learns from sample `next` on; stops early when a new node does not fit in the arrays or when it is interrupted.
+// Learns from sample `next` on; stops early before a sample that would need a box too many, or when it is interrupted.
 // Returns the index of the first sample that was not learnt.
-template <class Count>
-Index learn(Boxes& boxes, ClassMap<Count>& map, SearchCache& cache, const LearningParams& params,
-            const Batch<Count>& batch, Index next, Interrupt& interrupt) {
+inline Index learn(Boxes& boxes, SearchCache& cache, const LearningParams& params, const Batch& batch, Index next,
+                   Interrupt& interrupt) {
     Search search(Purpose::kLearn, params.choice, cache, boxes);
+    const Labels labels(boxes);
     const Index width = 2 * boxes.n_features;
     for (; next < batch.n_samples; ++next) {
-        if (!interrupt.may_continue(boxes.n_nodes * width)) break;
+        if (!interrupt.may_continue(boxes.n_boxes * width)) break;
         search.set_sample(batch.samples + next * boxes.n_features);
         const Index target = batch.targets[next];
         Index first;
-        const Index winner = resonance(search, map.labels, target, params, first);
-        if (winner == kNone && boxes.n_nodes == boxes.capacity) break;
+        bool holds;
+        const Index winner = resonance(search, labels, target, params, first, holds);
+        if (winner == kNone && boxes.n_boxes >= batch.max_boxes) break;
         if (batch.predicted && target != kNone) {
-            const bool by_first = batch.predict_by_first && first != kNone && map.labels[first] != kNone;
-            batch.predicted[next] = by_first ? map.labels[first] : predict_class(search, map.labels, batch.search_depth);
+            const bool by_first = batch.predict_by_first && first != kNone && labels[first] != kNone;
+            batch.predicted[next] = by_first ? labels[first] : predict_class(search, labels, batch.search_depth);
         }
         if (batch.fits.wanted && batch.fits.wanted[next]) record_fit(search, boxes, batch.fits, next);
         if (batch.gaps && first != kNone)
             batch.gaps[next] = gap(search.sample(), boxes.weight(first), boxes.n_features);
 
-        const Index node = winner == kNone ? create_node(boxes, map) : winner;
-        if (batch.journal.weights) {
-            std::memcpy(batch.journal.weights + next * width, boxes.weight(node), width * sizeof(double));
-            batch.journal.support[next] = map.support[node];
-            std::copy_n(map.count(node), map.n_classes, batch.journal.counts + next * map.n_classes);
+        const Index box = winner == kNone ? boxes.add() : winner;
+        Boxes::Summary& summary = *boxes.summaries.change(box, boxes.owner);
+        ++summary.support;
+        if (!holds) {
+            adapt(search.sample(), params.learning_rate, boxes.weights.change(box, boxes.owner), boxes.n_features,
+                  summary.norm, search.ops());
+            search.update_node(box);
         }
-        adapt(search.sample(), params.learning_rate, boxes.weight(node), boxes.n_features, boxes.norms[node],
-              search.ops());
-        search.update_node(node);
-        ++map.support[node];
-        if (target != kNone) associate(map, node, target);
-        batch.winners[next] = node;
+        if (target != kNone) boxes.associate(box, target);
+        batch.winners[next] = box;
     }
     return next;
 }

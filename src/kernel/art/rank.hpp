@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "art/model.hpp"
+#include "art/boxes.hpp"
 #include "runtime/interrupt.hpp"
 #include "runtime/parallel.hpp"
 #include "search/search.hpp"
@@ -14,7 +14,7 @@ namespace sslart {
 
 struct RankRequest {
     const double* samples;  // samples × features, coded to [0, 1]; NaN where missing
-    const Index* labels;    // class per node, kNone where it has none
+    Labels labels;          // class per node, kNone where it has none
     bool labelled_only;     // whether to leave out nodes without a label
     Index n_samples;
     Index depth;      // T: how many nodes to return
@@ -27,9 +27,9 @@ inline bool rank_samples(Search& search, const Boxes& boxes, const RankRequest& 
                          Interrupt& interrupt) {
     Query query;
     query.depth = request.depth;
-    if (request.labelled_only) query.labels = request.labels;
+    if (request.labelled_only) query.labels = &request.labels;
     for (Index i = first; i < last; ++i) {
-        if (!interrupt.may_continue(boxes.n_nodes * 2 * boxes.n_features)) return false;
+        if (!interrupt.may_continue(boxes.n_boxes * 2 * boxes.n_features)) return false;
         search.set_sample(request.samples + i * boxes.n_features);
         Index* nodes = request.nodes + i * request.depth;
         double* matches = request.matches + i * request.depth;
@@ -46,7 +46,7 @@ inline bool rank_samples(Search& search, const Boxes& boxes, const RankRequest& 
 // The cache must be prepared.
 inline void rank_nodes(const Boxes& boxes, SearchCache& cache, double choice, const RankRequest& request,
                        Index n_threads, Interrupt& interrupt) {
-    const Items samples{request.n_samples, boxes.n_nodes * 2 * boxes.n_features, 1};
+    const Items samples{request.n_samples, boxes.n_boxes * 2 * boxes.n_features, 1};
     parallel_for(samples, n_threads, interrupt, [&] {
         auto search = std::make_unique<Search>(Purpose::kRank, choice, cache, boxes);
         return [&boxes, &request, search = std::move(search)](Index first, Index last, Interrupt& own) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "art/model.hpp"
+#include "art/rows.hpp"
 
 namespace sslart {
 
@@ -37,55 +38,48 @@ struct CoarseBox {
 
 class BoxBlocks {
 public:
-    explicit BoxBlocks(Index n_groups = 0) : n_groups_(n_groups) {}
+    explicit BoxBlocks(Index n_groups = 0) : n_groups_(n_groups), sides_(n_groups * kGroupBytes), norms_(kBlock) {}
 
     Index n_groups() const { return n_groups_; }
-    Index n_blocks() const { return static_cast<Index>(norms_.size()) / kBlock; }
-    Index n_bytes() const { return static_cast<Index>(sides_.size()); }
-    const std::uint8_t* block(Index b) const { return sides_.data() + b * n_groups_ * kGroupBytes; }
-    bool is_empty(Index place) const { return norms_[norm_at(place)] == kNoNorm; }
-    const float* norms(Index b) const { return norms_.data() + b * kBlock; }
-
-    // address space for so many boxes; memory is taken only as they fill it
-    void reserve(Index n_boxes) {
-        const std::size_t blocks = static_cast<std::size_t>((n_boxes + kBlock - 1) / kBlock);
-        sides_.reserve(blocks * static_cast<std::size_t>(n_groups_ * kGroupBytes));
-        norms_.reserve(blocks * kBlock);
-    }
+    Index n_blocks() const { return norms_.size(); }
+    const std::uint8_t* block(Index b) const { return sides_[b]; }
+    bool is_empty(Index place) const { return norms(place / kBlock)[kNormPlace[place % kBlock]] == kNoNorm; }
+    const float* norms(Index b) const { return norms_[b]; }
 
     // An empty place has a norm so low that it never passes.
-    void add_block() {
-        const std::size_t start = sides_.size();
-        sides_.resize(start + static_cast<std::size_t>(n_groups_ * kGroupBytes), 0);
-        for (Index g = 0; g < n_groups_; ++g)
-            std::memset(sides_.data() + start + g * kGroupBytes + kGroupBytes / 2, 255, kGroupBytes / 2);
-        norms_.resize(norms_.size() + kBlock, kNoNorm);
+    void add_block(Owner owner) {
+        std::uint8_t* side = sides_.append(owner);
+        for (Index g = 0; g < n_groups_; ++g, side += kGroupBytes) {
+            std::memset(side, 0, kGroupBytes / 2);
+            std::memset(side + kGroupBytes / 2, 255, kGroupBytes / 2);
+        }
+        std::fill_n(norms_.append(owner), kBlock, kNoNorm);
     }
 
-    void put(Index place, const CoarseBox& box) {
-        std::uint8_t* side = sides_.data() + sides_at(place);
+    void put(Index place, const CoarseBox& box, Owner owner) {
+        std::uint8_t* side = sides_.change(place / kBlock, owner) + (place % kBlock) * kBlock;
         for (Index g = 0; g < n_groups_; ++g, side += kGroupBytes) {
             std::memcpy(side, &box.lower[g * kBlock], kBlock);
             std::memcpy(side + kGroupBytes / 2, &box.upper[g * kBlock], kBlock);
         }
-        norms_[norm_at(place)] = box.norm;
+        norms_.change(place / kBlock, owner)[kNormPlace[place % kBlock]] = box.norm;
     }
 
     void get(Index place, CoarseBox& box) const {
-        const std::uint8_t* side = sides_.data() + sides_at(place);
+        const std::uint8_t* side = block(place / kBlock) + (place % kBlock) * kBlock;
         for (Index g = 0; g < n_groups_; ++g, side += kGroupBytes) {
             std::memcpy(&box.lower[g * kBlock], side, kBlock);
             std::memcpy(&box.upper[g * kBlock], side + kGroupBytes / 2, kBlock);
         }
-        box.norm = norms_[norm_at(place)];
+        box.norm = norms(place / kBlock)[kNormPlace[place % kBlock]];
     }
 
     // widens the box at a place so that it contains another box, whose choice and match it never underestimates
-    void cover(Index place, const CoarseBox& box) {
-        float& norm = norms_[norm_at(place)];
-        if (norm == kNoNorm) return put(place, box);
+    void cover(Index place, const CoarseBox& box, Owner owner) {
+        if (is_empty(place)) return put(place, box, owner);
+        float& norm = norms_.change(place / kBlock, owner)[kNormPlace[place % kBlock]];
         norm = std::max(norm, box.norm);
-        std::uint8_t* side = sides_.data() + sides_at(place);
+        std::uint8_t* side = sides_.change(place / kBlock, owner) + (place % kBlock) * kBlock;
         for (Index g = 0; g < n_groups_; ++g, side += kGroupBytes)
             for (Index i = 0; i < kBlock; ++i) {
                 side[i] = std::min(side[i], box.lower[g * kBlock + i]);
@@ -97,12 +91,9 @@ public:
 private:
     static constexpr float kNoNorm = -1e30f;
 
-    Index sides_at(Index place) const { return (place / kBlock) * n_groups_ * kGroupBytes + (place % kBlock) * kBlock; }
-    static Index norm_at(Index place) { return (place / kBlock) * kBlock + kNormPlace[place % kBlock]; }
-
     Index n_groups_;
-    std::vector<std::uint8_t> sides_;
-    std::vector<float> norms_;
+    Rows<std::uint8_t> sides_;  // a row per block
+    Rows<float> norms_;         // likewise
 };
 
 }  // namespace sslart

@@ -7,16 +7,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
-#include <mutex>
-#include <shared_mutex>
 #include <vector>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
-#include "art/model.hpp"
+#include "art/boxes.hpp"
 #include "art/sample.hpp"
 #include "runtime/simd.hpp"
 #include "search/blocks.hpp"
@@ -37,23 +32,6 @@ public:
     // with fewer than `filter_from` nodes a search evaluates every node, with fewer than `tree_from` it needs no tree
     explicit SearchCache(Index filter_from = 96, Index tree_from = 4096)
         : filter_from_(filter_from), tree_(tree_from) {}
-    // copies what `other` is while no other thread prepares it
-    SearchCache(const SearchCache& other) : SearchCache(other, std::shared_lock(other.in_use)) {}
-    SearchCache& operator=(const SearchCache&) = delete;
-
-    // glibc would otherwise keep the memory of a large cache
-    ~SearchCache() {
-        const bool is_large = nodes_.n_bytes() > kLarge;
-        nodes_ = BoxBlocks();
-#ifdef __GLIBC__
-        if (is_large) malloc_trim(0);
-#else
-        (void)is_large;
-#endif
-    }
-
-    // learning excludes every other use; ranking excludes learning only
-    mutable std::shared_mutex in_use;
 
     Index n_nodes() const { return n_nodes_; }
     const BoxBlocks& nodes() const { return nodes_; }
@@ -62,88 +40,88 @@ public:
 
     bool filters(Index n_nodes) const { return n_nodes >= filter_from_; }
     // whether the cache, if a search of these boxes uses it, contains all nodes
-    bool is_prepared(const Boxes& boxes) const { return !filters(boxes.n_nodes) || n_nodes_ >= boxes.n_nodes; }
+    bool is_prepared(const Boxes& boxes) const { return !filters(boxes.n_boxes) || n_nodes_ >= boxes.n_boxes; }
 
     // adds the nodes that are not in the cache yet; the others must be up to date
-    void add_new_nodes(const Boxes& boxes, const VectorOps& ops) {
+    void add_new_nodes(const Boxes& boxes, const VectorOps& ops, Owner owner) {
         if (n_nodes_ == 0) order_features(boxes);
-        nodes_.reserve(boxes.capacity);
-        while (n_nodes_ < boxes.n_nodes) {
+        while (n_nodes_ < boxes.n_boxes) {
             const Index node = n_nodes_++;
-            if (node % kBlock == 0) nodes_.add_block();
-            update(boxes, node, ops);
+            if (node % kBlock == 0) nodes_.add_block(owner);
+            update(boxes, node, ops, owner);
         }
-        if (tree_.is_due(n_nodes_)) tree_.build(nodes_, n_nodes_);
+        if (tree_.is_due(n_nodes_)) tree_.build(nodes_, n_nodes_, owner);
     }
 
     // counts a search while learning, and removes a tree that does not save time
-    void record_visits(Index n_visited) {
-        if (visits_.exceeds_limit(n_visited, tree_.n_nodes() / kBlock)) tree_.remove(nodes_, n_nodes_);
+    void record_visits(Index n_visited, Owner owner) {
+        if (visits_.exceeds_limit(n_visited, tree_.n_nodes() / kBlock)) tree_.remove(nodes_, n_nodes_, owner);
     }
 
-    void update(const Boxes& boxes, Index node, const VectorOps& ops) {
+    void update(const Boxes& boxes, Index node, const VectorOps& ops, Owner owner) {
+        thread_local std::vector<std::uint8_t> rounded;
+        thread_local CoarseBox box;
         const Index D = boxes.n_features;
-        ops.outward(boxes.weight(node), D, rounded_.data(), rounded_.data() + D);
-        reorder(rounded_.data(), D, box_.lower.data(), box_.upper.data());
-        box_.set_norm(boxes.norms[node]);
+        const std::size_t width = static_cast<std::size_t>(nodes_.n_groups() * kBlock);
+        rounded.resize(static_cast<std::size_t>(2 * D));
+        if (box.lower.size() != width) box = CoarseBox(nodes_.n_groups() * kBlock);
+        std::fill(box.lower.begin() + D, box.lower.end(), std::uint8_t{0});
+        std::fill(box.upper.begin() + D, box.upper.end(), std::uint8_t{255});
+        ops.outward(boxes.weight(node), D, rounded.data(), rounded.data() + D);
+        reorder(rounded.data(), D, box.lower.data(), box.upper.data());
+        box.set_norm(boxes.norm(node));
         const Index place = tree_.place_of(node);
-        nodes_.put(place, box_);
-        tree_.cover(place, box_);
+        nodes_.put(place, box, owner);
+        tree_.cover(place, box, owner);
     }
 
     void round(const Sample& sample, CoarseSample& coarse, const VectorOps& ops) const {
-        const std::size_t width = box_.lower.size();
+        const std::size_t width = static_cast<std::size_t>(nodes_.n_groups() * kBlock);
         if (coarse.low.size() != width || coarse.any_missing) {
             coarse.low.assign(width, 0);
             coarse.high.assign(width, 255);
             coarse.missing.assign(width, 0);
         }
         coarse.any_missing = !sample.missing().empty();
-        const Index D = static_cast<Index>(place_.size());
+        const Index D = static_cast<Index>(order_->place.size());
         coarse.rounded.resize(static_cast<std::size_t>(2 * D));
         ops.outward(sample.code(), D, coarse.rounded.data(), coarse.rounded.data() + D);
         reorder(coarse.rounded.data(), D, coarse.low.data(), coarse.high.data());
         for (Index i : sample.missing()) {
-            const Index place = place_[i];
+            const Index place = order_->place[i];
             coarse.low[place] = 0;
             coarse.high[place] = coarse.missing[place] = 255;
         }
     }
 
 private:
-    SearchCache(const SearchCache& other, const std::shared_lock<std::shared_mutex>&)
-        : filter_from_(other.filter_from_),
-          n_nodes_(other.n_nodes_),
-          nodes_(other.nodes_),
-          tree_(other.tree_),
-          visits_(other.visits_),
-          is_ordered_(other.is_ordered_),
-          order_(other.order_),
-          place_(other.place_),
-          rounded_(other.rounded_),
-          box_(other.box_) {}
+    struct Order {
+        bool is_given;                       // not that of the model
+        std::vector<std::uint32_t> feature;  // at each place
+        std::vector<Index> place;            // of each feature
+    };
 
     // features in which boxes differ most come first, so that the scan can skip most blocks early
     void order_features(const Boxes& boxes) {
         const Index D = boxes.n_features;
         const Index n_groups = (D + kBlock - 1) / kBlock;
         nodes_ = BoxBlocks(n_groups);
-        box_ = CoarseBox(n_groups * kBlock);
-        rounded_.resize(static_cast<std::size_t>(2 * D));
         std::vector<Index> order(D);
         std::iota(order.begin(), order.end(), Index{0});
-        is_ordered_ = n_groups > kGroupsWithoutCheck;
-        if (is_ordered_) {
+        auto found = std::make_shared<Order>();
+        found->is_given = n_groups > kGroupsWithoutCheck;
+        if (found->is_given) {
             const std::vector<double> spread = spreads(boxes);
             std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return spread[a] > spread[b]; });
         }
-        order_.assign(order.begin(), order.end());
-        place_.resize(D);
-        for (Index place = 0; place < D; ++place) place_[order[place]] = place;
+        found->feature.assign(order.begin(), order.end());
+        found->place.resize(D);
+        for (Index place = 0; place < D; ++place) found->place[order[place]] = place;
+        order_ = std::move(found);
     }
 
     static std::vector<double> spreads(const Boxes& boxes) {
-        const Index D = boxes.n_features, n_used = std::min<Index>(boxes.n_nodes, 256);
+        const Index D = boxes.n_features, n_used = std::min<Index>(boxes.n_boxes, 256);
         std::vector<double> sums(D, 0.0), squares(D, 0.0);
         for (Index j = 0; j < n_used; ++j) {
             const double* u = boxes.weight(j);
@@ -158,8 +136,8 @@ private:
 
     // from the feature order of the model to that of the cache
     void reorder(const std::uint8_t* rounded, Index D, std::uint8_t* lower, std::uint8_t* upper) const {
-        if (is_ordered_) {
-            const std::uint32_t* order = order_.data();
+        if (order_->is_given) {
+            const std::uint32_t* order = order_->feature.data();
             for (Index place = 0; place < D; ++place) lower[place] = rounded[order[place]];
             for (Index place = 0; place < D; ++place) upper[place] = rounded[D + order[place]];
         } else {
@@ -168,7 +146,6 @@ private:
         }
     }
 
-    static constexpr Index kLarge = Index{1} << 20;  // bytes
     static constexpr Index kGroupsWithoutCheck = 2;  // up to so many groups the scan checks only at the end
 
     Index filter_from_;
@@ -176,11 +153,7 @@ private:
     BoxBlocks nodes_;
     Tree tree_;
     VisitStatistics visits_;
-    bool is_ordered_ = false;
-    std::vector<std::uint32_t> order_;   // feature at each place
-    std::vector<Index> place_;           // place of each feature
-    std::vector<std::uint8_t> rounded_;  // scratch of an update
-    CoarseBox box_;                      // scratch of an update
+    std::shared_ptr<const Order> order_;
 };
 
 }  // namespace sslart

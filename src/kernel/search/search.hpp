@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "art/model.hpp"
+#include "art/boxes.hpp"
 #include "art/sample.hpp"
 #include "runtime/dispatch.hpp"
 #include "search/coarse.hpp"
@@ -20,6 +20,7 @@ struct Candidate {
     Index node;
     double choice;
     double match;
+    bool holds;  // whether the box holds the sample: learning it leaves the box as it is
 
     // ranking order: by choice, the lower index on ties
     bool precedes(const Candidate& other) const {
@@ -31,7 +32,7 @@ struct Candidate {
 struct Query {
     Index depth = 1;                   // how many nodes
     double vigilance = 0.0;            // only nodes of at least this match
-    const Index* labels = nullptr;     // only nodes with a label, where given
+    const Labels* labels = nullptr;    // only nodes with a label, where given
     const Candidate* after = nullptr;  // only nodes ranked after this one, where given
 };
 
@@ -53,7 +54,7 @@ public:
 
     // brings the cache up to date; afterwards searches that change no box can share it
     void prepare() {
-        if (!cache_.is_prepared(boxes_)) cache_.add_new_nodes(boxes_, instructions_.ops);
+        if (!cache_.is_prepared(boxes_)) cache_.add_new_nodes(boxes_, instructions_.ops, boxes_.owner);
     }
 
     void set_sample(const double* x) {
@@ -72,7 +73,7 @@ public:
         if (uses_filter()) {
             scan_cache();
         } else {
-            for (Index j = 0; j < boxes_.n_nodes; ++j) evaluate(j);
+            for (Index j = 0; j < boxes_.n_boxes; ++j) evaluate(j);
         }
         std::sort_heap(candidates_.begin(), candidates_.end(), precedes);
         return candidates_;
@@ -82,11 +83,11 @@ public:
 
     // must be called after every change of a box
     void update_node(Index node) {
-        if (node < cache_.n_nodes()) cache_.update(boxes_, node, instructions_.ops);
+        if (node < cache_.n_nodes()) cache_.update(boxes_, node, instructions_.ops, boxes_.owner);
     }
 
 private:
-    bool uses_filter() const { return cache_.filters(boxes_.n_nodes); }
+    bool uses_filter() const { return cache_.filters(boxes_.n_boxes); }
 
     // the nodes in the tree, where there is one, then the nodes after it
     void scan_cache() {
@@ -132,13 +133,13 @@ private:
     }
 
     void evaluate(Index node) {
-        if (node >= boxes_.n_nodes) return;  // created after this call began
-        if (query_.labels && query_.labels[node] == kNone) return;
+        if (node >= boxes_.n_boxes) return;  // created after this call began
+        if (query_.labels && (*query_.labels)[node] == kNone) return;
         const double* w = boxes_.weight(node);
-        double norm = boxes_.norms[node];
+        double norm = boxes_.norm(node);
         for (Index i : sample_.missing()) norm -= w[i] + w[i + boxes_.n_features];
         const double shared = instructions_.ops.overlap(sample_.code(), w, 2 * boxes_.n_features);
-        const Candidate here{node, shared / (alpha_ + norm), shared / sample_.norm()};
+        const Candidate here{node, shared / (alpha_ + norm), shared / sample_.norm(), shared == norm};
         if (!(here.match >= query_.vigilance) || (query_.after && !query_.after->precedes(here))) return;
         keep(here);
     }
@@ -163,7 +164,7 @@ private:
     // a tree that does not save time is removed, or no longer used by a search that must not change it
     void record_visits(Index n_visited) {
         if (purpose_ == Purpose::kLearn)
-            cache_.record_visits(n_visited);
+            cache_.record_visits(n_visited, boxes_.owner);
         else if (visits_.exceeds_limit(n_visited, cache_.tree().n_nodes() / kBlock))
             uses_tree_ = false;
     }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -38,52 +39,59 @@ public:
     explicit Tree(Index min_nodes) : next_(min_nodes) {}
 
     // nodes in the tree: they have the places before this one
-    Index n_nodes() const { return static_cast<Index>(node_at_.size()); }
+    Index n_nodes() const { return layout_ ? static_cast<Index>(layout_->node_at.size()) : 0; }
     bool is_built() const { return !levels_.empty(); }
     Index n_levels() const { return static_cast<Index>(levels_.size()); }
     const BoxBlocks& level(Index above) const { return levels_[static_cast<std::size_t>(above - 1)]; }
 
-    Index node_at(Index place) const { return place < n_nodes() ? Index{node_at_[place]} : place; }
-    Index place_of(Index node) const { return node < n_nodes() ? Index{place_of_[node]} : node; }
+    Index node_at(Index place) const { return place < n_nodes() ? Index{layout_->node_at[place]} : place; }
+    Index place_of(Index node) const { return node < n_nodes() ? Index{layout_->place_of[node]} : node; }
 
     bool is_due(Index n_all) const { return n_all >= next_; }
 
-    void cover(Index place, const CoarseBox& box) {
+    void cover(Index place, const CoarseBox& box, Owner owner) {
         if (place >= n_nodes()) return;
-        for (BoxBlocks& level : levels_) level.cover(place /= kBlock, box);
+        for (BoxBlocks& level : levels_) level.cover(place /= kBlock, box, owner);
     }
 
     // sorts all full blocks again and builds the levels over them
-    void build(BoxBlocks& nodes, Index n_all) {
+    void build(BoxBlocks& nodes, Index n_all, Owner owner) {
         const Index n = n_all / kBlock * kBlock;
         std::vector<std::uint32_t> by_place(n);  // former place at each new place
         std::iota(by_place.begin(), by_place.end(), 0u);
         Sorter(nodes, n).sort(by_place.data(), n);
 
-        std::vector<std::uint32_t> node_at(n);
-        for (Index place = 0; place < n; ++place)
-            node_at[place] = static_cast<std::uint32_t>(this->node_at(by_place[place]));
-        rearrange(nodes, by_place);
-        node_at_ = std::move(node_at);
-        place_of_.resize(n);
-        for (Index place = 0; place < n; ++place) place_of_[node_at_[place]] = static_cast<std::uint32_t>(place);
-        build_levels(nodes);
+        auto layout = std::make_shared<Layout>();
+        layout->node_at.resize(n);
+        layout->place_of.resize(n);
+        for (Index place = 0; place < n; ++place) {
+            const std::uint32_t node = static_cast<std::uint32_t>(node_at(by_place[place]));
+            layout->node_at[place] = node;
+            layout->place_of[node] = static_cast<std::uint32_t>(place);
+        }
+        rearrange(nodes, by_place, owner);
+        layout_ = std::move(layout);
+        build_levels(nodes, owner);
         next_ = n_all + std::max<Index>(n_all / kShareOutside, kBlock);
     }
 
     // Puts all nodes back in the order they were created, which suits scans of all blocks. The tree is built again once
     // there are twice as many nodes.
-    void remove(BoxBlocks& nodes, Index n_all) {
-        rearrange(nodes, place_of_);
+    void remove(BoxBlocks& nodes, Index n_all, Owner owner) {
+        rearrange(nodes, layout_->place_of, owner);
         levels_.clear();
-        node_at_.clear();
-        place_of_.clear();
+        layout_.reset();
         next_ = 2 * n_all;
     }
 
 private:
+    // which node is at each place, and the place of each node
+    struct Layout {
+        std::vector<std::uint32_t> node_at, place_of;
+    };
+
     // moves boxes in place, cycle by cycle: the box for place i is now at place former[i]
-    static void rearrange(BoxBlocks& nodes, const std::vector<std::uint32_t>& former) {
+    static void rearrange(BoxBlocks& nodes, const std::vector<std::uint32_t>& former, Owner owner) {
         CoarseBox first(nodes.n_groups() * kBlock), box = first;
         std::vector<bool> is_moved(former.size(), false);
         for (std::size_t start = 0; start < former.size(); ++start) {
@@ -92,10 +100,10 @@ private:
             std::size_t place = start;
             for (; former[place] != start; place = former[place]) {
                 nodes.get(former[place], box);
-                nodes.put(static_cast<Index>(place), box);
+                nodes.put(static_cast<Index>(place), box, owner);
                 is_moved[place] = true;
             }
-            nodes.put(static_cast<Index>(place), first);
+            nodes.put(static_cast<Index>(place), first, owner);
             is_moved[place] = true;
         }
     }
@@ -103,7 +111,7 @@ private:
     static constexpr Index kShareOutside = 8;  // built again once an eighth of the nodes is outside
     static constexpr Index kTopBlocks = 128;   // levels are added until the top one has at most so many blocks
 
-    void build_levels(const BoxBlocks& nodes) {
+    void build_levels(const BoxBlocks& nodes, Owner owner) {
         levels_.clear();
         CoarseBox box(nodes.n_groups() * kBlock);
         const BoxBlocks* below = &nodes;
@@ -111,11 +119,10 @@ private:
         do {
             const Index n_here = (n_below + kBlock - 1) / kBlock;
             BoxBlocks level(nodes.n_groups());
-            level.reserve(n_here);
             for (Index place = 0; place < n_below; ++place) {
-                if (place % (kBlock * kBlock) == 0) level.add_block();
+                if (place % (kBlock * kBlock) == 0) level.add_block(owner);
                 below->get(place, box);
-                level.cover(place / kBlock, box);
+                level.cover(place / kBlock, box, owner);
             }
             levels_.push_back(std::move(level));
             below = &levels_.back();
@@ -176,7 +183,7 @@ private:
     };
 
     std::vector<BoxBlocks> levels_;  // from the bottom up
-    std::vector<std::uint32_t> node_at_, place_of_;
+    std::shared_ptr<const Layout> layout_;
     Index next_;  // built (again) once there are so many nodes
 };
 

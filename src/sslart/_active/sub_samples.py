@@ -48,7 +48,7 @@ def sub_samples_of(view: ModelView, left_out: LeftOut) -> SubSamples:
     sizes = [size for size in (round(share * n_used) for share in SHARES) if size >= MIN_SUBSET]
     right = np.full((N_ORDERS, len(sizes), n_groups), np.nan)
     random = np.random.RandomState(0)
-    coded = member.encode(kept[0][left_out.rows])
+    coded = member.at_choice.encode(kept[0][left_out.rows])
     for order in range(N_ORDERS):
         place = np.empty(n_groups, dtype=np.int64)
         place[random.permutation(n_groups)] = np.arange(n_groups)

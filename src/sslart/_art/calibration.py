@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.learn_result import Fits
-from sslart._art.network import Network
+from sslart._art.learn_result import NO_FITS, Fits
+from sslart._art.network import Network, RowLearnt
 from sslart._art.reduction.renaming import DROPPED, NO_BOX, renamed
 from sslart._data.saved import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -216,6 +216,21 @@ class NoveltyCalibration:
         ]
         wanted = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return wanted if wanted.any() else None
+
+    @property
+    def measure_below(self) -> int | None:
+        """The next sample is measured where its key is lower; None: in any case."""
+        share = MAX_IN_BLOCK / (self.end - self.start)
+        return None if share >= 1 else int(share * 2.0**64)
+
+    def adding_row(self, row: RowLearnt) -> NoveltyCalibration:
+        """Return the calibration after one further row has been learnt."""
+        if row.fit is None and self.n_learnt + 1 < self.end:
+            return NoveltyCalibration(
+                self.earlier, self.later, self.n_learnt + 1, self.block, self.start, self.end, self.longest
+            )
+        fits = NO_FITS if row.fit is None else Fits(*(np.array([value]) for value in row.fit))
+        return self.adding([Measured(np.array([row.key], dtype=np.uint64), fits)])
 
     def adding(self, members: Sequence[Measured]) -> NoveltyCalibration:
         """Return the calibration after further samples have been learnt."""

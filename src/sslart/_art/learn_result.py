@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sslart._art.reduction.renaming import DROPPED, both, renamed
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import is_all
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.params import check_flag, check_number, check_whole
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,24 @@ class LearningParams:
     one_to_one: bool = False
     half_life: float | None = None
     max_nodes: int | None = None
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> LearningParams:
+        """Return the parameters of a saved state, after checking that they can be."""
+        owner, half_life = "a saved model", state["half_life"]
+        return cls(
+            check_number(owner, "vigilance", state["vigilance"], 0, 1),
+            check_number(owner, "choice", state["choice"], 0, open_low=True),
+            check_number(owner, "learning_rate", state["learning_rate"], 0, 1, open_low=True),
+            check_number(owner, "match_tracking", state["match_tracking"], 0),
+            check_flag(owner, "one_to_one", state["one_to_one"]),
+            None if half_life is None else check_number(owner, "half_life", half_life, 1),
+            check_whole(owner, "max_nodes", state["max_nodes"], 2, or_none=True),
+        )
 
     def lowered_to(self, vigilance: float) -> LearningParams:
         """Return the same with a vigilance of at most the given one."""

@@ -148,7 +148,7 @@ def _reduced(learnt: Learnt) -> tuple[Learnt, FloatArray]:
         lowest = np.minimum.reduceat(_code(learnt.network.encode(learnt.table[rows])), starts)
         remains = np.diff(starts, append=len(rows)) < learnt.sizes[boxes]
         needed = np.zeros(nodes.n_nodes, dtype=bool)
-        needed[boxes[remains & (lowest <= nodes.weights[boxes]).any(axis=1)]] = True
+        needed[boxes[remains & (lowest <= nodes.weights_of(boxes)).any(axis=1)]] = True
         kept = np.union1d(rows, np.flatnonzero(needed[learnt.winners]))
         if len(kept) * learnt.table.values.shape[1] * 8 <= LARGE or n_chosen <= MIN_SAMPLES:
             return learnt.of(kept, n_chosen), growth[:n_chosen]
@@ -166,7 +166,7 @@ def _fits(learnt: Learnt, growth: FloatArray) -> tuple[KeyArray, Fits]:
     samples = learnt.network.encode(learnt.table[learnt.chosen])
     boxes, weights, matches = _best(learnt, samples, _changed(learnt))
     familiarity = np.clip(matches - _grown_distance(samples, weights, growth), 0.0, 1.0)
-    fits = Fits(boxes, np.where(boxes < 0, 0.0, familiarity), learnt.network.nodes.extents(boxes))
+    fits = Fits(boxes, np.where(boxes < 0, 0.0, familiarity), learnt.network.nodes.extents(np.maximum(boxes, 0)))
     return learnt.keys[learnt.chosen], fits
 
 
@@ -196,7 +196,7 @@ def _changed(learnt: Learnt) -> Changed:
     pairs, counts = np.unique(of_row * nodes.n_nodes + learnt.winners[rows], return_counts=True)
     part, box = pairs // nodes.n_nodes, pairs % nodes.n_nodes
     emptied = counts == learnt.sizes[box]
-    weights = np.where(emptied[:, None], np.nan, nodes.weights[box])
+    weights = np.where(emptied[:, None], np.nan, nodes.weights_of(box))
     is_known = np.bincount(learnt.winners, minlength=nodes.n_nodes) == learnt.sizes
     again = np.flatnonzero(~emptied & is_known[box])
     if len(again):
@@ -230,13 +230,14 @@ def _best(learnt: Learnt, samples: FloatArray, changed: Changed) -> tuple[IntArr
     """Return the box of highest choice for each sample, its weights, and its match; -1 and NaN where there is none."""
     nodes, code, present = learnt.network.nodes, _code(samples), np.tile(~np.isnan(samples), 2)
     whole = _best_unchanged(learnt, samples, changed)
-    whole_weights = np.where((whole >= 0)[:, None], nodes.weights[whole], np.nan)
+    whole_weights = np.where((whole >= 0)[:, None], nodes.weights_of(np.maximum(whole, 0)), np.nan)
     whole_choices, whole_matches = _choice_and_match(code, whole_weights, present, learnt.params.choice)
     of = changed.sample
     choices, matches = _choice_and_match(code[of], changed.weights, present[of], learnt.params.choice)
-    widened = np.where(present[of], changed.weights - nodes.weights[changed.box], 0.0).sum(axis=1)
+    with_samples = nodes.weights_of(changed.box)
+    widened = np.where(present[of], changed.weights - with_samples, 0.0).sum(axis=1)
     if learnt.params.learning_rate < 1:
-        outside = nodes.weights[changed.box] - np.minimum(code[of], nodes.weights[changed.box])
+        outside = with_samples - np.minimum(code[of], with_samples)
         rate = learnt.params.learning_rate
         widened += rate / (1.0 - rate) * np.where(present[of], outside, 0.0).sum(axis=1)
     matches -= 2.0 * widened / present[of].sum(axis=1)

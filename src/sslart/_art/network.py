@@ -4,62 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from sslart._art.backend import backend, encode
 from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, as_flags
 from sslart._art.learning.empty import learn_empty
-from sslart._art.learning.journal import Journal
 from sslart._art.learning.kept import Kept
 from sslart._art.nodes import NO_LIMIT, Nodes, runs
 from sslart._art.reduction.fading import Fading, pieces
-from sslart._art.reduction.limit import NoRoomError
 from sslart._art.reduction.renaming import renamed
+from sslart._art.row_keys import row_factors
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.saved import require
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.changes import Changes, Reader, Readers
 from sslart._utils.parallel import n_threads, stop_flag
 
 Made = TypeVar("Made")
 
 __all__ = ["NO_LIMIT", "LearningParams", "Network"]
 
-MAX_IN_PLACE = 256  # samples: readers wait no longer than learning these takes
+
+class RowLearnt(NamedTuple):
+    """A network after it has learnt one row, and what happened to the row: see `LearnResult`.
+
+    `fit` is the box of highest choice, its match and the sum of its sides; None where it was not measured.
+    """
+
+    network: Network
+    node: int
+    predicted: int
+    gap: float
+    key: int
+    fit: tuple[int, float, float] | None
 
 
 class Network:
-    """An encoder and the nodes learnt in it.
+    """An encoder and the boxes learnt in it. Immutable: learning makes another one.
 
     Parameters
     ----------
     encoder : Encoder
-        The encoder to start with; it widens as the samples demand.
+    nodes : Nodes or None
+        None: no box has been learnt yet.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, nodes: Nodes | None = None) -> None:
         self.encoder = encoder
-        self.nodes = Nodes(len(encoder.features), n_constant=len(encoder.constant))
-        self.readers = Readers()
+        self.nodes = Nodes.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
         self._made = Kept()
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return what follows from the encoder and the nodes as they are: made once, kept until they change."""
+        """Return what follows from the encoder and the boxes: made once."""
         return self._made.once(key, make)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"encoder": self.encoder, "nodes": self.nodes}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["encoder"])  # type: ignore[misc]
-        self.nodes = state["nodes"]
+        self.__init__(**state)  # type: ignore[misc]
 
-    def learn(self, table: Table, targets: IntArray, n_classes: int, params: LearningParams, **how: Any) -> LearnResult:
-        """Learn the samples of a table in their order, for a network that nobody else has: it is changed in place.
+    def learned(
+        self,
+        table: Table,
+        targets: IntArray,
+        n_classes: int,
+        params: LearningParams,
+        *,
+        predict_depth: int | None = None,
+        predict_by_first: bool = False,
+        measured: BoolArray | None = None,
+        stop: Any = None,
+    ) -> tuple[Network, LearnResult]:
+        """Return the network after it has learnt the samples of a table in their order, and what happened to each.
 
         Parameters
         ----------
@@ -72,167 +92,140 @@ class Network:
         predict_depth : int or None
             Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
         predict_by_first : bool
-            Whether the label of the first node that passes vigilance is the prediction, where it has one: this needs
+            Whether the label of the first box that passes vigilance is the prediction, where it has one: this needs
             no search of its own.
         measured : array of bool of length n_samples, or None
             The samples whose fit is measured before they are learnt; None: of none.
         stop : array of one uint8, or None
             A flag by which another thread stops the work.
         """
-        return self._learn(table, self._to_learn(table), targets, n_classes, params, **how)
+        encoder = self.encoder
+        encoder.check(table)
+        coded, widen = self._encode(table)
+        widen = widen or not encoder.knows_features(table) or (bool(encoder.constant) and bool(self.empty(coded).any()))
+        draft = self.nodes.draft()
+        draft.add_classes(n_classes)
+        predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
+        fits = NO_FITS if measured is None else Fits.none(len(table))
+        learnt = LearnResult(np.full(len(table), -1), predicted, fits, np.full(len(table), np.nan))
+        how = {"predict_depth": predict_depth, "stop": stop_flag() if stop is None else stop}
+        if params.half_life is None and not widen:
+            wanted = as_flags(measured, slice(None))
+            into = draft.learn(
+                coded, targets, params, learnt, predict_by_first=predict_by_first, measured=wanted, **how
+            )
+            if encoder.constant:
+                draft.meet(learnt.nodes, encoder.has_constants(table))
+            learnt = learnt if into is None else replace(learnt, into=into)
+        else:
+            segments = list(encoder.segments(table)) if widen else [(slice(0, len(table)), encoder)]
+            fading = None if params.half_life is None else Fading(params.half_life)
+            if fading is not None:
+                draft.start_to_fade()
+            parts: list[LearnResult] = []
+            for rows, wider in segments:
+                first = slice(rows.start, rows.start + 1)
+                beyond_range = None
+                if wider is not encoder:
+                    if measured is not None and measured[rows.start] and draft.n_nodes:
+                        beyond_range = Network(encoder, draft)._fit(table[first], params.choice)
+                    draft.recode(encoder, wider)
+                    encoder = wider
+                own = Network(encoder, draft)
+                coded_rows = own._encode(table[rows])[0] if widen else coded
+                whole = [(slice(0, len(coded_rows)), False)]
+                for part, is_empty in runs(own.empty(coded_rows)) if encoder.constant else whole:
+                    for piece, fades in pieces(part, fading, draft.n_learnt):
+                        at = slice(rows.start + piece.start, rows.start + piece.stop)
+                        here = learnt.of(at)
+                        if is_empty:
+                            into = learn_empty(draft, targets[at], params, here, **how)
+                        else:
+                            into = draft.learn(
+                                coded_rows[piece],
+                                targets[at],
+                                params,
+                                here,
+                                predict_by_first=predict_by_first,
+                                measured=as_flags(measured, at),
+                                **how,
+                            )
+                        if encoder.constant:
+                            draft.meet(here.nodes, encoder.has_constants(table[at]))
+                        if beyond_range is not None and at.start == rows.start:
+                            box, fits.familiarity[at.start], fits.extents[at.start] = beyond_range
+                            fits.boxes[at.start] = renamed(np.array([box]), into)[0]
+                        here = here if into is None else replace(here, into=into)
+                        faded = draft.fade(fading.factor) if fades and fading is not None else None
+                        parts.append(here.renamed(faded))
+            learnt = LearnResult.joined(parts)
+        return Network(encoder, draft.published()), learnt
 
-    def learned(
+    def row_learned(
         self,
-        table: Table,
-        targets: IntArray,
-        n_classes: int,
+        values: FloatArray,
+        target: int,
         params: LearningParams,
-        changes: Changes | None,
         *,
-        is_published: bool = True,
-        **how: Any,
-    ) -> tuple[Network, LearnResult]:
-        """Return the network after it has learnt samples: as `learn`, also for a network that others may read.
+        predicts: bool = False,
+        measure_below: int | None = None,
+    ) -> RowLearnt | None:
+        """Return the network after it has learnt one row of numbers by one call of the kernel, and what happened to it.
 
-        Few samples are learnt in place where nobody reads the network. Else a copy learns them.
+        None where the row has to be learnt as others are: see `learned`.
 
         Parameters
         ----------
-        changes : Changes or None
-            Gets what is changed in place; None: a published network must not be changed.
-        is_published : bool
-            Whether others may read the network.
+        values : array of shape (1, n_columns)
+            Not checked yet.
+        target : int
+            Class code, -1 where unlabelled.
+        params : LearningParams
+        predicts : bool
+            Whether the class is predicted first, where there is a label: by the first box that passes vigilance, if it
+            has a label.
+        measure_below : int or None
+            The fit is measured where the key of the row is lower; None: in any case.
         """
-        if not is_published:
-            return self, self.learn(table, targets, n_classes, params, **how)
-        samples = self._to_learn(table)
-        n_nodes, reshapes = self.nodes.n_nodes, samples[1] or n_classes > self.nodes.n_classes
-        too_many = params.max_nodes is not None and n_nodes > params.max_nodes
-        reshapes = reshapes or too_many or self._fades(len(table), params)
-        is_quick = len(table) <= MAX_IN_PLACE and len(table) < n_nodes and not reshapes
-        if changes is not None and is_quick and changes.begin(self.readers):
-            winners = np.full(len(table), -1)
-            journal = Journal(self.nodes, winners)
-
-            def undo() -> None:
-                journal.restore()
-                self._made = Kept()
-
-            changes.on_failure(undo)
-            how_in_place = {"winners": winners, "journal": journal, **how}
-            try:
-                return self, self._learn(table, samples, targets, n_classes, params, **how_in_place)
-            except NoRoomError:
-                undo()
-        copy = self.copy()
-        return copy, copy._learn(table, samples, targets, n_classes, params, **how)
-
-    def held_by(self, reader: Reader) -> Network:
-        """Return the same network as another object: while that lives, and the reader with it, nothing changes."""
-        other = Network(self.encoder)
-        vars(other).update(vars(self), held=reader)
-        return other
-
-    def copy(self) -> Network:
-        """Return a copy that changes by itself."""
-        other = Network(self.encoder)
-        other.nodes = self.nodes.copy()
-        return other
-
-    def _to_learn(self, table: Table) -> tuple[FloatArray, bool]:
-        """Return the coded samples, and whether they must be learnt in parts: the encoder widens, or one is empty."""
-        self.encoder.check(table)
-        coded, beyond = self._encode(table)
-        return coded, beyond or not self.encoder.knows_features(table) or self._has_empty(coded)
-
-    def _fades(self, n_samples: int, params: LearningParams) -> bool:
-        """Return whether supports and counts fade, or start to, while so many samples are learnt."""
-        if params.half_life is None:
-            return False
-        n_learnt = self.nodes.n_learnt
-        return n_learnt is None or Fading(params.half_life).is_due(n_learnt, n_samples)
+        encoder, nodes = self.encoder, self.nodes
+        boxes = nodes.backend_boxes
+        if not encoder.is_plain or encoder.ranks is not None or type(boxes).__module__ != backend().__name__:
+            return None
+        if params.max_nodes is not None and nodes.n_nodes > params.max_nodes:
+            return None
+        n_learnt = nodes.n_learnt
+        if params.half_life is not None:
+            if n_learnt is None or Fading(params.half_life).is_due(n_learnt, 1):
+                return None
+            n_learnt += 1
+        learnt = boxes.learn_row(
+            values,
+            encoder.lower,
+            encoder.upper,
+            target,
+            min(params.vigilance, nodes.vigilance),
+            params.choice,
+            params.learning_rate,
+            params.match_tracking,
+            params.one_to_one,
+            predicts,
+            True,
+            params.max_nodes,
+            row_factors(values.shape[1]),
+            measure_below,
+        )
+        if learnt is None:
+            return None
+        after, box, predicted, gap, key, fit = learnt
+        is_new = target == UNLABELLED and after.n_boxes > boxes.n_boxes
+        network = Network(encoder, Nodes(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
+        return RowLearnt(network, box, predicted, gap, key, fit)
 
     def empty(self, coded: FloatArray) -> BoolArray:
         """Return which samples have values only in features that do not count, having shown one value so far."""
         if not self.encoder.constant:
             return np.zeros(len(coded), dtype=bool)
         return np.asarray(np.isnan(coded).all(axis=1))
-
-    def _has_empty(self, coded: FloatArray) -> bool:
-        return bool(self.encoder.constant) and bool(self.empty(coded).any())
-
-    def _learn(
-        self,
-        table: Table,
-        samples: tuple[FloatArray, bool],
-        targets: IntArray,
-        n_classes: int,
-        params: LearningParams,
-        *,
-        winners: IntArray | None = None,
-        journal: Journal | None = None,
-        predict_depth: int | None = None,
-        predict_by_first: bool = False,
-        measured: BoolArray | None = None,
-        stop: Any = None,
-    ) -> LearnResult:
-        coded, widen = samples
-        segments = list(self.encoder.segments(table)) if widen else [(slice(0, len(table)), self.encoder)]
-        nodes = np.full(len(table), -1) if winners is None else winners
-        predicted = np.full(len(table) if predict_depth is not None else 0, UNLABELLED)
-        fits = NO_FITS if measured is None else Fits.none(len(table))
-        gaps = np.full(len(table), np.nan)
-        self._made = Kept()
-        self.nodes.add_classes(n_classes)
-        fading = None if params.half_life is None else Fading(params.half_life)
-        if fading is not None:
-            self.nodes.start_to_fade()
-        stop = stop_flag() if stop is None else stop
-        parts: list[LearnResult] = []
-        for rows, wider in segments:
-            beyond_range = None
-            if wider is not self.encoder:
-                if measured is not None and measured[rows.start] and self.nodes.n_nodes:
-                    beyond_range = self._fit(table[rows.start : rows.start + 1], params.choice)
-                self.nodes.recode(self.encoder, wider)
-                self.encoder = wider
-            own = self._encode(table[rows])[0] if widen else coded
-            whole = [(slice(0, len(own)), False)]
-            for part, is_empty in runs(self.empty(own)) if self.encoder.constant else whole:
-                for piece, fades in pieces(part, fading, self.nodes.n_learnt):
-                    at = slice(rows.start + piece.start, rows.start + piece.stop)
-                    learnt = LearnResult(nodes[at], predicted[at], fits.of(at), gaps[at])
-                    if is_empty:
-                        into = learn_empty(
-                            self.nodes,
-                            targets[at],
-                            params,
-                            learnt,
-                            predict_depth=predict_depth,
-                            stop=stop,
-                        )
-                    else:
-                        into = self.nodes.learn(
-                            own[piece],
-                            targets[at],
-                            params,
-                            learnt,
-                            predict_depth=predict_depth,
-                            predict_by_first=predict_by_first,
-                            measured=as_flags(measured, at),
-                            journal=journal,
-                            stop=stop,
-                        )
-                    if self.encoder.constant:
-                        self.nodes.meet(nodes[at], self.encoder.has_constants(table[at]), journal)
-                    if beyond_range is not None and at.start == rows.start:
-                        box, fits.familiarity[at.start], fits.extents[at.start] = beyond_range
-                        fits.boxes[at.start] = renamed(np.array([box]), into)[0]
-                    learnt = learnt if into is None else replace(learnt, into=into)
-                    faded = self.nodes.fade(fading.factor) if fades and fading is not None else None
-                    parts.append(learnt.renamed(faded))
-        self._made = Kept()
-        return LearnResult.joined(parts)
 
     def _fit(self, sample: Table, choice: float) -> tuple[int, float, float]:
         """Return the box of highest choice for one sample, the familiarity, and the sum of the sides of the box."""
@@ -300,21 +293,13 @@ class Network:
         `labels`, one per node, -1 for none, take the place of those of the nodes.
         """
         own = self.nodes
-        own_labels = own.labels
-        if labels is not None:
-            own_labels = np.full_like(own_labels, UNLABELLED)
-            own_labels[: len(labels)] = labels
         depth = min(depth, own.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
         matches = np.empty((len(samples), depth))
-        backend().rank(
-            own.cache_of(backend()),
-            own.weights,
-            own.norms,
-            own_labels,
-            own.n_nodes,
+        own.backend_boxes.rank(
             choice=choice,
             labelled_only=labelled_only,
+            labels=None if labels is None else np.ascontiguousarray(labels),
             samples=samples,
             nodes=nodes,
             matches=matches,
@@ -322,7 +307,8 @@ class Network:
             stop=stop_flag(),
         )
         for row in np.flatnonzero(self.empty(samples)) if self.encoder.constant else ():  # every node matches alike
-            first = np.flatnonzero((own_labels[: own.n_nodes] != UNLABELLED) | (not labelled_only))[:depth]
+            is_labelled = (own.labels if labels is None else labels) != UNLABELLED
+            first = np.flatnonzero(is_labelled | (not labelled_only))[:depth]
             nodes[row], matches[row] = np.pad(first, (0, depth - len(first)), constant_values=-1), 1.0
         return nodes, matches
 
@@ -363,10 +349,16 @@ class Network:
 
         `bounds`: of all columns, new ones included.
         """
-        wider = Network(self.encoder.with_columns(is_category, bounds))
-        wider.nodes = self.nodes.copy()
-        wider.nodes.recode(self.encoder, wider.encoder)
-        return wider
+        encoder, draft = self.encoder.with_columns(is_category, bounds), self.nodes.draft()
+        draft.recode(self.encoder, encoder)
+        return Network(encoder, draft.published())
+
+    def boxes_in_units_of(self, boxes: IntArray) -> FloatArray:
+        """Return the corners of some boxes in the user's units side by side; NaN where no sample has reached a side."""
+        weights, n_features = self.nodes.weights_of(boxes), self.nodes.n_features
+        lower, upper = weights[:, :n_features], 1.0 - weights[:, n_features:]
+        sides = [np.where(lower <= upper, self.encoder.decode(side), np.nan) for side in (lower, upper)]
+        return np.hstack(sides)
 
     def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:
         """Return the corners of the boxes in the user's units; NaN on a side that no sample has reached yet."""
@@ -386,12 +378,10 @@ class Network:
         """Return the network of a saved state, after checking that it can be one."""
         encoder = Encoder.from_state(state, n_columns)
         nodes = Nodes.from_state(state["nodes"])
-        if nodes.n_features != len(encoder.features) or nodes.met.shape[1] != len(encoder.constant):
+        if nodes.n_features != len(encoder.features) or nodes.n_constant != len(encoder.constant):
             raise ValueError("the encoder of the model does not fit its boxes")
         lower, upper = nodes.boxes()
         reached = lower <= upper
         require(nodes.n_nodes and (reached.any(axis=1) | nodes.met.any(axis=1)).all(), "the boxes")
         require((encoder.lower <= encoder.upper)[reached.any(axis=0)].all(), "the ranges")
-        network = cls(encoder)
-        network.nodes = nodes
-        return network
+        return cls(encoder, nodes)

@@ -4,10 +4,12 @@ Symbols as in the paper: x a sample, A its complement code, W the weights, ρ th
 parameter, β the learning rate, J the winning node, T the depth of the search, F the counts of the one-to-many map.
 The model's own decisions, where the paper leaves something open, are in docs/model.md.
 
-The functions work on the arrays of `sslart._art.nodes.Nodes` in place, as the compiled kernel does.
+`Boxes` has the arrays of a model, as the compiled kernel does.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +29,11 @@ from sslart._art.reference_terms import Flags, measure, nearest_centres
 from sslart._art.trees.textbook import grow_tree, tree_scores
 from sslart._data.encoder import GRID
 from sslart._data.labels import UNLABELLED
-from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, mixed
 
 __all__ = [
+    "Boxes",
     "Scorer",
     "drift_beyond",
     "drift_push",
@@ -43,12 +46,9 @@ __all__ = [
     "inverse_diagonals",
     "invert",
     "join",
-    "learn",
     "measure",
     "multiply",
     "nearest_centres",
-    "new_cache",
-    "rank",
     "row_keys",
     "solve",
     "tree_scores",
@@ -173,159 +173,237 @@ def row_keys(matrix: FloatArray, factors: KeyArray, keys: KeyArray) -> None:
     keys[:] = mixed(((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1, dtype=np.uint64))
 
 
-def new_cache() -> None:
-    """Return what `learn` and `rank` keep between calls: nothing."""
-
-
-def learn(
-    cache: None,
-    weights: FloatArray,
-    norms: FloatArray,
-    support: CountArray,
-    counts: CountArray,
-    labels: IntArray,
-    progress: IntArray,
-    *,
-    vigilance: float,
-    choice: float,
-    learning_rate: float,
-    match_tracking: float,
-    one_to_one: bool,
-    samples: FloatArray,
-    targets: IntArray,
-    winners: IntArray,
-    predicted: IntArray | None,
-    search_depth: int,
-    predict_by_first: bool = False,
-    gaps: FloatArray | None = None,
-    journal_weights: FloatArray | None,
-    journal_support: CountArray | None,
-    journal_counts: CountArray | None,
-    fit_wanted: Flags | None = None,
-    fit_nodes: IntArray | None = None,
-    fit_matches: FloatArray | None = None,
-    fit_extents: FloatArray | None = None,
-    stop: Flags,
-) -> None:
-    """Learn a batch in one pass, from sample progress[0] on, with progress[1] nodes so far.
+class Boxes:
+    """The boxes of one model: a draft that learns, or a published version that never changes.
 
     Parameters
     ----------
-    cache : None
-        What `new_cache` returned.
-    weights, norms, support, counts, labels : arrays
-        The nodes, changed in place; supports and counts both int64 or both float64. Stops before a sample whose new
-        node would not fit.
-    progress : array of length 2
-        The next sample to learn and the number of nodes; kept up to date.
-    vigilance, choice, learning_rate, match_tracking : float
-        ρ, α, β, δ.
-    one_to_one : bool
-        Whether a node serves one class only.
-    samples : array of shape (n_samples, n_features)
-        Coded samples, NaN where missing.
-    targets : array of length n_samples
-        Class codes, -1 where unlabelled.
-    winners : array of length n_samples
-        Filled with the node that learnt each sample.
-    predicted : array of length n_samples, or None
-        Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
-    search_depth : int
-        T of that prediction, 0 for no limit.
-    predict_by_first : bool
-        Whether the label of the first node that passes vigilance is the prediction, where it has one.
-    gaps : array of length n_samples, or None
-        Filled with how far each sample lay from the first node that passed vigilance; left as it is where none did.
-    journal_weights, journal_support, journal_counts : arrays with a row per sample, or None
-        Filled with the winner's row as it was before the sample.
-    fit_wanted : array of length n_samples, or None
-        Not zero for samples whose fit is measured before they are learnt.
-    fit_nodes, fit_matches, fit_extents : arrays of length n_samples, or None
-        Filled with the node of highest choice of each such sample, its match, and the sum of the sides of its box.
-    stop : array of length 1
-        Not zero once another thread wants this one to stop.
+    n_features, n_classes, n_constant : int
+        How many coded features there are, classes learnt so far, and features that have shown one value only.
     """
-    while progress[0] < len(samples) and not stop[0]:
-        i, n_nodes = int(progress[0]), int(progress[1])
-        target = int(targets[i])
-        A, present = complement_code(samples[i])
-        choices, matches = choice_and_match(A, present, weights[:n_nodes], choice)
-        J = resonating_node(choices, matches, labels, target, vigilance, match_tracking, one_to_one)
-        if J == NO_NODE and n_nodes == len(weights):
-            return
-        first = resonating_node(choices, matches, labels, UNLABELLED, vigilance, match_tracking, one_to_one)
-        if predicted is not None and target != UNLABELLED:
-            by_first = predict_by_first and first != NO_NODE and labels[first] != UNLABELLED
-            node = first if by_first else predicting_node(choices, labels, search_depth)
-            predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
-        wanted = fit_wanted is not None and bool(fit_wanted[i]) and n_nodes > 0
-        if wanted and fit_nodes is not None and fit_matches is not None and fit_extents is not None:
-            best = winner_among(np.ones(n_nodes, dtype=bool), choices)
-            fit_nodes[i], fit_matches[i], fit_extents[i] = best, matches[best], extent(weights[best])
 
-        if gaps is not None and first != NO_NODE:
-            gaps[i] = gap(A, present, weights[first])
-        if J == NO_NODE:
-            J = n_nodes
-            weights[J], support[J], counts[J], labels[J] = 1.0, 0, 0, UNLABELLED
-        if journal_weights is not None and journal_support is not None and journal_counts is not None:
-            journal_weights[i], journal_support[i], journal_counts[i] = weights[J], support[J], counts[J]
-        winners[i] = J
-        weights[J] = adapted(A, present, weights[J], learning_rate)
-        norms[J] = weights[J].sum()
-        support[J] += 1
+    def __init__(self, n_features: int, n_classes: int = 0, n_constant: int = 0) -> None:
+        self.n_features, self.n_constant = n_features, n_constant
+        self._arrays: dict[str, Any] = {
+            "weights": np.empty((0, 2 * n_features)),
+            "norms": np.empty(0),
+            "support": np.empty(0),
+            "counts": np.empty((0, n_classes)),
+            "labels": np.empty(0, dtype=np.int64),
+            "met": np.empty((0, n_constant), dtype=np.uint8),
+        }
+        self.n_boxes = 0
+        self._is_draft = True
+
+    @classmethod
+    def of(cls, weights: FloatArray, support: FloatArray, counts: FloatArray, met: Flags) -> Boxes:
+        """Return a draft of boxes that are given as arrays."""
+        boxes = cls(len(weights.T) // 2, len(counts.T), len(met.T))
+        norms, labels = weights.sum(axis=1), np.full(len(weights), UNLABELLED)
+        given = {"weights": weights, "norms": norms, "support": support, "counts": counts, "labels": labels, "met": met}
+        boxes._arrays = {name: array.copy() for name, array in given.items()}
+        boxes.n_boxes = len(weights)
+        boxes._derive_labels()
+        return boxes
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes learnt so far."""
+        return len(self._arrays["counts"].T)
+
+    def draft(self) -> Boxes:
+        """Return a draft that starts from these boxes; these stay as they are."""
+        other = type(self)(self.n_features, 0, self.n_constant)
+        other._arrays = {name: array.copy() for name, array in self._arrays.items()}
+        other.n_boxes = self.n_boxes
+        return other
+
+    def publish(self) -> None:
+        """End learning: from now on nothing changes."""
+        self._is_draft = False
+
+    def read(self, rows: IntArray | None = None, **wanted: Any) -> None:
+        """Fill arrays, each named as an attribute of boxes, with that of some boxes; None: of all."""
+        for name, array in wanted.items():
+            array[:] = self._arrays[name][: self.n_boxes] if rows is None else self._arrays[name][rows]
+
+    def add_classes(self, n_classes: int) -> None:
+        """Make room for the counts of further classes."""
+        more = max(n_classes - self.n_classes, 0)
+        self._changing()["counts"] = np.pad(self._arrays["counts"], ((0, 0), (0, more)))
+
+    def fade(self, factor: float) -> float:
+        """Multiply supports and counts, and return the least support."""
+        arrays = self._changing()
+        arrays["support"] *= factor
+        arrays["counts"] *= factor
+        self._derive_labels()
+        return float(arrays["support"][: self.n_boxes].min(initial=np.inf))
+
+    def meet(self, winners: IntArray, values: Flags) -> None:
+        """Take down which constant features have a value in samples that boxes have learnt."""
+        np.maximum.at(self._changing()["met"], winners, values)
+
+    def add(self) -> int:
+        """Add a box that no sample has reached, and return it."""
+        new = {"weights": 1.0, "norms": 2.0 * self.n_features, "labels": UNLABELLED}
+        for name, array in self._changing().items():
+            if self.n_boxes == len(array):
+                grown = np.empty((max(64, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
+                grown[: len(array)] = array
+                self._arrays[name] = grown
+            self._arrays[name][self.n_boxes] = new.get(name, 0)
+        self.n_boxes += 1
+        return self.n_boxes - 1
+
+    def count(self, box: int, target: int) -> None:
+        """Count a sample that leaves its box as it is."""
+        arrays = self._changing()
+        arrays["support"][box] += 1
         if target != UNLABELLED:
-            counts[J, target] += 1
-            labels[J] = counts[J].argmax()
-        progress[:] = i + 1, max(n_nodes, J + 1)
+            arrays["counts"][box, target] += 1
+            arrays["labels"][box] = arrays["counts"][box].argmax()
 
+    def learn(
+        self,
+        next: int,
+        *,
+        vigilance: float,
+        choice: float,
+        learning_rate: float,
+        match_tracking: float,
+        one_to_one: bool,
+        samples: FloatArray,
+        targets: IntArray,
+        winners: IntArray,
+        predicted: IntArray | None,
+        search_depth: int,
+        predict_by_first: bool,
+        gaps: FloatArray,
+        fit_wanted: Flags | None = None,
+        fit_nodes: IntArray | None = None,
+        fit_matches: FloatArray | None = None,
+        fit_extents: FloatArray | None = None,
+        max_boxes: int | None = None,
+        stop: Flags,
+    ) -> int:
+        """Learn a batch in one pass, from a sample on; return the first sample that was not learnt.
 
-def rank(
-    cache: None,
-    weights: FloatArray,
-    norms: FloatArray,
-    labels: IntArray,
-    n_nodes: int,
-    *,
-    choice: float,
-    labelled_only: bool,
-    samples: FloatArray,
-    nodes: IntArray,
-    matches: FloatArray,
-    n_threads: int,
-    stop: Flags,
-) -> None:
-    """Find the nodes of highest choice for each sample, best first.
+        Parameters
+        ----------
+        next : int
+            The sample to begin with.
+        vigilance, choice, learning_rate, match_tracking : float
+            ρ, α, β, δ.
+        one_to_one : bool
+            Whether a box serves one class only.
+        samples : array of shape (n_samples, n_features)
+            Coded samples, NaN where missing.
+        targets : array of length n_samples
+            Class codes, -1 where unlabelled.
+        winners : array of length n_samples
+            Filled with the box that learnt each sample.
+        predicted : array of length n_samples, or None
+            Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
+        search_depth : int
+            T of that prediction, 0 for no limit.
+        predict_by_first : bool
+            Whether the label of the first box that passes vigilance is the prediction, where it has one.
+        gaps : array of length n_samples
+            Filled with how far each sample lay from the first box that passed vigilance; left as it is where none did.
+        fit_wanted : array of length n_samples, or None
+            Not zero for samples whose fit is measured before they are learnt.
+        fit_nodes, fit_matches, fit_extents : arrays of length n_samples, or None
+            Filled with the box of highest choice of each such sample, its match, and the sum of the sides of the box.
+        max_boxes : int or None
+            Learning stops before a sample that would need more boxes.
+        stop : array of length 1
+            Not zero once another thread wants this one to stop.
+        """
+        for i in range(next, len(samples)):
+            if stop[0]:
+                return i
+            arrays, n_boxes = self._changing(), self.n_boxes
+            weights, labels = arrays["weights"], arrays["labels"]
+            target = int(targets[i])
+            A, present = complement_code(samples[i])
+            choices, matches = choice_and_match(A, present, weights[:n_boxes], choice)
+            J = resonating_node(choices, matches, labels, target, vigilance, match_tracking, one_to_one)
+            if J == NO_NODE and max_boxes is not None and n_boxes >= max_boxes:
+                return i
+            first = resonating_node(choices, matches, labels, UNLABELLED, vigilance, match_tracking, one_to_one)
+            if predicted is not None and target != UNLABELLED:
+                by_first = predict_by_first and first != NO_NODE and labels[first] != UNLABELLED
+                node = first if by_first else predicting_node(choices, labels, search_depth)
+                predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
+            wanted = fit_wanted is not None and bool(fit_wanted[i]) and n_boxes > 0
+            if wanted and fit_nodes is not None and fit_matches is not None and fit_extents is not None:
+                best = winner_among(np.ones(n_boxes, dtype=bool), choices)
+                fit_nodes[i], fit_matches[i], fit_extents[i] = best, matches[best], extent(weights[best])
+            if first != NO_NODE:
+                gaps[i] = gap(A, present, weights[first])
+            if J == NO_NODE:
+                J = self.add()
+                arrays = self._arrays
+            winners[i] = J
+            arrays["weights"][J] = adapted(A, present, arrays["weights"][J], learning_rate)
+            arrays["norms"][J] = arrays["weights"][J].sum()
+            self.count(J, target)
+        return len(samples)
 
-    Parameters
-    ----------
-    cache : None
-        What `new_cache` returned.
-    weights, norms, labels : arrays
-        The nodes.
-    n_nodes : int
-        How many of them are in use.
-    choice : float
-        α.
-    labelled_only : bool
-        Whether to leave out the nodes without a label.
-    samples : array of shape (n_samples, n_features)
-        Coded samples, NaN where missing.
-    nodes, matches : arrays of shape (n_samples, depth)
-        Filled with the best nodes, -1 where there are no more, and their match.
-    n_threads : int
-        For the compiled kernel.
-    stop : array of length 1
-        Not zero once another thread wants this one to stop.
-    """
-    eligible = np.flatnonzero(labels[:n_nodes] != UNLABELLED) if labelled_only else np.arange(n_nodes)
-    depth = min(nodes.shape[1], len(eligible))
-    nodes[:], matches[:] = NO_NODE, 0.0
-    for i, x in enumerate(samples):
-        if stop[0]:
-            return
-        A, present = complement_code(x)
-        node_choices, node_matches = choice_and_match(A, present, weights[eligible], choice)
-        best = np.argsort(-node_choices, kind="stable")[:depth]
-        nodes[i, :depth] = eligible[best]
-        matches[i, :depth] = node_matches[best]
+    def learn_row(self, *_: Any) -> None:
+        """Do nothing: one row is learnt as others are. The kernel has a short way."""
+
+    def rank(
+        self,
+        *,
+        choice: float,
+        labelled_only: bool,
+        labels: IntArray | None = None,
+        samples: FloatArray,
+        nodes: IntArray,
+        matches: FloatArray,
+        n_threads: int,
+        stop: Flags,
+    ) -> None:
+        """Find the boxes of highest choice for each sample, best first.
+
+        Parameters
+        ----------
+        choice : float
+            α.
+        labelled_only : bool
+            Whether to leave out the boxes without a label.
+        labels : array of length n_boxes, or None
+            Takes the place of the labels of the boxes.
+        samples : array of shape (n_samples, n_features)
+            Coded samples, NaN where missing.
+        nodes, matches : arrays of shape (n_samples, depth)
+            Filled with the best boxes, -1 where there are no more, and their match.
+        n_threads : int
+            For the compiled kernel.
+        stop : array of length 1
+            Not zero once another thread wants this one to stop.
+        """
+        own = self._arrays["labels"][: self.n_boxes] if labels is None else labels
+        eligible = np.flatnonzero(own != UNLABELLED) if labelled_only else np.arange(self.n_boxes)
+        depth = min(nodes.shape[1], len(eligible))
+        nodes[:], matches[:] = NO_NODE, 0.0
+        for i, x in enumerate(samples):
+            if stop[0]:
+                return
+            A, present = complement_code(x)
+            node_choices, node_matches = choice_and_match(A, present, self._arrays["weights"][eligible], choice)
+            best = np.argsort(-node_choices, kind="stable")[:depth]
+            nodes[i, :depth] = eligible[best]
+            matches[i, :depth] = node_matches[best]
+
+    def _changing(self) -> dict[str, Any]:
+        if not self._is_draft:
+            raise ValueError("published boxes do not learn: make a draft")
+        return self._arrays
+
+    def _derive_labels(self) -> None:
+        counts = self._arrays["counts"][: self.n_boxes]
+        if self.n_classes:
+            self._arrays["labels"][: self.n_boxes] = np.where(counts.any(axis=1), counts.argmax(axis=1), UNLABELLED)

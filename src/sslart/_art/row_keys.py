@@ -19,7 +19,7 @@ def row_keys(table: Table) -> KeyArray:
     """
     values = np.ascontiguousarray(table.values)
     keys = np.empty(len(values), dtype=np.uint64)
-    backend().row_keys(values, _factors(values.shape[1]), keys)
+    backend().row_keys(values, row_factors(values.shape[1]), keys)
     if len(keys) == 1:
         return _with_categories(keys, table)
     for column, categories in table.categories.items():
@@ -53,5 +53,6 @@ def _name(category: str | bool | float) -> str:
 
 
 @cache
-def _factors(n_columns: int) -> KeyArray:
+def row_factors(n_columns: int) -> KeyArray:
+    """Return an odd number for each column, by which keys of rows are made."""
     return keys_of_numbers(np.arange(n_columns), 1) | np.uint64(1)

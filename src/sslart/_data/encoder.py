@@ -31,7 +31,7 @@ from sslart._data.columns.known_texts import as_known_texts
 from sslart._data.ranks.tables import GRID, RankScale
 from sslart._data.samples import Table
 from sslart._data.saved import require, saved_array
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.deferred import CachesValues
 
 __all__ = ["GRID", "UNKNOWN", "Encoder", "Feature"]
@@ -140,9 +140,7 @@ class Encoder(CachesValues):
         """Return the encoder widened to a table, with the constant features among its features."""
         wider = self._with_constants._with_new_features(table)
         matrix = wider.matrix(table)
-        lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
-        if np.isnan(lowest).any():
-            lowest, highest = np.fmin.reduce(matrix, axis=0), np.fmax.reduce(matrix, axis=0)
+        lowest, highest = column_ranges(matrix)
         return wider._with_range(np.fmin(wider.lower, lowest), np.fmax(wider.upper, highest))
 
     def _with_range(self, lower: FloatArray, upper: FloatArray) -> Encoder:
@@ -335,7 +333,7 @@ class Encoder(CachesValues):
         known = self._with_constants
         if known._with_new_features(table) is not known:
             return False
-        return not self.constant or not self.n_off_constants(table).any()
+        return not (constants_in(table, self.constant) == 0).any()
 
     def has_constants(self, table: Table) -> BoolArray:
         """Return for each sample and constant feature whether the sample has a value there."""

@@ -23,7 +23,7 @@ def plain_array(X: Any) -> FloatArray | None:
     if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
         return None
     if X.dtype != np.float64 or not X.flags.c_contiguous:
-        if X.dtype.kind not in "fiu" or X.dtype.itemsize > MAX_BYTES or X.size > FEW_VALUES:
+        if X.dtype.kind not in "fiu" or X.dtype.itemsize > MAX_BYTES:
             return None
         X = np.ascontiguousarray(X, dtype=np.float64)
     return X if _is_complete(X) else None

@@ -169,9 +169,9 @@ def is_all(rows: Any, n_rows: int) -> bool:
     return type(rows) is slice and not rows.start and rows.step is None and rows.stop in (None, n_rows)
 
 
-def known_columns(estimator: Any) -> dict[str, Any]:
-    """Return the attributes of an estimator in which it keeps what it knows of the columns that it has read."""
-    return {name: value for name, value in vars(estimator).items() if name in COLUMN_ATTRIBUTES}
+def known_columns(reader: SampleReader) -> dict[str, Any]:
+    """Return the attributes in which a reader keeps what it knows of the columns that it has read."""
+    return {name: value for name, value in vars(reader).items() if name in COLUMN_ATTRIBUTES}
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
@@ -182,7 +182,7 @@ def concatenated(parts: Sequence[Any]) -> Any:
 
 
 class SampleReader(BaseEstimator):
-    """Reads samples as a fitted estimator does, without holding on to it.
+    """Reads samples as a fitted model does, or the first samples that a model learns.
 
     Parameters
     ----------
@@ -197,18 +197,22 @@ class SampleReader(BaseEstimator):
         Which columns hold dates, and which are left out.
     as_known : callable, default=None
         Returns samples with the categories that were learnt, where these come in another type; None: as they come.
+    undecided : container of int
+        The categorical columns that have had neither a type nor a value: their first value decides.
     """
 
     def __init__(
         self,
         owner: str,
-        n_features: int,
-        names: Any,
-        categorical: frozenset[int],
+        n_features: int = 0,
+        names: Any = None,
+        categorical: frozenset[int] = frozenset(),
         plan: ColumnPlan = NO_PLAN,
         as_known: Callable[[Table], Table] | None = None,
+        undecided: Container[int] = (),
     ) -> None:
         self.owner, self.categorical, self.plan, self.as_known = owner, categorical, plan, as_known
+        self.undecided = undecided
         keep_plan(self, plan)
         self.n_features_in_ = n_features
         if names is not None:
@@ -226,12 +230,7 @@ class SampleReader(BaseEstimator):
 
     def read(self, X: Any) -> Table:
         """Return samples as a table, or raise an error that names the cure."""
-        try:
-            table = read_samples(self, X, reset=False, categorical=self.categorical)
-        except ValueError as error:
-            if type(self).__name__ in str(error):
-                raise ValueError(str(error).replace(type(self).__name__, self.owner)) from None
-            raise
+        table = read_samples(self, X, reset=False, categorical=self.categorical, undecided=self.undecided)
         return table if self.as_known is None else self.as_known(table)
 
     def __sklearn_tags__(self) -> Any:
@@ -246,6 +245,8 @@ def _validated(estimator: Any, X: Any, **options: Any) -> Any:
         return validate_data(estimator, X, **options)
     except ValueError as error:
         message = printable_lines(str(error))
+        if isinstance(estimator, SampleReader):
+            message = message.replace(SampleReader.__name__, estimator.owner)
         if message == str(error):
             raise
         raise ValueError(message) from None

@@ -16,14 +16,15 @@ from sslart._data.columns.plan import keep_plan, plan_of
 from sslart._data.columns.suspects import suspects
 from sslart._data.groups import group_keys, read_sample_weight
 from sslart._data.labels import Labels, read_labels
-from sslart._data.samples import Table, read_samples
+from sslart._data.samples import SampleReader, Table, read_samples
 
 
 def read_training(
-    estimator: Any,
+    reader: SampleReader,
     X: Any,
     y: Any,
     *,
+    scaling: str,
     gaps: bool = True,
     groups: Any = None,
     sample_weight: Any = None,
@@ -31,15 +32,15 @@ def read_training(
 ) -> tuple[Table, Labels]:
     """Return the samples and labels of a `fit`, of which at least one must be labelled.
 
-    With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the only other label. Samples of weight 0
-    are left out. `row_names` are for warnings; None: rows are counted.
+    `scaling` is that of the estimator. With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the
+    only other label. Samples of weight 0 are left out. `row_names` are for warnings; None: rows are counted.
     """
     if y is None:
         raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None. Give labels, with -1 or "
+            f"{reader.owner} requires y to be passed, but the target y is None. Give labels, with -1 or "
             "None where unlabelled."
         )
-    table = read_samples(estimator, X, reset=True, leave_out=True)
+    table = read_samples(reader, X, reset=True, leave_out=True)
     labels = read_labels(y, table)
     labels = with_two_classes(labels, warn=gaps)
     if not labels.known.any():
@@ -48,18 +49,18 @@ def read_training(
             "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
         )
     learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
-    warn_of_outliers(learnt, table, estimator.scaling, row_names)
-    _take_notes(estimator, learnt, labels)
+    warn_of_outliers(learnt, table, scaling, row_names)
+    _take_notes(reader, learnt, labels)
     return learnt, labels
 
 
-def _take_notes(estimator: Any, table: Table, labels: Labels) -> None:
-    """Add notes on the columns that deserve a second look to what an estimator knows of its columns."""
-    plan, n_given = plan_of(estimator), table.values.shape[1] - table.n_parts
+def _take_notes(reader: SampleReader, table: Table, labels: Labels) -> None:
+    """Add notes on the columns that deserve a second look to what a reader knows of its columns."""
+    plan, n_given = plan_of(reader), table.values.shape[1] - table.n_parts
     names = table.names or [f"x{column}" for column in range(n_given)]
     codes = ClassTable().learning(labels).codes(labels)
     found = tuple(suspects(table, codes, names[:n_given], plan.dates))
-    keep_plan(estimator, replace(plan, notes=plan.notes + found))
+    keep_plan(reader, replace(plan, notes=plan.notes + found))
 
 
 def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sslart._art.backend import encode
 from sslart._art.network import NO_LIMIT, LearningParams, Network
 from sslart._data.classes import ClassTable
 from sslart._data.encoder import Encoder
@@ -15,7 +16,6 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.base import Mapping
 from sslart._utils.arrays import CountArray, FloatArray, IntArray
-from sslart._utils.changes import Reader
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
@@ -37,10 +37,6 @@ class MemberView:
     mapping : Mapping
         From boxes to classes.
     n_jobs : int or None
-    learnt : Network
-        Encoder and nodes as they are now; with evidence mapping, `network` has those of the last choice of settings.
-    held : Reader or None
-        While it lives, the network does not change.
     """
 
     number: int | None
@@ -49,12 +45,24 @@ class MemberView:
     params: LearningParams
     mapping: Mapping
     n_jobs: int | None
-    learnt: Network
-    held: Reader | None = None
 
-    def as_learnt(self) -> MemberView:
-        """Return the same member with the boxes as they are now."""
-        return replace(self, network=self.learnt)
+    @cached_property
+    def at_choice(self) -> MemberView:
+        """The same member with the boxes that evidence is summed over: those of the last choice of settings."""
+        network = self.mapping.network_of(self.network)
+        return self if network is self.network else replace(self, network=network)
+
+    def coded_at_choice(self, coded: FloatArray) -> FloatArray:
+        """Return coded values, such as middles of boxes, as the encoder of the last choice of settings codes them."""
+        encoder, other = self.encoder, self.at_choice.encoder
+        if encoder is other:
+            return coded
+        units, places = encoder.decode(coded), {feature: place for place, feature in enumerate(encoder.features)}
+        matrix = np.full((len(coded), len(other.features)), np.nan)
+        for place, feature in enumerate(other.features):
+            if feature in places:
+                matrix[:, place] = units[:, places[feature]]
+        return encode(other, matrix)[0]
 
     @property
     def readout(self) -> Readout | None:
@@ -78,7 +86,8 @@ class MemberView:
 
     def boxes_of(self, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the lower and upper corners of some boxes, as copies."""
-        weights, n_features = self.network.nodes.weights[nodes], self.network.nodes.n_features
+        n_features = self.network.nodes.n_features
+        weights = self.network.nodes.weights_of(nodes.ravel()).reshape(*nodes.shape, 2 * n_features)
         return weights[..., :n_features], 1.0 - weights[..., n_features:]
 
     @property
@@ -94,17 +103,17 @@ class MemberView:
     @cached_property
     def support(self) -> CountArray:
         """Number of samples that each box has learnt, labelled or not."""
-        return self.network.nodes.support[: self.n_nodes]
+        return self.network.nodes.support
 
     @cached_property
     def counts(self) -> CountArray:
         """Number of labelled samples of each class that each box has learnt, shape (n_nodes, n_classes)."""
-        return self.class_table.by_class(self.network.nodes.counts[: self.n_nodes])
+        return self.class_table.by_class(self.network.nodes.counts)
 
     @cached_property
     def labels(self) -> IntArray:
         """Class index of each box, -1 where it has no label."""
-        return self.class_table.indices(self.network.nodes.labels[: self.n_nodes])
+        return self.class_table.indices(self.network.nodes.labels)
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray] | None:
@@ -153,19 +162,22 @@ class MemberView:
 
     def label_of(self, nodes: IntArray) -> IntArray:
         """Return the class index of boxes, -1 for no box."""
-        codes = self.network.nodes.labels[nodes]
+        codes = self.network.nodes.labels_of(np.maximum(nodes, 0).ravel()).reshape(nodes.shape)
         codes[nodes == UNLABELLED] = UNLABELLED
         return self.class_table.indices(codes)
 
     def shares_of(self, nodes: IntArray) -> FloatArray:
         """Return the share of each class among the labelled samples of boxes; 0 throughout for no box."""
-        counts = self.class_table.by_class(self.network.nodes.counts[nodes])
+        counts = self.class_table.by_class(self.network.nodes.counts_of(np.maximum(nodes, 0)))
         counts[nodes == UNLABELLED] = 0
         total = counts.sum(axis=1, keepdims=True)
         return np.asarray(counts / np.where(total > 0, total, 1))
 
     def scores(self, coded: FloatArray) -> FloatArray:
-        """Return the evidence for each class, shape (n_samples, n_classes); -inf for classes not learnt yet."""
+        """Return the evidence for each class, shape (n_samples, n_classes); -inf for classes not learnt yet.
+
+        Samples are coded as at the last choice of settings, here and in `evidence_proba`.
+        """
         assert self.mapping.scoring is not None
         return self.class_table.with_unseen(self.mapping.scoring.scores(coded, self.n_jobs), fill=-np.inf)
 
@@ -176,4 +188,4 @@ class MemberView:
 
     def familiarity(self, table: Table) -> FloatArray:
         """Return the match of the best box of each sample, less what the sample lies beyond the learnt range."""
-        return self.learnt.familiarity(table, self.params.choice, n_jobs=self.n_jobs)
+        return self.network.familiarity(table, self.params.choice, n_jobs=self.n_jobs)

@@ -75,10 +75,6 @@ class ModelView:
     max_error: ErrorLevels | None = None
     calibration: NoveltyCalibration | None = None
 
-    def as_learnt(self) -> ModelView:
-        """Return the same model with the boxes of all members as they are now."""
-        return replace(self, members=tuple(member.as_learnt() for member in self.members))
-
     @property
     def is_ensemble(self) -> bool:
         """Whether members vote."""
@@ -161,7 +157,7 @@ class ModelView:
     def novelty(self) -> NoveltyTest:
         """The test by which novel samples are flagged."""
         assert self.calibration is not None
-        return NoveltyTest(self.calibration, [member.learnt for member in self.members], self.params)
+        return NoveltyTest(self.calibration, [member.network for member in self.members], self.params)
 
     @property
     def novelty_threshold(self) -> float:

@@ -45,8 +45,7 @@ class PredictionBatch:
     """
 
     def __init__(self, view: ModelView, table: Table) -> None:
-        self.view, self.members = view, view.members
-        self.coded = [member.encode(table) for member in view.members]
+        self.view, self.members, self._table = view, view.members, table
         self._nodes: dict[int, IntArray] = {}
         self._ballots: dict[int, Ballot] = {}
 
@@ -59,9 +58,19 @@ class PredictionBatch:
         return Prediction(indices, proba)
 
     @cached_property
-    def probas(self) -> FloatArray:
-        """With evidence, the probabilities by each member, shape (n_members, n_samples, n_classes)."""
-        return np.array([member.evidence_proba(x) for member, x in zip(self.members, self.coded, strict=True)])
+    def coded(self) -> list[FloatArray]:
+        """The samples as each member codes them."""
+        return [member.encode(self._table) for member in self.members]
+
+    @cached_property
+    def scored(self) -> list[FloatArray]:
+        """The samples as the evidence of each member codes them."""
+        return [member.at_choice.encode(self._table) for member in self.members]
+
+    @cached_property
+    def probas(self) -> list[FloatArray]:
+        """With evidence, the probabilities by each member, shape (n_samples, n_classes)."""
+        return [member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)]
 
     def nodes(self, depth: int) -> IntArray:
         """Return the labelled box that each member finds within a depth, -1 for none."""
@@ -87,7 +96,9 @@ class PredictionBatch:
             weights, quorum = self.view.vote_weights, self.view.quorum
             assert weights is not None
             if self.view.uses_evidence:
-                self._ballots[depth] = vote_on_evidence(self._evidence_indices(depth), self.probas, weights, quorum)
+                self._ballots[depth] = vote_on_evidence(
+                    self._evidence_indices(depth), np.array(self.probas), weights, quorum
+                )
             else:
                 nodes = self.all_nodes() if depth == NO_LIMIT else self.nodes(depth)
                 votes = [member.label_of(own) for member, own in zip(self.members, nodes, strict=True)]
@@ -96,7 +107,7 @@ class PredictionBatch:
 
     def _evidence_indices(self, depth: int) -> IntArray:
         """Return the most probable class by each member, -1 where no labelled box lies within the depth."""
-        indices: IntArray = self.probas.argmax(axis=2)
+        indices: IntArray = np.array([proba.argmax(axis=1) for proba in self.probas])
         if depth != NO_LIMIT:
             indices[self.nodes(depth) == UNLABELLED] = UNLABELLED
         return indices
@@ -139,5 +150,5 @@ class PredictionBatch:
         if self.view.is_ensemble:
             return self.ballot(NO_LIMIT).proba()
         if self.view.uses_evidence:
-            return np.asarray(self.probas[0])
+            return self.probas[0]
         return self.members[0].shares_of(self.all_nodes()[0])

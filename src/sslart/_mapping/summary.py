@@ -199,7 +199,7 @@ def present_of(view: ModelView) -> float | None:
 
 def summarise(view: ModelView) -> ModelSummary:
     """Return the summary of a fitted classifier."""
-    left_out, view = view.left_out, view.as_learnt()
+    left_out = view.left_out
     members = view.members
     by_labels = all(member.mapping.settings_by_labels for member in members)
     accuracy, why_not = (None, _why_none(view)) if left_out is None else _accuracy(left_out)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sslart._mapping.parts import ModelParts
 from sslart.dask._cluster import Tasks, run, sent
 from sslart.dask._partitions import Part, partitions_of
+from sslart.estimators._fitted import FittedModel
 from sslart.merging.partitions import (
     Start,
     Summary,
@@ -23,7 +23,7 @@ from sslart.merging.partitions import (
 
 def learnt(
     estimator: Any, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None, *, needs_labels: bool = True
-) -> ModelParts:
+) -> FittedModel:
     """Return what all partitions of a table have learnt, for `finish`; dask reads the table twice.
 
     Parameters
@@ -43,7 +43,7 @@ def learnt(
         wanted = second_look(summary)
     start = sent(start_of(estimator, summary, needs_labels=needs_labels), "start")
     found = tasks.each("learn", _learnt, parts, estimator, start)
-    joined: ModelParts = run(tasks.tree("merge", _joined, found, estimator))
+    joined: FittedModel = run(tasks.tree("merge", _joined, found, estimator))
     return joined
 
 

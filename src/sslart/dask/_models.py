@@ -19,7 +19,6 @@ from sslart.dask._cluster import Tasks, run
 from sslart.dask._fit import learnt
 from sslart.dask._lazy import Call, Output, forget, labels_output, mapped, on_cluster
 from sslart.dask._partitions import Part, is_lazy, partitions_of
-from sslart.estimators._published import draft_of
 from sslart.merging._further import check_can_fade, with_further
 from sslart.merging.partitions import finish
 
@@ -50,10 +49,7 @@ class DaskModel:
     def _take(self, model: Any) -> Self:
         """Become the fitted model that an ordinary one is."""
         forget(self)
-        with draft_of(self) as (draft, _):  # type: ignore[type-var]
-            parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
-            vars(draft).clear()
-            vars(draft).update(model.__getstate__() | parameters)
+        self.__sslart_take__(model.__sslart_parts__())  # type: ignore[attr-defined]
         return self
 
     def _learn(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:

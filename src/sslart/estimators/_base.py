@@ -1,33 +1,33 @@
-"""What every estimator shares: checked parameters, boxes in the user's units, calls that fail without trace."""
-
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.calibration import NoveltyCalibration
 from sslart._art.network import LearningParams, Network
 from sslart._data.classes import ClassTable
 from sslart._data.columns.known_texts import as_known_texts
-from sslart._data.columns.plan import NO_PLAN, ColumnPlan, keep_plan, plan_of
+from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
 from sslart._data.labels import Labels
 from sslart._data.ranks.choice import first_encoder, scaling_of
 from sslart._data.ranks.tables import SCALINGS
-from sslart._data.samples import SampleReader, Table, known_columns, read_samples
+from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
 from sslart._drift.events import DriftEvent
-from sslart._drift.monitor import NO_DRIFT, Context, DriftMonitor, Learnt
+from sslart._drift.monitor import Context, DriftMonitor, Learnt
 from sslart._mapping.counts import CountsMapping
-from sslart._mapping.parts import MemberParts, ModelParts, Shared
+from sslart._mapping.model_view import ModelView
+from sslart._mapping.parts import Shared
 from sslart._utils.arrays import CountArray, FloatArray, IntArray
-from sslart._utils.changes import Reader
 from sslart._utils.params import (
     check_bounds,
     check_flag,
@@ -37,101 +37,141 @@ from sslart._utils.params import (
     check_option,
     check_whole,
 )
+from sslart.estimators._fitted import Checked, FittedMember, FittedModel, with_plan
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
-from sslart.estimators._published import READER, draft_of, reads, reads_attribute, snapshot_of
+from sslart.estimators._published import LOCK, available, turn_of
+
+# parameters that predictions follow at once: they are checked where they are used
+OF_PREDICTIONS = frozenset(
+    {"search_depth", "abstain_below", "max_error", "decision_costs", "quorum", "voting", "n_jobs"}
+)
 
 
 class RawSamplesEstimator(BaseEstimator, ABC):
-    """Base of all estimators: takes raw samples, missing values included, and keeps what their columns were."""
+    """Base of all estimators: parameters, and one fitted model that is replaced as a whole.
 
-    n_features_in_: int
+    A method that reads takes `_model` once. A method that learns makes another model and publishes it by one
+    assignment; if it fails or is interrupted, nothing has changed.
+    """
+
     bounds: Any
-    _drift: DriftMonitor = NO_DRIFT
+    _model: FittedModel
 
     @property
     def _name(self) -> str:
         return type(self).__name__
 
-    @abstractmethod
-    def __sklearn_is_fitted__(self) -> bool: ...
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in vars(self)
 
-    @abstractmethod
-    def _networks(self) -> list[Network]:
-        """Return the networks of the estimator; none before it has learnt."""
-
-    @abstractmethod
-    def _categorical_columns(self) -> frozenset[int]:
-        """Return the columns that were categorical in the samples learnt."""
-
-    def _read(self, X: Any) -> Table:
-        """Return X as a table for a fitted estimator."""
-        if not self.__sklearn_is_fitted__():
+    def _fitted(self) -> FittedModel:
+        """Return the fitted model, or raise NotFittedError."""
+        model: FittedModel | None = vars(self).get("_model")
+        if model is None:
             check_is_fitted(self)
-        encoder = self._networks()[0].encoder
-        table = read_samples(self, X, reset=False, categorical=self._categorical_columns(), undecided=encoder.undecided)
-        return encoder.with_known_texts(table)
+        assert model is not None
+        return model
 
-    def _read_first(self, X: Any) -> Table:
-        """Return the first samples of a stream as a table, and record what their columns are."""
-        return as_known_texts(read_samples(self, X, reset=True, first_decides=self.bounds is not None), lambda _: ())
-
-    def _reader(self) -> SampleReader:
-        """Return what reads samples as this estimator does."""
-        names = getattr(self, "feature_names_in_", None)
-        columns, as_known = self._categorical_columns(), self._networks()[0].encoder.with_known_texts
-        return SampleReader(self._name, self.n_features_in_, names, columns, plan_of(self), as_known)
+    def _publish(self, model: FittedModel) -> None:
+        """Let the estimator have another fitted model, from now on."""
+        self._model = model.with_reader(self._name, vars(self).get("_model"))
 
     @property
-    @reads
+    def n_features_in_(self) -> int:
+        """Number of features."""
+        return self._fitted().n_features
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Names of the features, where X had string names."""
+        names = self._fitted().columns.get("feature_names_in_")
+        if names is None:
+            raise AttributeError("X had no feature names.")
+        return names
+
+    @property
+    def _column_plan(self) -> ColumnPlan:
+        return self._fitted().plan
+
+    def __sslart_with_plan__(self, plan: ColumnPlan) -> None:
+        """Let a fitted estimator know another plan of its columns."""
+        with turn_of(self):
+            self._publish(self._fitted().with_plan(plan))
+
+    def __sslart_with_names__(self, names: list[str]) -> None:
+        """Give the features of a fitted estimator names."""
+        with turn_of(self):
+            self._publish(self._fitted().with_names(names))
+
+    @abstractmethod
+    def _view(self, model: FittedModel) -> ModelView:
+        """Return a fitted model with the parameters of predictions as they are now."""
+
+    def __sslart_view__(self) -> ModelView:
+        """Return the fitted model as everything that only reads it sees it."""
+        return self._view(self._fitted())
+
+    @abstractmethod
+    def _learning_params(self) -> LearningParams:
+        """Return the checked parameters of learning, after checking the others too."""
+
+    def _checked(self, before: FittedModel | None) -> Checked:
+        """Return the parameters of learning, which are checked where one has been set since they were last checked."""
+        given = parameters_of(type(self))(self)
+        checked = None if before is None else before.checked
+        if checked is not None and all(map(operator.is_, given, checked.given)):
+            return checked
+        return Checked(given, self._learning_params())
+
+    def _first_reader(self) -> SampleReader:
+        """Return a reader for the first samples, which gets to know their columns."""
+        return SampleReader(self._name)
+
+    def _read_first(self, reader: SampleReader, X: Any) -> Table:
+        """Return the first samples of a stream as a table."""
+        return as_known_texts(read_samples(reader, X, reset=True, first_decides=self.bounds is not None), lambda _: ())
+
+    @property
     def drift_(self) -> list[DriftEvent]:
         """The drifts that `partial_fit` has found since the last `fit`, the first one first; at most a thousand."""
-        check_is_fitted(self)
-        return list(self._drift.events)
+        return list(self._fitted().drift.events)
 
-    @reads
     def __sslart_drift__(self) -> DriftMonitor:
         """Return what was measured of the samples of a stream before they were learnt."""
-        check_is_fitted(self)
-        return self._drift
-
-    def _watch_for_drift(self, table: Table, learnt: Learnt, classes: Sequence[Any] = ()) -> None:
-        """Take account of samples that have been learnt, given the classes by code."""
-        self._drift = self._drift.after(learnt, table, Context(lambda: self._reader().feature_names, classes))
+        return self._fitted().drift
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags.allow_nan = True
         return tags
 
-    def __sslart_snapshot__(self) -> Self:
-        """Return the estimator as it is now; while this lives, nothing that it refers to changes."""
-        return snapshot_of(self)
-
     def __getstate__(self) -> dict[str, Any]:
-        """Return a snapshot in which networks keep a reader, until all of it has been copied or written."""
-        snapshot = snapshot_of(self)
-        state: dict[str, Any] = super(RawSamplesEstimator, snapshot).__getstate__()  # type: ignore[no-untyped-call]
-        reader = state.pop(READER)
-        return {**state, **snapshot._held_by(reader)} if snapshot._networks() else state
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[no-untyped-call]
+        return {name: value for name, value in state.items() if name != LOCK}
 
-    @abstractmethod
-    def _held_by(self, reader: Reader) -> dict[str, Any]:
-        """Return the attributes that refer to networks, with networks that keep a reader."""
-
-    @abstractmethod
-    def __sslart_parts__(self) -> ModelParts:
-        """Return what a fitted estimator is made of, for `sslart.merge`."""
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        if "_model" in vars(self):
+            self._publish(self._model)
 
     @abstractmethod
     def __sslart_check__(self) -> None:
         """Raise a ValueError where a parameter has a value that it cannot have, whatever the samples are."""
 
+    def __sslart_parts__(self) -> FittedModel:
+        """Return what a fitted estimator is made of, for `sslart.merge`."""
+        return replace(self._fitted(), labels=None)
+
     @abstractmethod
-    def __sslart_part__(self, table: Table, labels: Labels, shared: Shared, number: int) -> ModelParts:
-        """Learn one part of a table, and return what a model of it is made of; evidence chooses no settings.
+    def __sslart_part__(
+        self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int
+    ) -> FittedModel:
+        """Learn one part of a table, and return the model; evidence chooses no settings.
 
         Parameters
         ----------
+        columns : dict
+            What is known of the columns.
         table : Table
         labels : Labels
         shared : Shared
@@ -144,36 +184,67 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         """Return how many labelled samples of all parts are learnt when the boxes of all parts are one; 0: none is."""
         return 0
 
-    @abstractmethod
-    def __sslart_take__(self, parts: ModelParts) -> None:
-        """Become a fitted estimator that is made of these parts, which nobody else may change."""
+    def __sslart_take__(self, model: FittedModel) -> None:
+        """Become an estimator with this fitted model."""
+        with turn_of(self):
+            self._publish(replace(model, reader=None, checked=None))
 
-    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
+    def __sslart_state__(self, *, samples: bool = True) -> dict[str, Any]:
         """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays.
+
+        `samples`: with samples that were learnt.
+        """
+        return self._state_of(self._fitted(), samples=samples, promises=False)
+
+    @abstractmethod
+    def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
+        """Return a fitted model as plain values and arrays.
 
         `samples`: with samples that were learnt; `promises`: with what predictions that keep a promise need.
         """
-        names = getattr(self, "feature_names_in_", None)
-        plan = plan_of(self)
-        return {
-            "n_features_in": self.n_features_in_,
-            "feature_names_in": None if names is None else list(names),
-            **({} if plan is NO_PLAN else {"column_plan": plan.to_state()}),
-            **({"drift": self._drift.to_state()} if samples and self._drift.n_samples else {}),
-        }
 
+    @abstractmethod
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
         """Take over what `__sslart_state__` of a fitted estimator returned, after checking it."""
-        n_features, names = saved_whole(state, "n_features_in", 1, MAX_COUNT), state["feature_names_in"]
-        self.n_features_in_ = n_features
-        if names is not None:
-            if type(names) is not list or len(names) != n_features or not all(isinstance(n, str) for n in names):
-                raise ValueError("the feature names of the model do not fit its features")
-            self.feature_names_in_ = np.array(names, dtype=object)
-        if "column_plan" in state:
-            keep_plan(self, ColumnPlan.from_state(state["column_plan"], n_features))
-        if "drift" in state:
-            self._drift = DriftMonitor.from_state(state["drift"], plan_of(self).n_columns(n_features))
+
+
+@cache
+def parameters_of(cls: type[Any]) -> Any:
+    """Return a function that returns the parameters of an estimator that learning follows."""
+    names = [name for name in cls._get_param_names() if name not in OF_PREDICTIONS]
+    return operator.attrgetter(*names)
+
+
+def columns_state(model: FittedModel, *, samples: bool) -> dict[str, Any]:
+    """Return what a model knows of its columns, and the drift that it has found, as plain values."""
+    return {
+        "n_features_in": model.n_features,
+        "feature_names_in": model.names,
+        **({} if model.plan is NO_PLAN else {"column_plan": model.plan.to_state()}),
+        **({"drift": model.drift.to_state()} if samples and model.drift.n_samples else {}),
+    }
+
+
+def columns_of(state: dict[str, Any]) -> dict[str, Any]:
+    """Return what a saved state knows of the columns, after checking it."""
+    n_features, names = saved_whole(state, "n_features_in", 1, MAX_COUNT), state["feature_names_in"]
+    columns: dict[str, Any] = {"n_features_in_": n_features}
+    if names is not None:
+        if type(names) is not list or len(names) != n_features or not all(isinstance(n, str) for n in names):
+            raise ValueError("the feature names of the model do not fit its features")
+        columns["feature_names_in_"] = np.array(names, dtype=object)
+    plan = ColumnPlan.from_state(state["column_plan"], n_features) if "column_plan" in state else NO_PLAN
+    return with_plan(columns, plan)
+
+
+def drift_of(state: dict[str, Any], n_columns: int) -> dict[str, Any]:
+    """Return the drift in a saved state as an argument of `FittedModel`."""
+    return {"drift": DriftMonitor.from_state(state["drift"], n_columns)} if "drift" in state else {}
+
+
+def drift_after(drift: DriftMonitor, table: Table, learnt: Learnt, reader: SampleReader, classes: Any) -> DriftMonitor:
+    """Return the monitor of drift after samples have been learnt, given the classes by code."""
+    return drift.after(learnt, table, Context(lambda: reader.feature_names, classes))
 
 
 MIN_NODES = 2  # so that there is room for a new box after the others have been joined
@@ -201,8 +272,6 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
     shuffle: bool
     random_state: Any
     n_jobs: int | None
-    _network: Network
-    _calibration: NoveltyCalibration | None
 
     def _learning_params(self) -> LearningParams:
         """Return the checked parameters of learning, after checking the others too."""
@@ -251,13 +320,11 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         return first_encoder(self._name, table, shown, bounds=self.bounds, scaling=scaling, stream=stream)
 
     @property
-    @reads
     def scaling_(self) -> list[str]:
         """How each feature is scaled: "range", "rank", or "category" where it is not a number."""
-        check_is_fitted(self)
-        return scaling_of(self._network.encoder, self.n_features_in_)
+        model = self._fitted()
+        return scaling_of(model.encoder, model.n_features)
 
-    @reads
     def score_samples(self, X: Any) -> FloatArray:
         """Return how well each sample fits what was learnt: the match of its best node.
 
@@ -270,54 +337,40 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         array of shape (n_samples,)
             From 0 to 1. Low means novel: unlike the best node, or beyond the range of what was learnt.
         """
-        table = self._read(X)
-        return self._network.familiarity(table, self._learning_params().choice, n_jobs=self.n_jobs)
+        view = self.__sslart_view__()
+        return view.score_samples(view.read(X))
 
     @property
-    @reads
     def n_nodes_(self) -> int:
         """Number of prototype nodes."""
-        check_is_fitted(self)
-        return self._network.nodes.n_nodes
+        return self._fitted().network.nodes.n_nodes
 
     @property
-    @reads_attribute
+    @available
     def vigilance_(self) -> float:
         """The vigilance in use: `vigilance`, or what it was lowered to, so that there are at most `max_nodes` nodes."""
-        check_is_fitted(self)
-        return self._params_in_use().vigilance
-
-    def _params_in_use(self) -> LearningParams:
-        """Return the parameters that the next sample is learnt with."""
-        return self._learning_params().lowered_to(self._network.nodes.vigilance)
+        return self._fitted().members[0].params_in_use.vigilance
 
     @property
-    @reads
     def lower_(self) -> FloatArray:
         """Lower corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
-        check_is_fitted(self)
-        return self._network.boxes_in_units()[0]
+        return self._fitted().network.boxes_in_units()[0]
 
     @property
-    @reads
     def upper_(self) -> FloatArray:
         """Upper corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
-        check_is_fitted(self)
-        return self._network.boxes_in_units()[1]
+        return self._fitted().network.boxes_in_units()[1]
 
     @property
-    @reads
     def support_(self) -> CountArray:
         """How many samples resonated with each node, labelled or not, shape (n_nodes,); fractions where they fade."""
-        check_is_fitted(self)
-        return self._network.nodes.support[: self.n_nodes_].copy()
+        return self._fitted().network.nodes.support
 
     @property
-    @reads
     def coded_feature_names_(self) -> list[str]:
         """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
-        check_is_fitted(self)
-        return self._network.encoder.names(self._reader().feature_names)
+        model = self._fitted()
+        return model.encoder.names(model.column_names())
 
     def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
         """Add columns to a fitted estimator, as if their values had been missing in all samples learnt so far.
@@ -329,46 +382,43 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         is_category : sequence of bool
             Whether each new column is categorical.
         """
-        with draft_of(self) as (draft, _):
-            draft._add_columns(is_category)
-
-    def _add_columns(self, is_category: Sequence[bool]) -> None:
-        n_columns = self.n_features_in_ + len(is_category)
-        self._network = self._network.with_columns(is_category, check_bounds(self._name, self.bounds, n_columns))
-        self.n_features_in_ = n_columns
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_network")
-
-    def _held_by(self, reader: Reader) -> dict[str, Any]:
-        return {"_network": self._network.held_by(reader)}
-
-    def _networks(self) -> list[Network]:
-        network = vars(self).get("_network")
-        return [] if network is None else [network]
-
-    def _categorical_columns(self) -> frozenset[int]:
-        return self._network.encoder.categorical
+        with turn_of(self):
+            self._publish(with_columns(self._name, self._fitted(), is_category, self.bounds))
 
     def __sslart_check__(self) -> None:
         self._learning_params()
 
-    def __sslart_parts__(self) -> ModelParts:
-        member = MemberParts(self._network, ClassTable(), CountsMapping(), self._calibration)
-        return ModelParts(known_columns(self), (member,), member.class_table, self._calibration)
-
-    def __sslart_take__(self, parts: ModelParts) -> None:
-        vars(self).update(parts.columns)
-        self._network, self._calibration = parts.members[0].network, parts.calibration
-
-    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
+    def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
         return {
-            **super().__sslart_state__(samples=samples, promises=promises),
-            "network": self._network.to_state(),
-            **state_of(self._calibration, [self._network], samples=samples),
+            **columns_state(model, samples=samples),
+            "network": model.network.to_state(),
+            "learnt_with": model.members[0].params.to_state(),
+            **state_of(model.calibration, [model.network], samples=samples),
         }
 
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
-        super().__sslart_restore__(state)
-        self._network = Network.from_state(state["network"], plan_of(self).n_columns(self.n_features_in_))
-        self._calibration = calibration_of(state, [self._network])
+        self.__sslart_take__(self._restored(state))
+
+    def _restored(self, state: dict[str, Any]) -> FittedModel:
+        """Return the model of a saved state, after checking that it can be one."""
+        columns = columns_of(state)
+        n_columns = columns.get(ATTRIBUTE, NO_PLAN).n_columns(columns["n_features_in_"])
+        network, params = (
+            Network.from_state(state["network"], n_columns),
+            LearningParams.from_state(state["learnt_with"]),
+        )
+        calibration = calibration_of(state, [network])
+        member = FittedMember(network, ClassTable(), CountsMapping(), params, calibration)
+        return FittedModel(columns, (member,), member.class_table, calibration, **drift_of(state, n_columns))
+
+
+def with_columns(owner: str, model: FittedModel, is_category: Sequence[bool], bounds: Any) -> FittedModel:
+    """Return a model with further columns, as if their values had been missing in all samples learnt so far."""
+    n_columns = model.n_features + len(is_category)
+    members = []
+    for one in model.members:
+        network = one.network.with_columns(is_category, check_bounds(owner, bounds, n_columns))
+        mapping = one.mapping.with_columns(network, len(is_category))
+        members.append(replace(one, network=network, mapping=mapping))
+    columns = {**model.columns, "n_features_in_": n_columns}
+    return replace(model, columns=columns, members=tuple(members), reader=None)

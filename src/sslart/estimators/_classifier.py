@@ -3,47 +3,37 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.network import NO_LIMIT
 from sslart._data.classes import ClassTable
 from sslart._data.groups import read_sample_weight
 from sslart._data.labels import NO_TRUTH, Labels, read_labels
-from sslart._data.samples import Table
+from sslart._data.samples import Table, known_columns
 from sslart._data.training import as_known, read_stream_labels, with_groups_and_weights
 from sslart._mapping.decision_costs import cost_matrix
 from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import FloatArray
+from sslart._utils.arrays import CountArray, FloatArray
 from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import RawSamplesEstimator
 from sslart.estimators._explained import ExplainedMixin
-from sslart.estimators._published import reads
+from sslart.estimators._fitted import FittedModel
 
 
 class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
     """A classifier that may leave a sample without a class, and learns from labels with gaps."""
 
     bounds: Any
+    n_jobs: int | None
     search_depth: int | None = None
     abstain_below: float | None = None
     decision_costs: Any = None
-    _class_table: ClassTable
-
-    @reads
-    def __sslart_view__(self) -> ModelView:
-        """Return the fitted model as everything that only reads it sees it."""
-        check_is_fitted(self)
-        return self._view()
-
-    @abstractmethod
-    def _view(self) -> ModelView:
-        """Return the view of a model that is known to be fitted."""
 
     @property
     @abstractmethod
@@ -51,24 +41,37 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`."""
 
     @property
-    @reads
     def classes_(self) -> NDArray[Any]:
         """The classes, sorted."""
-        check_is_fitted(self)
-        return self._class_table.classes
+        return self._fitted().class_table.classes
+
+    def _view(self, model: FittedModel) -> ModelView:
+        key = ("view", self.search_depth, self.abstain_below, self.decision_costs, *self._of_decisions())
+        try:
+            return model.once(key, lambda: self._new_view(model))
+        except TypeError:  # a parameter that has no hash
+            return self._new_view(model)
+
+    def _of_decisions(self) -> tuple[Any, ...]:
+        """Return further parameters that predictions follow at once."""
+        return (self.n_jobs,)
+
+    @abstractmethod
+    def _new_view(self, model: FittedModel) -> ModelView:
+        """Return a fitted model with the parameters of predictions, which are checked."""
 
     def _min_probability(self) -> float | None:
         if self.abstain_below is None:
             return None
         return check_number(self._name, "abstain_below", self.abstain_below, 0, 1)
 
-    def _cost_matrix(self) -> FloatArray | None:
-        return cost_matrix(self._name, self.decision_costs, self._class_table.classes, lambda: self.counts_.sum(axis=0))
+    def _cost_matrix(self, class_table: ClassTable, counts: Callable[[], CountArray]) -> FloatArray | None:
+        return cost_matrix(self._name, self.decision_costs, class_table.classes, counts)
 
     def _check_max_error(self, classes: NDArray[Any] | None = None) -> None:
         """Raise a ValueError where `max_error` cannot be one; of classes that are known, also where it names others."""
 
-    def _error_levels(self) -> ErrorLevels | None:
+    def _error_levels(self, class_table: ClassTable) -> ErrorLevels | None:
         return None
 
     def _search_depth(self) -> int:
@@ -76,17 +79,25 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         return NO_LIMIT if depth is None else depth
 
     def _read_stream(
-        self, X: Any, y: Any, classes: Any, groups: Any = None, sample_weight: Any = None
-    ) -> tuple[Table, Labels, Labels | None]:
-        """Return the samples, labels and announced classes of a `partial_fit`."""
-        if self.__sklearn_is_fitted__():
-            table, known = self._read(X), self._class_table
+        self,
+        before: FittedModel | None,
+        X: Any,
+        y: Any,
+        classes: Any,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> tuple[Mapping[str, Any], Table, Labels, Labels | None]:
+        """Return what is known of the columns, and the samples, labels and announced classes of a `partial_fit`."""
+        if before is None:
+            reader = self._first_reader()
+            table, known = self._read_first(reader, X), ClassTable()
+            columns: Mapping[str, Any] = known_columns(reader)
         else:
-            table, known = self._read_first(X), ClassTable()
+            assert before.reader is not None
+            table, known, columns = before.reader.read(X), before.class_table, before.columns
         labels, declared = read_stream_labels(table, y, classes, known)
-        return *with_groups_and_weights(table, labels, groups, sample_weight), declared
+        return columns, *with_groups_and_weights(table, labels, groups, sample_weight), declared
 
-    @reads
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each sample.
 
@@ -99,10 +110,9 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         array of shape (n_samples,)
             Classes. Where the model abstains: -1 for integer classes, None for others.
         """
-        table, view = self._read(X), self._view()
-        return view.labels_of(view.predict(table).indices)
+        view = self.__sslart_view__()
+        return view.labels_of(view.predict(view.read(X)).indices)
 
-    @reads
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class.
 
@@ -117,10 +127,9 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         array of shape (n_samples, n_classes)
             Columns in the order of `classes_`; rows sum to one.
         """
-        table = self._read(X)
-        return self._view().predict_proba(table)
+        view = self.__sslart_view__()
+        return view.predict_proba(view.read(X))
 
-    @reads
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the natural logarithm of the probability of each class; minus infinity where that is 0.
 
@@ -136,7 +145,6 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    @reads
     def decision_function(self, X: Any) -> FloatArray:
         """Return a finite score of each class: `predict` returns the class of the highest, unless the model abstains.
 
@@ -152,11 +160,10 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
             Of two classes, the score of `classes_[1]` less that of `classes_[0]`: above 0 means `classes_[1]`. Else
             columns in the order of `classes_`.
         """
-        table = self._read(X)
-        scores = self._view().decision_scores(table)
+        view = self.__sslart_view__()
+        scores = view.decision_scores(view.read(X))
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
-    @reads
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labelled samples that are predicted rightly; abstention does not count as right.
 
@@ -168,8 +175,9 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         sample_weight : array-like of shape (n_samples,), default=None
         """
         predicted = np.asarray(self.predict(X))
-        labels = as_known(self._class_table, read_labels(y, Table(np.empty((len(predicted), 1)))))
-        self._class_table.check_kind(labels)
+        known = self._fitted().class_table
+        labels = as_known(known, read_labels(y, Table(np.empty((len(predicted), 1)))))
+        known.check_kind(labels)
         if not labels.known.any():
             raise ValueError(NO_TRUTH)
         right = (predicted == labels.values)[labels.known]

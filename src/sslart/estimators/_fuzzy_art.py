@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import NoveltyCalibration
+from sslart._art.learn_result import LearningParams
 from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.columns.outliers import warn_of_outliers
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, Labels
-from sslart._data.samples import Table, read_samples
+from sslart._data.samples import Table, known_columns, read_samples
 from sslart._drift.monitor import NO_DRIFT, Learnt
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import ModelParts, Shared
+from sslart._mapping.parts import Shared
 from sslart._utils.arrays import IntArray
-from sslart.estimators._base import ARTEstimator, random_of_part
+from sslart.estimators._base import ARTEstimator, drift_after, random_of_part
+from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
-from sslart.estimators._published import READER, draft_of, reads
+from sslart.estimators._published import turn_of
+from sslart.estimators._rows import after_row, row_learned
 
 
 class FuzzyART(ClusterMixin, ARTEstimator):
@@ -123,8 +126,6 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    labels_: IntArray
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples afresh.
 
@@ -134,29 +135,33 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             Raw features; NaN where a value is missing.
         y : ignored
         """
-        with draft_of(self) as (draft, _):
-            table = read_samples(draft, X, reset=True, leave_out=True)
-            warn_of_outliers(table, table, draft.scaling)
-            draft._drift = NO_DRIFT
-            order = draft._order(Labels.none(len(table)), draft.random_state)
-            draft._fit_table(table, order, draft._first_encoder(table, stream=False))
+        with turn_of(self):
+            checked, reader = self._checked(None), self._first_reader()
+            table = read_samples(reader, X, reset=True, leave_out=True)
+            warn_of_outliers(table, table, self.scaling)
+            order = self._order(Labels.none(len(table)), self.random_state)
+            encoder = self._first_encoder(table, stream=False)
+            self._publish(replace(self._fit_table(known_columns(reader), table, order, encoder), checked=checked))
         return self
 
-    def _fit_table(self, table: Table, order: slice | IntArray, encoder: Encoder) -> None:
+    def _fit_table(
+        self, columns: dict[str, Any], table: Table, order: slice | IntArray, encoder: Encoder
+    ) -> FittedModel:
         """Learn a table afresh."""
-        network = Network(encoder)
-        params = replace(self._learning_params(), half_life=None)
+        params = self._learning_params()
         meter = FitMeter(table[order], None, afresh=True)
-        learnt = network.learn(table[order], np.full(len(table), UNLABELLED), 0, params)
-        self.labels_ = np.empty(len(table), dtype=np.int64)
-        self.labels_[order] = learnt.nodes
-        self._calibration = calibration_after(None, [meter.measured(network, learnt, params)])
-        network.nodes.trim()
-        self._network = network
+        targets = np.full(len(table), UNLABELLED)
+        network, learnt = Network(encoder).learned(table[order], targets, 0, replace(params, half_life=None))
+        labels = np.empty(len(table), dtype=np.int64)
+        labels[order] = learnt.nodes
+        calibration = calibration_after(None, [meter.measured(network, learnt, params)])
+        return model_of(columns, network, params, calibration, labels=labels)
 
-    def __sslart_part__(self, table: Table, labels: Labels, shared: Shared, number: int) -> ModelParts:
-        self._fit_table(table, self._order(labels, random_of_part(self.random_state, number)), shared.encoder)
-        return self.__sslart_parts__()
+    def __sslart_part__(
+        self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int
+    ) -> FittedModel:
+        order = self._order(labels, random_of_part(self.random_state, number))
+        return replace(self._fit_table(columns, table, order, shared.encoder), labels=None)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on learning: the samples in the given order, one or many.
@@ -167,25 +172,45 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             Raw features; NaN where a value is missing.
         y : ignored
         """
-        with draft_of(self) as (draft, changes):
-            first = not draft.__sklearn_is_fitted__()
-            table = draft._read_first(X) if first else draft._read(X)
-            targets, params = np.full(len(table), UNLABELLED), draft._learning_params()
-            if first:
+        with turn_of(self):
+            before: FittedModel | None = vars(self).get("_model")
+            checked = self._checked(before)
+            params = checked.params
+            row = None if before is None else row_learned(before, X, params)
+            if before is not None and row is not None:
+                self._model = after_row(before, X, row, checked, labels=np.array([row.node]))
+                return self
+            if before is None:
+                reader = self._first_reader()
+                table = self._read_first(reader, X)
+                columns: Mapping[str, Any] = known_columns(reader)
+                network, drift = Network(self._first_encoder(table, stream=True)), NO_DRIFT
                 calibration = settled(NoveltyCalibration.of_stream(), params.half_life)
-                meter = FitMeter(table, calibration, afresh=draft.bounds is None)
-                network = Network(draft._first_encoder(table, stream=True))
-                learnt = network.learn(table, targets, 0, params, measured=meter.wanted())
+                meter = FitMeter(table, calibration, afresh=self.bounds is None)
             else:
-                calibration = settled(draft._calibration, params.half_life)
+                assert before.reader is not None
+                table = before.reader.read(X)
+                columns, network, drift = before.columns, before.network, before.drift
+                calibration = settled(before.calibration, params.half_life)
                 meter = FitMeter(table, calibration, afresh=False)
-                network, learnt = draft._network.learned(table, targets, 0, params, changes, measured=meter.wanted())
-            draft.labels_, draft._network = learnt.nodes, network
-            draft._calibration = calibration_after(calibration, [meter.measured(network, learnt, params)])
-            draft._watch_for_drift(table, Learnt.of(learnt, params.vigilance))
+            targets = np.full(len(table), UNLABELLED)
+            network, learnt = network.learned(table, targets, 0, params, measured=meter.wanted())
+            calibration = calibration_after(calibration, [meter.measured(network, learnt, params)])
+            model = model_of(columns, network, params, calibration, labels=learnt.nodes, checked=checked)
+            model = model.with_reader(self._name, before)
+            assert model.reader is not None
+            drift = drift_after(drift, table, Learnt.of(learnt, params.vigilance), model.reader, ())
+            self._publish(replace(model, drift=drift))
         return self
 
-    @reads
+    @property
+    def labels_(self) -> IntArray:
+        """Box of each sample of the last call that learnt; -1 where it was dropped since."""
+        labels = self._fitted().labels
+        if labels is None:
+            raise AttributeError("A model that was loaded or merged has no labels_: they belong to the samples learnt.")
+        return labels
+
     def predict(self, X: Any) -> IntArray:
         """Name the node of highest choice for each sample. Learns nothing.
 
@@ -197,14 +222,27 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         -------
         array of shape (n_samples,)
         """
-        table = self._read(X)
-        return self._network.rank(table, self._learning_params().choice, n_jobs=self.n_jobs)[0][:, 0]
+        view = self.__sslart_view__()
+        table, member = view.read(X), view.members[0]
+        return member.network.rank(table, member.params.choice, n_jobs=self.n_jobs)[0][:, 0]
 
-    @reads
-    def __sslart_view__(self) -> ModelView:
-        """Return the fitted boxes as everything that only reads them sees them: a model without classes."""
-        check_is_fitted(self)
-        table = ClassTable()
-        params, mapping, held = self._params_in_use(), CountsMapping(), vars(self).get(READER)
-        member = MemberView(None, self._network, table, params, mapping, self.n_jobs, self._network, held)
-        return ModelView(self._name, (member,), None, table, self._reader(), calibration=self._calibration)
+    def _view(self, model: FittedModel) -> ModelView:
+        return model.once(("view", self.n_jobs), lambda: self._new_view(model))
+
+    def _new_view(self, model: FittedModel) -> ModelView:
+        assert model.reader is not None
+        one = model.members[0]
+        member = MemberView(None, one.network, one.class_table, one.params_in_use, one.mapping, self.n_jobs)
+        return ModelView(self._name, (member,), None, model.class_table, model.reader, calibration=model.calibration)
+
+
+def model_of(
+    columns: Mapping[str, Any],
+    network: Network,
+    params: LearningParams,
+    calibration: NoveltyCalibration | None,
+    **more: Any,
+) -> FittedModel:
+    """Return a model without classes."""
+    member = FittedMember(network, ClassTable(), CountsMapping(), params, calibration)
+    return FittedModel(columns, (member,), member.class_table, calibration, **more)

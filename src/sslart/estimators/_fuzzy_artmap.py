@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from sslart._art.network import LearningParams
-from sslart._data.labels import Labels
+from sslart._data.samples import known_columns
 from sslart._data.training import read_training
 from sslart._mapping.counts import CountsMapping
 from sslart._utils.params import check_number
 from sslart.estimators._art_classifier import ARTClassifier
-from sslart.estimators._published import draft_of
+from sslart.estimators._published import turn_of
 
 
 class FuzzyARTMAP(ARTClassifier):
@@ -130,11 +131,13 @@ class FuzzyARTMAP(ARTClassifier):
         y : array-like of shape (n_samples,)
             Classes: integers, strings or booleans, one for every sample.
         """
-        with draft_of(self) as (draft, _):
-            table, labels = read_training(draft, X, y, gaps=False)
+        with turn_of(self):
+            reader = self._first_reader()
+            table, labels = read_training(reader, X, y, scaling=self.scaling, gaps=False)
             refuse_gaps(int((~labels.known).sum()))
-            draft._learning_params()
-            draft._fit_table(table, labels, draft._order(labels, draft.random_state))
+            checked = self._checked(None)
+            model, _ = self._fit_table(known_columns(reader), table, labels, self._order(labels, self.random_state))
+            self._publish(replace(model, checked=checked))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]
@@ -151,13 +154,13 @@ class FuzzyARTMAP(ARTClassifier):
         """
         return super().partial_fit(X, y, classes)
 
-    def _partial_fit_table(self, table: Any, labels: Labels, *args: Any, **kwargs: Any) -> Any:
-        refuse_gaps(int((~labels.known).sum()))
-        return super()._partial_fit_table(table, labels, *args, **kwargs)
+    def _read_stream(self, *args: Any) -> Any:
+        found = super()._read_stream(*args)
+        refuse_gaps(int((~found[2].known).sum()))
+        return found
 
-    def __sslart_restore__(self, state: dict[str, Any]) -> None:
-        super().__sslart_restore__(state)
-        self._mapping = self._new_mapping()
+    def _restored_mapping(self, *args: Any) -> CountsMapping:
+        return self._new_mapping()
 
 
 def refuse_gaps(n_unlabelled: int) -> None:

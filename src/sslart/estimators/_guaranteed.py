@@ -7,13 +7,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sslart._data.classes import ClassTable
 from sslart._data.training import check_has_label
 from sslart._mapping.guarantees.errors import ErrorLevels, check_max_error, error_levels
 from sslart._mapping.guarantees.promises import no_promise
 from sslart._utils.arrays import BoolArray
 from sslart._utils.params import check_flag, check_number
 from sslart.estimators._classifier import AbstainingClassifier
-from sslart.estimators._published import reads
 
 
 class GuaranteedClassifier(AbstainingClassifier):
@@ -33,10 +33,12 @@ class GuaranteedClassifier(AbstainingClassifier):
         if classes is not None:
             error_levels(self._name, self.max_error, classes)
 
-    def _error_levels(self) -> ErrorLevels | None:
-        return error_levels(self._name, self.max_error, self._class_table.classes)
+    def _of_decisions(self) -> tuple[Any, ...]:
+        return (*super()._of_decisions(), self.max_error)
 
-    @reads
+    def _error_levels(self, class_table: ClassTable) -> ErrorLevels | None:
+        return error_levels(self._name, self.max_error, class_table.classes)
+
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
         """Return for each sample a set of classes that contains the true one with a stated probability.
 
@@ -87,6 +89,7 @@ class GuaranteedClassifier(AbstainingClassifier):
         if wanted == 1:
             raise ValueError("coverage of predict_set must be below 1: only the set of all classes is always right.")
         apart = check_flag("predict_set", "per_class", per_class)
-        table, view = self._read(X), self._view()
+        view = self.__sslart_view__()
+        table = view.read(X)
         check_has_label(view.class_table)
         return view.promises.sets(view.predict_proba(table), wanted, per_class=apart)

@@ -17,7 +17,7 @@ from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.params import check_number
 from sslart._utils.random_keys import KeyArray
-from sslart.estimators._published import reads, reads_attribute
+from sslart.estimators._published import available
 
 
 class NoveltyMixin(ABC):
@@ -27,11 +27,6 @@ class NoveltyMixin(ABC):
     def __sslart_view__(self) -> ModelView:
         """Return the fitted model as everything that only reads it sees it."""
 
-    @abstractmethod
-    def _read(self, X: Any) -> Table:
-        """Return X as a table for a fitted estimator."""
-
-    @reads
     def novelty_pvalues(self, X: Any) -> FloatArray:
         """Return the conformal p-value of each sample: low for samples that are unlike those learnt.
 
@@ -57,10 +52,9 @@ class NoveltyMixin(ABC):
         >>> model.novelty_pvalues([X[1], [5, 9, 1, 2]]).round(2)
         array([1.  , 0.01])
         """
-        table, view = self._read(X), self.__sslart_view__()
-        return view.novelty.pvalues(view.score_samples(table))
+        view = self.__sslart_view__()
+        return view.novelty.pvalues(view.score_samples(view.read(X)))
 
-    @reads
     def is_novel(self, X: Any, false_alarms: float = FALSE_ALARMS) -> BoolArray:
         """Return whether each sample is novel, with a stated share of false alarms.
 
@@ -86,11 +80,11 @@ class NoveltyMixin(ABC):
         array([False,  True])
         """
         share = check_number(f"{type(self).__name__}.is_novel", "false_alarms", false_alarms, 0, 1, open_low=True)
-        table, view = self._read(X), self.__sslart_view__()
-        return view.novelty.is_novel(view.score_samples(table), share)
+        view = self.__sslart_view__()
+        return view.novelty.is_novel(view.score_samples(view.read(X)), share)
 
     @property
-    @reads_attribute
+    @available
     def novelty_threshold_(self) -> float:
         """A sample whose `score_samples` is lower is novel, with at most 5 % false alarms; 0 for too few samples."""
         return self.__sslart_view__().novelty_threshold

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as Attributes
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.network import LearningParams
+from sslart._art.network import LearningParams, Network
+from sslart._data.classes import ClassTable
 from sslart._data.labels import Labels
 from sslart._data.presentations import Presentations
-from sslart._data.samples import Table
+from sslart._data.samples import Table, known_columns
 from sslart._data.saved import MAX_SEED
 from sslart._data.training import read_training
 from sslart._mapping import evidence
@@ -25,9 +26,10 @@ from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_half_life, check_number, check_option
 from sslart.estimators._art_classifier import ARTClassifier
 from sslart.estimators._base import LATER, random_of_part
+from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.estimators._guaranteed import GuaranteedClassifier
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
-from sslart.estimators._published import draft_of, reads_attribute
+from sslart.estimators._published import available, turn_of
 
 EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
@@ -222,11 +224,8 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             return evidence.EvidenceMapping(self._evidence_settings(seed_of(self.random_state)))
         return CountsMapping(self.mapping == "one-to-one")
 
-    def _present_mapping(self) -> Mapping:
-        return mapping_in_use(self._name, self.mapping, getattr(self, "_mapping", None))
-
-    def _mapping_to_update(self) -> Mapping:
-        mapping = self._present_mapping()
+    def _mapping_to_update(self, before: FittedModel) -> Mapping:
+        mapping = mapping_in_use(self._name, self.mapping, before.mapping)
         if not isinstance(mapping, CountsMapping):
             settings = self._evidence_settings(mapping.settings.seed)  # type: ignore[attr-defined]
             if settings != mapping.settings:  # type: ignore[attr-defined]
@@ -251,49 +250,67 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             weights from 0 up, with others whole numbers. Boxes learn a sample as often as its rounded weight, from once
             to 100 times. In the choice of settings no sample counts more than once, as no copies do.
         """
-        with draft_of(self) as (draft, _):
-            draft._learning_params()
-            table, labels = read_training(draft, X, y, groups=groups, sample_weight=sample_weight)
-            draft._check_weights(labels)
-            draft._fit_table(table, labels, draft._order(labels, draft.random_state))
+        with turn_of(self):
+            checked, reader = self._checked(None), self._first_reader()
+            table, labels = read_training(
+                reader, X, y, scaling=self.scaling, groups=groups, sample_weight=sample_weight
+            )
+            self._check_weights(labels)
+            order = self._order(labels, self.random_state)
+            model, _ = self._fit_table(known_columns(reader), table, labels, order)
+            self._publish(replace(model, checked=checked))
         return self
 
     def __sslart_learns_later__(self) -> int:
         return 0 if self._uses_evidence() else self._evidence_settings(0).max_labels
 
-    def __sslart_learn_later__(self, rows: LabelledRows) -> None:
+    def __sslart_learn_later__(self, columns: Attributes[str, Any], rows: LabelledRows) -> None:
         """Learn the labelled samples of all parts of a table with the boxes that their other samples have made."""
         self._check_weights(rows.labels)
-        before = settled(self._calibration, None) if self.__sklearn_is_fitted__() else None
-        measured = self._learn_labelled(rows.table, rows.labels, random_of_part(rows.seed, LATER), rows.shared, before)
-        self._calibration = calibration_after(before, [measured])
+        before: FittedModel | None = vars(self).get("_model")
+        calibration = None if before is None else settled(before.calibration, None)
+        member = None if before is None else before.members[0]
+        random = random_of_part(rows.seed, LATER)
+        member, measured = self._learn_labelled(
+            member, columns, rows.table, rows.labels, random, rows.shared, calibration
+        )
+        calibration = calibration_after(calibration, [measured])
+        member = replace(member, calibration=calibration)
+        if before is None:
+            self.__sslart_take__(FittedModel(columns, (member,), member.class_table, calibration))
+        else:
+            self.__sslart_take__(
+                replace(before, members=(member,), class_table=member.class_table, calibration=calibration)
+            )
 
     def _learn_labelled(
         self,
+        before: FittedMember | None,
+        columns: Attributes[str, Any],
         table: Table,
         labels: Labels,
         random_state: Any,
         shared: Shared,
         calibration: NoveltyCalibration | None,
         stop: Any = None,
-    ) -> Measured | LeftOut | None:
-        """Learn labelled samples after the unlabelled ones of all parts of a table; return how well they fitted.
+    ) -> tuple[FittedMember, Measured | LeftOut | None]:
+        """Return a member that has learnt labelled samples after the unlabelled ones of all parts, and how they fitted.
 
         `calibration`: of the model, or of the ensemble that it is a member of.
         """
         order = self._order(labels, random_state)
-        if not self.__sklearn_is_fitted__():
-            return self._fit_table(table, labels, order, stop, shared)
-        params, network = replace(self._learning_params(), half_life=None), self._network.copy()
+        if before is None:
+            model, measured = self._fit_table(columns, table, labels, order, stop, shared)
+            return model.members[0], measured
+        params = replace(self._learning_params(), half_life=None)
         shown = Presentations(labels[order].presentations)
         in_order, own = table[order][shown.rows], labels[order][shown.rows]
         meter = FitMeter(in_order, calibration, afresh=False, groups=own.groups)
-        class_table = self._class_table.learning(labels)
+        class_table = before.class_table.learning(labels)
         codes, n_classes = class_table.codes(own), len(class_table.seen)
-        learnt = network.learn(in_order, codes, n_classes, params, measured=meter.wanted(), stop=stop)
-        network.nodes.trim()
-        self._network, self._class_table = network, class_table
-        return meter.measured(network, learnt, params)
+        network, learnt = before.network.learned(in_order, codes, n_classes, params, measured=meter.wanted(), stop=stop)
+        member = replace(before, network=network, class_table=class_table)
+        return member, meter.measured(network, learnt, params)
 
     def _order(self, labels: Labels, random_state: Any) -> IntArray:
         """Return the order of learning: unlabelled samples, then labelled ones, each shuffled or as given."""
@@ -304,38 +321,40 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         return np.concatenate(stages)
 
     @property
-    @reads_attribute
+    @available
     def family_weights_(self) -> dict[str, float]:
         """With evidence mapping, how much each family of basis functions counts; they sum to one."""
-        return self._evidence().family_weights
+        return evidence_of(self._name, self._fitted().mapping).family_weights
 
     @property
-    @reads_attribute
+    @available
     def loo_accuracy_(self) -> float:
         """With evidence mapping, the share of the labelled samples that the others alone predict rightly."""
-        return self._evidence().settled.loo_accuracy
+        return evidence_of(self._name, self._fitted().mapping).settled.loo_accuracy
 
-    def _evidence(self) -> evidence.EvidenceMapping:
-        check_is_fitted(self)
-        return mapping_in_use(self._name, EVIDENCE, self._mapping)  # type: ignore[return-value]
-
-    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
-        state = super().__sslart_state__(samples=samples)
-        own = self._mapping.to_state(samples=samples, promises=promises or self.max_error is not None)
+    def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
+        state = super()._state_of(model, samples=samples, promises=promises)
+        own = model.mapping.to_state(samples=samples, promises=promises or self.max_error is not None)
         return state if own is None else {**state, EVIDENCE: own}
 
-    def __sslart_restore__(self, state: dict[str, Any]) -> None:
-        super().__sslart_restore__(state)
-        self._mapping = CountsMapping(self.mapping == "one-to-one")
-        if EVIDENCE in state:
-            self._mapping = evidence.EvidenceMapping.from_state(state[EVIDENCE], self._network, self._class_table)
+    def _restored_mapping(
+        self, state: dict[str, Any], network: Network, class_table: ClassTable, params: LearningParams
+    ) -> Mapping:
+        if EVIDENCE not in state:
+            return CountsMapping(params.one_to_one)
+        return evidence.EvidenceMapping.from_state(state[EVIDENCE], network, class_table)
 
 
-def mapping_in_use(owner: str, name: str, learnt: Mapping | None) -> Mapping:
+def evidence_of(owner: str, mapping: Mapping) -> evidence.EvidenceMapping:
+    """Return a mapping that is evidence, or raise a ValueError."""
+    return mapping_in_use(owner, EVIDENCE, mapping)  # type: ignore[return-value]
+
+
+def mapping_in_use(owner: str, name: str, learnt: Mapping) -> Mapping:
     """Return the mapping that a parameter names, given the one that a network has learnt with."""
     if name != EVIDENCE:
         return CountsMapping(name == "one-to-one")
-    if learnt is None or not learnt.uses_evidence:
+    if not learnt.uses_evidence:
         raise ValueError(
             f"This {owner} has learnt with another mapping and keeps no labelled samples: fit it again with "
             "mapping='evidence'."

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping as Attributes
+from dataclasses import replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
+from sslart._art.learn_result import LearningParams
 from sslart._art.reduction.fading import Fading
 from sslart._data.classes import ClassTable
-from sslart._data.columns.plan import plan_of
+from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.presentations import Presentations
-from sslart._data.samples import Table, read_samples
+from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._data.training import as_known, read_training
 from sslart._drift.monitor import NO_DRIFT, Learnt
@@ -23,13 +25,14 @@ from sslart._mapping import evidence
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.changes import Changes
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
+from sslart.estimators._base import columns_of, columns_state, drift_after, drift_of
 from sslart.estimators._ensemble import VOTINGS, Ensemble
+from sslart.estimators._fitted import Checked, FittedMember, FittedModel
 from sslart.estimators._novelty import calibration_after, calibration_of, settled, state_of
-from sslart.estimators._published import draft_of
-from sslart.estimators._sslart import EVIDENCE, SSLART
+from sslart.estimators._published import turn_of
+from sslart.estimators._sslart import SSLART
 
 
 class WESSLART(Ensemble):
@@ -208,42 +211,41 @@ class WESSLART(Ensemble):
         groups, sample_weight : array-like of shape (n_samples,), default=None
             What samples belong together, and how much each counts: see `SSLART.fit`.
         """
-        with draft_of(self) as (draft, _):
-            draft._check_parameters()
-            table, labels = read_training(draft, X, y, groups=groups, sample_weight=sample_weight)
-            draft._new_member(0)._check_weights(labels)
-            draft._check_validation(validation_set)
-            random = check_random_state(draft.random_state)
-            apart = draft._held_out(table, labels, random, validation_set)
+        with turn_of(self):
+            self._check_parameters()
+            checked, reader = self._checked(None), self._first_reader()
+            table, labels = read_training(
+                reader, X, y, scaling=self.scaling, groups=groups, sample_weight=sample_weight
+            )
+            self._new_member(0)._check_weights(labels)
+            self._check_validation(validation_set)
+            random = check_random_state(self.random_state)
+            apart = self._held_out(table, labels, random, validation_set)
             training, training_labels = table[~apart], labels[~apart]
-            draft._class_table = ClassTable().learning(training_labels)
-            draft._check_max_error(draft._class_table.classes)
-            cost_matrix(draft._name, draft.decision_costs, draft._class_table.classes)
+            class_table = ClassTable().learning(training_labels)
+            self._check_max_error(class_table.classes)
+            cost_matrix(self._name, self.decision_costs, class_table.classes)
             validation, validation_labels = table[labels.known], labels[labels.known]
             if validation_set is not None:
-                validation, validation_labels = draft._read_validation_set(validation_set, frozenset(table.categories))
+                validation, validation_labels = read_validation_set(reader, table, class_table, validation_set)
             elif apart.any():
                 validation, validation_labels = table[apart], labels[apart]
             shown = Presentations(validation_labels.presentations).rows
             validation, validation_labels = validation[shown], validation_labels[shown]
+            columns = known_columns(reader)
 
-            members = draft._new_members(random)
-            measured = run_parallel(
-                lambda member, stop: member._fit_table(
-                    training,
-                    training_labels,
-                    member._order(training_labels, member.random_state),
-                    stop,
-                ),
-                members,
-                draft.n_jobs,
-            )
-            draft._take_members(members)
-            draft._calibration, draft._drift = calibration_after(None, measured), NO_DRIFT
-            if draft._uses_evidence():
-                draft._record = VotingRecord.none(len(members), draft._class_table)
+            def learn(member: SSLART, stop: Any) -> tuple[FittedMember, Measured | LeftOut | None]:
+                order = member._order(training_labels, member.random_state)
+                model, measured = member._fit_table(columns, training, training_labels, order, stop)
+                return replace(model.members[0], seed=member.random_state), measured
+
+            members, measured = zip(*run_parallel(learn, self._new_members(random), self.n_jobs), strict=True)
+            if self._uses_evidence():
+                record = VotingRecord.none(len(members), class_table)
             else:
-                draft._record = VotingRecord.of_votes(draft._votes(validation), draft._class_table, validation_labels)
+                record = VotingRecord.of_votes(self._votes(members, validation), class_table, validation_labels)
+            calibration = calibration_after(None, measured)
+            self._publish(FittedModel(columns, members, class_table, calibration, record, checked=checked))
         return self
 
     def partial_fit(
@@ -262,68 +264,60 @@ class WESSLART(Ensemble):
         groups, sample_weight : array-like of shape (n_samples,), default=None
             As in `fit`. A group may come in several calls.
         """
-        with draft_of(self) as (draft, changes):
-            draft._check_parameters()
-            first = not draft.__sklearn_is_fitted__()
-            table, labels, declared = draft._read_stream(X, y, classes, groups, sample_weight)
-            draft._new_member(0)._check_weights(labels)
-            if first:
-                members = draft._new_members(check_random_state(draft.random_state))
+        with turn_of(self):
+            before: FittedModel | None = vars(self).get("_model")
+            checked = self._checked(before)
+            columns, table, labels, declared = self._read_stream(before, X, y, classes, groups, sample_weight)
+            self._new_member(0)._check_weights(labels)
+            if before is None:
+                members = self._new_members(check_random_state(self.random_state))
             else:
-                members = draft._drafts_of_members()
-            own_orders = first and draft.bounds is None and draft.shuffle
-            orders = {
-                id(member): check_random_state(member.random_state).permutation(len(table))
-                if own_orders
-                else np.arange(len(table))
+                members = [self._new_member(one.seed or 0) for one in before.members]
+            own_orders = before is None and self.bounds is None and self.shuffle
+            orders = [
+                check_random_state(member.random_state).permutation(len(table)) if own_orders else np.arange(len(table))
                 for member in members
-            }
-            known = ClassTable() if first else draft._class_table
-            draft._class_table = (known if declared is None else known.declaring(declared)).learning(labels)
-            half_life = draft._new_member(0)._learning_params().half_life
-            n_before = 0 if first else members[0]._network.nodes.n_samples
-            before = NoveltyCalibration.of_stream(len(members)) if first else draft._calibration
-            before = settled(before, half_life)
-            right, measured, novelty = draft._learn_together(members, table, labels, declared, orders, changes)
-            draft._calibration = calibration_after(before, measured)
-            draft._take_members(members)
-            learnt = Learnt.of_members(novelty, right, draft._class_table.codes(labels))
-            draft._watch_for_drift(table, learnt, draft._class_table.seen)
+            ]
+            known = ClassTable() if before is None else before.class_table
+            class_table = (known if declared is None else known.declaring(declared)).learning(labels)
+            half_life = checked.params.half_life
+            n_before = 0 if before is None else before.network.nodes.n_samples
+            calibration = NoveltyCalibration.of_stream(len(members)) if before is None else before.calibration
+            calibration = settled(calibration, half_life)
+
+            own = (
+                [None] * len(members) if before is None else [before.of_member(place) for place in range(len(members))]
+            )
+
+            def learn(place: int, stop: Any) -> MemberLearnt:
+                order = orders[place]
+                return learn_member(members[place], own[place], columns, table, labels, declared, order, checked, stop)
+
+            learnt = run_parallel(learn, range(len(members)), self.n_jobs)
+            calibration = calibration_after(calibration, [one.measured for one in learnt])
+            right = np.array([one.right for one in learnt])
             fading = None if half_life is None else Fading(half_life)
-            record = VotingRecord.none(len(members), draft._class_table) if first else draft._record
-            counted = right if not draft._uses_evidence() else None
-            draft._record = record.after(counted, draft._class_table, labels, fading, n_before)
+            record = VotingRecord.none(len(members), class_table) if before is None else before.record
+            assert record is not None
+            record = record.after(None if self._uses_evidence() else right, class_table, labels, fading, n_before)
+            fitted = tuple(one.member for one in learnt)
+            model = FittedModel(columns, fitted, class_table, calibration, record, checked=checked)
+            model = model.with_reader(self._name, before)
+            assert model.reader is not None
+            novelty = np.mean([one.novelty for one in learnt], axis=0)
+            found = Learnt.of_members(novelty, right, class_table.codes(labels))
+            drift = NO_DRIFT if before is None else before.drift
+            drift = drift_after(drift, table, found, model.reader, class_table.seen)
+            self._publish(replace(model, drift=drift))
         return self
 
-    def _learn_together(
-        self,
-        members: list[SSLART],
-        table: Table,
-        labels: Labels,
-        declared: Labels | None,
-        orders: dict[int, IntArray],
-        changes: Changes,
-    ) -> tuple[BoolArray, list[Measured | LeftOut | None], FloatArray]:
-        """Let all members learn samples of a stream; return which each predicted rightly before, fits, mean novelty."""
-
-        def learn(member: SSLART, stop: Any) -> tuple[BoolArray, Measured | LeftOut | None, FloatArray]:
-            order = orders[id(member)]
-            learnt, measured = member._partial_fit_table(
-                table, labels, declared, changes, order, is_member=True, stop=stop
-            )
-            codes = member._class_table.codes(labels[order])
-            right = np.empty(len(order), dtype=bool)
-            right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
-            novelty = np.empty(len(order))
-            novelty[order] = Learnt.of(learnt, member.vigilance).novelty
-            return right, measured, novelty
-
-        right, measured, novelty = zip(*run_parallel(learn, members, self.n_jobs), strict=True)
-        return np.array(right), list(measured), np.mean(novelty, axis=0)
+    def _learning_params(self) -> LearningParams:
+        self._check_parameters()
+        return self._new_member(0)._learning_params()
 
     def _check_parameters(self) -> None:
         check_whole(self._name, "n_members", self.n_members)
-        self._quorum()
+        self._quorum(self.n_members)
         check_option(self._name, "voting", self.voting, VOTINGS)
         check_flag(self._name, "shuffle", self.shuffle)
         check_jobs(self._name, self.n_jobs)
@@ -343,67 +337,117 @@ class WESSLART(Ensemble):
             return np.zeros(len(labels.known), dtype=bool)
         return held_out(labels, float(self.validation), table, int(random.randint(np.iinfo(np.int32).max)))
 
-    def _read_validation_set(self, validation_set: Any, categorical: frozenset[int]) -> tuple[Table, Labels]:
-        try:
-            X, y = validation_set
-        except (TypeError, ValueError):
-            raise ValueError("validation_set must be a pair (X_val, y_val).") from None
-        table = read_samples(self, X, reset=False, categorical=categorical)
-        labels = as_known(self._class_table, read_labels(y, table))
-        self._class_table.check_kind(labels)
-        if (self._class_table.codes(labels) == UNLABELLED).all():
-            raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")
-        return table[labels.known], labels[labels.known]
-
-    def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
-        """Add columns to all members: see `ARTEstimator`."""
-        with draft_of(self) as (draft, _):
-            draft.n_features_in_ += len(is_category)
-            draft.estimators_ = draft._drafts_of_members()
-            for member in draft.estimators_:
-                member._add_columns(is_category)
-
-    def __sslart_state__(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
-        members = self.estimators_ if samples else self._members_without_samples()
+    def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
+        assert model.record is not None
         promises = promises or self.max_error is not None
+        whole = model if samples else without_samples(model)
         return {
-            **super().__sslart_state__(samples=samples, promises=promises),
+            **columns_state(model, samples=samples),
             "members": [
-                {"seed": member.random_state, **member.__sslart_state__(samples=samples, promises=promises)}
-                for member in members
+                {
+                    "seed": one.seed,
+                    **self._new_member(one.seed or 0)._state_of(
+                        whole.of_member(place), samples=samples, promises=promises
+                    ),
+                }
+                for place, one in enumerate(model.members)
             ],
-            "successes": self._record.successes,
-            "trials": self._record.trials,
-            **state_of(self._calibration, self._networks(), samples=samples),
-            **self._class_table.to_state(),
+            "successes": model.record.successes,
+            "trials": model.record.trials,
+            **state_of(model.calibration, [one.network for one in model.members], samples=samples),
+            **model.class_table.to_state(),
         }
 
-    def _members_without_samples(self) -> list[SSLART]:
-        """Return drafts of the members without the labelled samples, but with a number for each."""
-        drafts = self._drafts_of_members()
-        kept = [(member, member._mapping.kept_samples) for member in drafts if member._mapping.uses_evidence]
-        known = [(member, table) for member, table in kept if table is not None]
-        numbered = evidence.identities([table for _, table in known]) if known else []
-        for (member, _), numbers in zip(known, numbered, strict=True):
-            member._mapping = member._mapping.without_samples(numbers)  # type: ignore[attr-defined]
-        return drafts
-
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
-        super().__sslart_restore__(state)
-        self._class_table = ClassTable.from_state(state)
-        self._record = VotingRecord.from_state(state, len(state["members"]), len(self._class_table.seen))
-        members = [self._new_member(saved_whole(one, "seed", 0, MAX_SEED - 1)) for one in state["members"]]
-        for member, member_state in zip(members, state["members"], strict=True):
-            member.__sslart_restore__(member_state)
+        columns, class_table = columns_of(state), ClassTable.from_state(state)
+        record = VotingRecord.from_state(state, len(state["members"]), len(class_table.seen))
+        seeds = [saved_whole(one, "seed", 0, MAX_SEED - 1) for one in state["members"]]
+        models = [self._new_member(seed)._restored(one) for seed, one in zip(seeds, state["members"], strict=True)]
+        plan, first = columns.get(ATTRIBUTE, NO_PLAN), models[0]
+        for model in models:
             if (
-                set(member._class_table.seen) != set(self._class_table.seen)
-                or set(member._class_table.declared) != set(self._class_table.declared)
-                or member_state["feature_names_in"] != state["feature_names_in"]
-                or member.n_features_in_ != self.n_features_in_
-                or plan_of(member) != plan_of(self)
-                or member._categorical_columns() != members[0]._categorical_columns()
-                or (EVIDENCE in member_state) != (EVIDENCE in state["members"][0])
+                set(model.class_table.seen) != set(class_table.seen)
+                or set(model.class_table.declared) != set(class_table.declared)
+                or model.names != state["feature_names_in"]
+                or model.n_features != columns["n_features_in_"]
+                or model.plan != plan
+                or model.encoder.categorical != first.encoder.categorical
+                or model.mapping.uses_evidence != first.mapping.uses_evidence
             ):
                 raise ValueError("the members of the model do not fit together")
-        self._calibration = calibration_of(state, [member._network for member in members])
-        self.estimators_ = members
+        calibration = calibration_of(state, [model.network for model in models])
+        members = tuple(replace(one.members[0], seed=seed) for one, seed in zip(models, seeds, strict=True))
+        n_columns = plan.n_columns(columns["n_features_in_"])
+        more = drift_of(state, n_columns)
+        self.__sslart_take__(FittedModel(columns, members, class_table, calibration, record, **more))
+
+
+class MemberLearnt(NamedTuple):
+    """A member after it has learnt samples of a stream, and what it made of them before.
+
+    Attributes
+    ----------
+    member : FittedMember
+    right : array of bool of length n_samples
+        Which samples it predicted rightly.
+    measured : Measured, LeftOut or None
+        How well they fitted.
+    novelty : array of length n_samples
+    """
+
+    member: FittedMember
+    right: BoolArray
+    measured: Measured | LeftOut | None
+    novelty: FloatArray
+
+
+def learn_member(
+    estimator: SSLART,
+    before: FittedModel | None,
+    columns: Attributes[str, Any],
+    table: Table,
+    labels: Labels,
+    declared: Labels | None,
+    order: IntArray,
+    checked: Checked,
+    stop: Any,
+) -> MemberLearnt:
+    """Return one member of an ensemble after it has learnt samples of a stream, in an order of its own."""
+    model, learnt, measured = estimator._partial_fit_table(
+        before, columns, table, labels, declared, order, checked=checked, is_member=True, stop=stop
+    )
+    codes = model.class_table.codes(labels[order])
+    right = np.empty(len(order), dtype=bool)
+    right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
+    novelty = np.empty(len(order))
+    novelty[order] = Learnt.of(learnt, checked.params.vigilance).novelty
+    return MemberLearnt(replace(model.members[0], seed=estimator.random_state), right, measured, novelty)
+
+
+def read_validation_set(
+    reader: SampleReader, table: Table, class_table: ClassTable, validation_set: Any
+) -> tuple[Table, Labels]:
+    """Return the labelled samples of a validation set."""
+    try:
+        X, y = validation_set
+    except (TypeError, ValueError):
+        raise ValueError("validation_set must be a pair (X_val, y_val).") from None
+    own = read_samples(reader, X, reset=False, categorical=frozenset(table.categories))
+    labels = as_known(class_table, read_labels(y, own))
+    class_table.check_kind(labels)
+    if (class_table.codes(labels) == UNLABELLED).all():
+        raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")
+    return own[labels.known], labels[labels.known]
+
+
+def without_samples(model: FittedModel) -> FittedModel:
+    """Return an ensemble without its labelled samples, but with a number for each, the same in all members."""
+    kept = [one.mapping.kept_samples for one in model.members]
+    tables = [table for table in kept if table is not None]
+    if len(tables) < len(kept):
+        return model
+    members = tuple(
+        replace(one, mapping=one.mapping.without_samples(numbers))  # type: ignore[attr-defined]
+        for one, numbers in zip(model.members, evidence.identities(tables), strict=True)
+    )
+    return replace(model, members=members)

@@ -33,7 +33,7 @@ def attribute(
     voted : array of shape (n_members, n_samples), or None
         Which members of an ensemble vote; None: all of them.
     """
-    parts = score_contributions(view, batch.coded, voted=voted)
+    parts = score_contributions(view, batch.scored, voted=voted)
     second = _runners_up(view, parts.scores, predicted)
     return EvidenceTable(
         table,
@@ -56,7 +56,7 @@ def predictions_at_centres(view: ModelView, probe: MemberProbe) -> IntArray:
     assert readout is not None
 
     def predicted() -> IntArray:
-        return view.class_by(member.evidence_proba(centres(*member.boxes)))
+        return view.class_by(member.evidence_proba(member.coded_at_choice(centres(*member.boxes))))
 
     costs = None if view.decision_costs is None else view.decision_costs.tobytes()
     return member.network.once(("predictions at centres", readout, costs), predicted)

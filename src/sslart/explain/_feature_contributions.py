@@ -120,7 +120,7 @@ def contributions_in(view: ModelView, table: Table, reference: str = AVERAGE) ->
             f"Contributions of features are those of evidence mapping; this {view.name} predicts by single boxes. "
             "explain(X) names the box behind each prediction, and AutoSSLART or mapping='evidence' has contributions."
         )
-    coded = [member.encode(table) for member in view.members]
+    coded = [member.at_choice.encode(table) for member in view.members]
     parts = score_contributions(view, coded, to_average=reference == AVERAGE)
     return FeatureContributions(
         parts.by_column,

@@ -159,7 +159,7 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
 
 def _samples_of_boxes(view: ModelView) -> Table:
     """Return points in the boxes as samples in the user's units."""
-    member = view.members[0]
+    member = view.members[0].at_choice
     coded, features = background(member), member.encoder.features
     units = member.encoder.decode(coded)
     values = np.full((len(coded), len(view.feature_names)), np.nan)

@@ -52,22 +52,23 @@ def score_contributions(
     view : ModelView
         With evidence mapping.
     coded : sequence of arrays
-        The samples as each member encodes them.
+        The samples as the evidence of each member codes them.
     to_average : bool
         Whether to compare with the average over what was learnt, or with a sample of which no value is known.
     voted : array of shape (n_members, n_samples), or None
         Which members of an ensemble vote; None: all of them.
     """
     n_columns = len(view.feature_names)
+    members = [member.at_choice for member in view.members]
     if not view.is_ensemble:
-        (member,), (own,) = view.members, coded
+        (member,), (own,) = members, coded
         return _of_member(member, own, n_columns, to_average=to_average)
     weights = view.vote_weights
     assert weights is not None
     shape = len(coded[0]), len(view.classes)
     base, of_graph, scores = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     by_column = np.zeros((shape[0], n_columns, shape[1]))
-    for number, (member, own) in enumerate(zip(view.members, coded, strict=True)):
+    for number, (member, own) in enumerate(zip(members, coded, strict=True)):
         votes = weights[number] * (np.ones(shape[0]) if voted is None else voted[number])[:, None]
         parts = _compared(member, own, n_columns, _parts_of_probabilities, to_average=to_average)
         base += votes * parts.base

@@ -10,12 +10,13 @@ import numpy as np
 
 from sslart._art.calibration import Measured, NoveltyCalibration
 from sslart._art.learn_result import Fits
+from sslart._art.network import Network
 from sslart._art.reduction.fading import LEAST_SUPPORT
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.evidence.mapping import EvidenceMapping
-from sslart._mapping.parts import MemberParts, ModelParts
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import AUTO, check_half_life
+from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.merging._parameters import check_columns, lowest_vigilance, new_model
 from sslart.merging._parts import finished, joined_parts
 
@@ -29,7 +30,7 @@ def check_can_fade(model: Any) -> None:
         )
 
 
-def with_further(model: Any, parts: ModelParts) -> Any:
+def with_further(model: Any, parts: FittedModel) -> Any:
     """Return a model that has learnt a further table too; the given one stays as it is.
 
     The boxes of the model and of the table are joined, and then learn the labelled samples of the table that are not
@@ -40,11 +41,11 @@ def with_further(model: Any, parts: ModelParts) -> Any:
     ----------
     model : estimator
         Fitted.
-    parts : ModelParts
+    parts : FittedModel
         What all partitions of the table have learnt.
     """
     check_can_fade(model)
-    before = model.__sslart_snapshot__().__sslart_parts__()
+    before = model.__sslart_parts__()
     check_columns([before, replace(parts, members=parts.members or before.members)], [0, 1])
     further = new_model([model])
     if model.half_life is not None:
@@ -56,16 +57,16 @@ def with_further(model: Any, parts: ModelParts) -> Any:
         joined = joined_parts([before, parts], vigilance, model.max_nodes, model.choice, model.learning_rate)
     further.__sslart_take__(finished(joined))
     if parts.labelled is not None:
-        further.__sslart_learn_later__(parts.labelled)
+        further.__sslart_learn_later__(parts.columns, parts.labelled)
     return further
 
 
-def faded(parts: ModelParts, factor: float, n_samples: int, *, keep_one: bool) -> ModelParts:
+def faded(parts: FittedModel, factor: float, n_samples: int, *, keep_one: bool) -> FittedModel:
     """Return what is left of a model after further samples have come, which are not learnt yet.
 
     Parameters
     ----------
-    parts : ModelParts
+    parts : FittedModel
     factor : float
         What supports and counts are multiplied by. Boxes with too little support are dropped.
     n_samples : int
@@ -87,14 +88,15 @@ def faded(parts: ModelParts, factor: float, n_samples: int, *, keep_one: bool) -
     return replace(parts, members=tuple(members), calibration=calibration, record=record)
 
 
-def _largest(member: MemberParts) -> float:
-    return float(member.network.nodes.support[: member.network.nodes.n_nodes].max())
+def _largest(member: FittedMember) -> float:
+    return float(member.network.nodes.support.max())
 
 
-def _faded_member(member: MemberParts, factor: float, n_samples: int) -> tuple[MemberParts, IntArray | None]:
-    network, mapping = member.network.copy(), member.mapping
-    network.nodes.start_to_fade()
-    into = network.nodes.fade(factor)
+def _faded_member(member: FittedMember, factor: float, n_samples: int) -> tuple[FittedMember, IntArray | None]:
+    draft, mapping = member.network.nodes.draft(), member.mapping
+    draft.start_to_fade()
+    into = draft.fade(factor)
+    network = Network(member.network.encoder, draft.published())
     if isinstance(mapping, EvidenceMapping):
         mapping = replace(mapping, recent=replace(mapping.recent, n_samples=mapping.recent.n_samples + n_samples))
     calibration = _renamed(member.calibration, [into]) if network.nodes.n_nodes else None

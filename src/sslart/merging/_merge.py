@@ -65,8 +65,7 @@ def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
     fitted = [given[place] for place in places]
     if len(fitted) == 1 and bound is None:
         return copy.deepcopy(fitted[0])
-    snapshots = [model.__sslart_snapshot__() for model in fitted]
-    parts = [model.__sslart_parts__() for model in snapshots]
+    parts = [model.__sslart_parts__() for model in fitted]
     check_columns(parts, places)
     model = new_model(fitted)
     if bound is None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sslart._art.joining import join_boxes
 from sslart._art.network import Network
-from sslart._art.nodes import Nodes
+from sslart._art.nodes import Nodes, NodesDraft
 from sslart._data.encoder import Encoder
 from sslart._data.ranks.spans import coded_parts
 from sslart._data.recoding import recode_boxes
@@ -132,19 +132,17 @@ def joined_networks(
         Joined from those of the networks.
     limits : Limits
     """
-    recoded = [
-        recode_boxes(one.encoder, *one.nodes.boxes(), one.nodes.met[: one.nodes.n_nodes], encoder) for one in networks
-    ]
+    recoded = [recode_boxes(one.encoder, *one.nodes.boxes(), one.nodes.met, encoder) for one in networks]
     lower, upper, met = (np.concatenate(parts) for parts in zip(*recoded, strict=True))
     weights = np.concatenate([lower, 1.0 - upper], axis=1)
-    support = np.concatenate([one.nodes.support[: one.nodes.n_nodes] for one in networks])
+    support = np.concatenate([one.nodes.support for one in networks])
     counts = np.concatenate([_recoded(one.nodes, own, n_classes) for one, own in zip(networks, codes, strict=True)])
     order = canonical_order(support, weights, counts, met)
     together = {"weights": weights[order], "support": support[order], "met": met[order].view(np.uint8)}
-    nodes = Nodes.from_state({**together, "counts": counts[order], **_numbers([one.nodes for one in networks])})
-    joined = Network(encoder)
-    joined.nodes = nodes
-    into = _join(nodes, limits)
+    numbers = _numbers([one.nodes for one in networks])
+    draft = Nodes.from_state({**together, "counts": counts[order], **numbers}).draft()
+    into = _join(draft, limits)
+    joined = Network(encoder, draft.published())
     places = np.argsort(order)
     extents = np.maximum(0.0, upper - lower).sum(axis=1)
     ends = np.cumsum([one.nodes.n_nodes for one in networks])[:-1]
@@ -157,8 +155,9 @@ def joined_networks(
 
 
 def _recoded(nodes: Nodes, codes: IntArray, n_classes: int) -> CountArray:
-    counts = np.zeros((nodes.n_nodes, n_classes), dtype=nodes.counts.dtype)
-    counts[:, codes] = nodes.counts[: nodes.n_nodes, : len(codes)]
+    known = nodes.counts
+    counts = np.zeros((nodes.n_nodes, n_classes), dtype=known.dtype)
+    counts[:, codes] = known[:, : len(codes)]
     return counts
 
 
@@ -188,11 +187,11 @@ def _numbers(nodes: Sequence[Nodes]) -> dict[str, Any]:
     }
     if all(one.n_learnt is None for one in nodes):
         return numbers
-    learnt = [int(one.support[: one.n_nodes].sum()) if one.n_learnt is None else one.n_learnt for one in nodes]
+    learnt = [one.n_samples for one in nodes]
     return {**numbers, "n_learnt": sum(learnt)}
 
 
-def _join(nodes: Nodes, limits: Limits) -> IntArray:
+def _join(nodes: NodesDraft, limits: Limits) -> IntArray:
     """Join boxes, and return which of the joined boxes holds each box."""
     n_stage1, weights, keys = nodes.n_nodes_stage1, nodes.weights, None
     if limits.one_to_one:
@@ -209,7 +208,6 @@ def _join(nodes: Nodes, limits: Limits) -> IntArray:
             )
     nodes.join(joined)
     nodes.n_nodes_stage1 = n_stage1 if nodes.n_learnt is not None else min(n_stage1, nodes.n_nodes)
-    nodes.trim()
     return joined.into
 
 

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from sslart._mapping.parts import ModelParts
 from sslart._utils.text import printable
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
+from sslart.estimators._fitted import FittedModel
 
 ESTIMATORS = (FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART, WESSLART)
 MAY_DIFFER = ("n_jobs", "random_state")
@@ -67,12 +67,12 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one is other or one == other or is_nan)
 
 
-def check_columns(parts: Sequence[ModelParts], places: Sequence[int]) -> None:
+def check_columns(parts: Sequence[FittedModel], places: Sequence[int]) -> None:
     """Raise a ValueError where models have learnt samples with other columns.
 
     Parameters
     ----------
-    parts : sequence of ModelParts
+    parts : sequence of FittedModel
     places : sequence of int
         Where each is among the models that the user gave.
     """
@@ -102,9 +102,10 @@ def check_columns(parts: Sequence[ModelParts], places: Sequence[int]) -> None:
             )
 
 
-def lowest_vigilance(model: Any, parts: Sequence[ModelParts]) -> float:
+def lowest_vigilance(model: Any, parts: Sequence[FittedModel]) -> float:
     """Return the lowest vigilance that a model, or any of the networks of some parts, learns with."""
-    return min(float(model.vigilance), *(member.network.nodes.vigilance for one in parts for member in one.members))
+    reached = [member.network.nodes.vigilance for one in parts for member in one.members]
+    return min(float(model.vigilance), *reached)
 
 
 def new_model(models: Sequence[Model]) -> Model:

@@ -10,28 +10,28 @@ from typing import Any
 import numpy as np
 
 from sslart._data.classes import ClassTable
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN
+from sslart._data.columns.plan import ATTRIBUTE
 from sslart._data.joining.encoders import joined_encoder
 from sslart._data.joining.plans import joined_plan
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.evidence.mapping import EvidenceMapping
-from sslart._mapping.parts import MemberParts, ModelParts
 from sslart._utils.arrays import IntArray
+from sslart.estimators._fitted import FittedMember, FittedModel, with_plan
 from sslart.merging._networks import Apart, Limits, Source, joined_networks
 from sslart.merging._novelty import Fitted, Together, joined_calibration
 
 
 def joined_parts(
-    models: Sequence[ModelParts], vigilance: float, max_nodes: int | None, choice: float, learning_rate: float
-) -> ModelParts:
+    models: Sequence[FittedModel], vigilance: float, max_nodes: int | None, choice: float, learning_rate: float
+) -> FittedModel:
     """Return the parts of one model that has learnt what several have, the same in every order of them.
 
     Evidence has the labels of all, and settings that are not chosen yet: see `finished`.
 
     Parameters
     ----------
-    models : sequence of ModelParts
+    models : sequence of FittedModel
         At least one, with the same number of members and of columns.
     vigilance : float
         Boxes are joined whose union obeys it.
@@ -53,9 +53,7 @@ def joined_parts(
         joined.append(member)
         sources.append(own)
         aparts.append(apart)
-    columns = {name: value for name, value in models[0].columns.items() if name != ATTRIBUTE}
-    if plan != NO_PLAN:
-        columns[ATTRIBUTE] = plan
+    columns = with_plan({name: value for name, value in models[0].columns.items() if name != ATTRIBUTE}, plan)
     fitted = [
         Fitted(one.calibration, [own[place] for own in sources], place, one.measured)
         for place, one in enumerate(models)
@@ -64,10 +62,10 @@ def joined_parts(
     together = Together([member.network for member in joined], aparts, choice, learning_rate)
     calibration, measured = joined_calibration(fitted, together)
     record = _joined_record(models, class_table)
-    return ModelParts(columns, tuple(joined), class_table, calibration, record, measured)
+    return FittedModel(columns, tuple(joined), class_table, calibration, record, measured=measured)
 
 
-def finished(parts: ModelParts) -> ModelParts:
+def finished(parts: FittedModel) -> FittedModel:
     """Return the parts of a model with settings of evidence that are chosen anew, by the labels that it has."""
     members = []
     for one in parts.members:
@@ -79,14 +77,14 @@ def finished(parts: ModelParts) -> ModelParts:
 
 
 def _joined_member(
-    members: Sequence[MemberParts],
+    members: Sequence[FittedMember],
     names: Sequence[str],
     class_table: ClassTable,
     limits: Limits,
     choice: float,
-) -> tuple[MemberParts, list[Source], Apart]:
+) -> tuple[FittedMember, list[Source], Apart]:
     networks = [one.network for one in members]
-    n_samples = [float(one.nodes.support[: one.nodes.n_nodes].sum()) for one in networks]
+    n_samples = [float(one.nodes.support.sum()) for one in networks]
     encoder = joined_encoder([one.encoder for one in networks], n_samples, names)
     codes = [one.class_table.codes_in(class_table) for one in members]
     network, sources, apart = joined_networks(networks, codes, len(class_table.seen), encoder, limits)
@@ -100,7 +98,8 @@ def _joined_member(
     if isinstance(mapping, EvidenceMapping):
         mapping = replace(mapping.of_columns(encoder.categorical), class_table=class_table)
     seeds = [one.seed for one in members if one.seed is not None]
-    return MemberParts(network, class_table, mapping, calibration, min(seeds, default=None)), sources, apart
+    member = FittedMember(network, class_table, mapping, members[0].params, calibration, min(seeds, default=None))
+    return member, sources, apart
 
 
 def _joined_mapping(mappings: Sequence[Mapping], codes: Sequence[IntArray]) -> Mapping:
@@ -113,7 +112,7 @@ def _joined_mapping(mappings: Sequence[Mapping], codes: Sequence[IntArray]) -> M
     return EvidenceMapping.joined(settings, evidence, codes)
 
 
-def _joined_record(models: Sequence[ModelParts], class_table: ClassTable) -> VotingRecord | None:
+def _joined_record(models: Sequence[FittedModel], class_table: ClassTable) -> VotingRecord | None:
     """Return how often each member of an ensemble was right, in all models together."""
     joined = None
     for one in models:

@@ -72,26 +72,19 @@ def save_with_notes(
 
     `before_replace` gets the path of the new file just before it takes the place of the old one, and may raise.
     """
-    snapshot = _snapshot(model)  # lives until all is written: the arrays are its own
-    write_file(Path(path), *_described(snapshot, notes, samples=samples), before_replace)
+    write_file(Path(path), *_described(model, notes, samples=samples), before_replace)
 
 
 def model_bytes(model: Model) -> bytes:
     """Return what `save` writes to a file. Two models have the same bytes where they are the same in every bit."""
-    snapshot = _snapshot(model)
-    return b"".join(file_contents(*_described(snapshot, {}, samples=True)))
-
-
-def _snapshot(model: Model) -> Model:
-    """Return a model as it is now, after checking that it can be saved; while the snapshot lives, nothing changes."""
-    if _ESTIMATORS.get(type(model).__name__) is not type(model):
-        cure = " of sslart.dask: save what its to_local() returns" if hasattr(model, "to_local") else ""
-        raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}{cure}.")
-    return model.__sslart_snapshot__()
+    return b"".join(file_contents(*_described(model, {}, samples=True)))
 
 
 def _described(model: Model, notes: dict[str, Any], *, samples: bool) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    """Return the header and the arrays of the file of a snapshot, which must live as long as the arrays are used."""
+    """Return the header and the arrays of the file of a model."""
+    if _ESTIMATORS.get(type(model).__name__) is not type(model):
+        cure = " of sslart.dask: save what its to_local() returns" if hasattr(model, "to_local") else ""
+        raise TypeError(f"sslart.save takes {', '.join(_ESTIMATORS)}, got {type(model).__name__}{cure}.")
     arrays: list[NDArray[Any]] = []
     described: dict[str, Any] = {
         "estimator": type(model).__name__,

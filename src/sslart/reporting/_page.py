@@ -201,7 +201,7 @@ def _check_numbers(sample_numbers: Sequence[int] | None, n_samples: int) -> list
 
 def _described(observed: Observed) -> dict[str, Any]:
     """Return what the model is, in a few numbers."""
-    view = observed.view.as_learnt()
+    view = observed.view
     n_members = len(view.members)
     return {
         "kind": view.name,

@@ -203,7 +203,7 @@ def summarise(observed: Observed) -> Summary:
 
 
 def _classes(observed: Observed) -> tuple[ClassSummary, ...]:
-    counts = label_counts(observed.view.as_learnt())
+    counts = label_counts(observed.view)
     learnt = dict(zip(observed.view.classes.tolist(), counts.tolist(), strict=True))
     given, predicted = Counter(observed.truth), Counter(observed.predicted)
     return tuple(

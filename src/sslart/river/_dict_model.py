@@ -103,8 +103,7 @@ class DictModel:
         """Return a copy of the model with the names of the features."""
         model = copy.deepcopy(self.model)
         if self.is_category:
-            for one in (model, *getattr(model, "estimators_", ())):
-                one.feature_names_in_ = np.array([str(key) for key in self.is_category], dtype=object)
+            model.__sslart_with_names__([str(key) for key in self.is_category])
         return model
 
     def drifts(self) -> list[DriftEvent]:

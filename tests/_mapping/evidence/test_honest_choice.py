@@ -82,9 +82,9 @@ def test_labels_that_come_later_leave_the_blocks_of_a_choice_as_they_were() -> N
     random = np.random.RandomState(0)
     X, y = random.rand(120, 4), random.randint(2, size=120)
     model = AutoSSLART(random_state=0, bounds=(0, 1)).partial_fit(X[:64], y[:64])
-    before = model._mapping.reservoir.whole().blocks  # type: ignore[attr-defined]
+    before = model._model.mapping.reservoir.whole().blocks  # type: ignore[attr-defined]
     model.partial_fit(X[64:70], y[64:70])
-    after = model._mapping.reservoir.whole().blocks  # type: ignore[attr-defined]
+    after = model._model.mapping.reservoir.whole().blocks  # type: ignore[attr-defined]
     assert (before != NO_BLOCK).all()
     np.testing.assert_array_equal(after[:64], before)
     assert (after[64:] == NO_BLOCK).all()

@@ -21,7 +21,9 @@ def journal(n_records: int, seed: int = 0) -> list[Record]:
         if number % 10 == 0:
             cells = {"a": float(random.normal()), "b": float(random.normal()), "c": "x"}
             labels = [{"row": 0, "label": str(cells["a"] > 0), "action": "learn", "cells": cells}]
-            found.append(Record(1, number, LABEL, 0.0, "test", n_rows, 0, packed({"labels": labels})))
+            found.append(
+                Record(1, number, LABEL, 0.0, "test", n_rows, 0, packed({"labels": labels, "together": False}))
+            )
             continue
         if number == 25:
             found.append(Record(1, number, SET, 0.0, "test", n_rows, 0, packed({"parameters": {"half_life": 200}})))

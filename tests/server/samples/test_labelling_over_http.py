@@ -157,6 +157,15 @@ def test_labels_and_properties_are_there_after_a_restart(tmp_path: Any) -> None:
         assert client.get(f"{PATH}/labels", params={"row": 1}).json()["labels"][0]["actor"] == "Anna"
 
 
+def test_deleting_a_model_deletes_its_properties(tmp_path: Any) -> None:
+    with application(tmp_path) as client:
+        fit_flowers(client, "fresh")
+        client.put(f"{PATH}/properties/classes", json=["a"])
+        assert client.delete(PATH).status_code == 204
+        fit_flowers(client, "fresh")
+        assert client.get(f"{PATH}/properties").json()["properties"] == {}
+
+
 @pytest.mark.parametrize(
     "example", ["tumours", "flowers", *(pytest.param(one, marks=pytest.mark.slow) for one in ("wines", "digits"))]
 )

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from sslart._art.learn_result import LearningParams, LearnResult
-from sslart._art.nodes import Nodes
+from sslart._art.nodes import NodesDraft
 from sslart._art.reduction.renaming import both
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import IntArray
 
 
 def learn_empty(
-    nodes: Nodes,
+    nodes: NodesDraft,
     targets: IntArray,
     params: LearningParams,
     learnt: LearnResult,
@@ -34,7 +34,7 @@ def learn_empty(
         if nodes.n_nodes:
             learnt.gaps[row] = 0.0
         if predict_depth is not None:
-            labels = nodes.labels[: nodes.n_nodes][: predict_depth or None]
+            labels = nodes.labels[: predict_depth or None]
             learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
         needs_node = _needs_node(nodes, target, one_to_one=params.one_to_one)
         if limit is not None and nodes.n_nodes + needs_node > limit:
@@ -44,20 +44,17 @@ def learn_empty(
     return into
 
 
-def _needs_node(nodes: Nodes, target: int, *, one_to_one: bool) -> bool:
+def _needs_node(nodes: NodesDraft, target: int, *, one_to_one: bool) -> bool:
     """Return whether a sample needs a new node: where there is none, or the first serves another class alone."""
     if not nodes.n_nodes:
         return True
-    first = int(nodes.labels[0])
+    first = int(nodes.labels_of(np.zeros(1, dtype=np.int64))[0])
     return one_to_one and UNLABELLED not in (target, first) and first != target
 
 
-def _learn(nodes: Nodes, target: int, *, needs_node: bool) -> int:
+def _learn(nodes: NodesDraft, target: int, *, needs_node: bool) -> int:
     """Let the first node learn a sample, or a new one, and return it."""
     node = nodes.add_empty() if needs_node else 0
     nodes.n_nodes_stage1 += needs_node and target == UNLABELLED
-    nodes.support[node] += 1
-    if target != UNLABELLED:
-        nodes.counts[node, target] += 1
-    nodes.derive(np.array([node]))
+    nodes.backend_boxes.count(node, target)
     return node

@@ -21,6 +21,9 @@ class Kept:
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
 
+    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
+        return Kept, ()  # a copy makes its own
+
     def __len__(self) -> int:
         return len(self._made)
 

@@ -11,10 +11,6 @@ from sslart._utils.arrays import FloatArray, IntArray
 FREE = 8  # one in so many is free after boxes have been joined
 
 
-class NoRoomError(Exception):
-    """Raised where boxes must be joined in a call that changes nodes in place, which can take back single rows only."""
-
-
 def with_room(weights: FloatArray, labels: IntArray, params: LearningParams, vigilance: float, stop: Any) -> Joined:
     """Return boxes after enough of them have been joined that an eighth of `max_nodes` is free.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sslart._data.ranks.tables import AUTO, RANK
 from sslart._data.samples import Table
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.text import list_text, printable
 
 FACTOR = 1000.0  # how much wider the range is with the outliers than without them
@@ -18,7 +18,8 @@ MAX_OUTLIERS = 3  # different values
 MAX_SHARE = 0.1  # of the samples that have them
 MIN_OTHERS = 5
 MAX_COMMON = 0.95  # share of the most common of the other values: a column that is nearly constant has no usual range
-N_LOOKED_AT = 2000
+FEW, MANY = 128, 2000  # values of a column to look at: of all columns, and of those that seem odd
+ROWS_AT_ONCE = 4096
 
 # what follows for the feature, and what to do if such a value is right
 BY_RANGE = "that boxes can hardly distinguish them", '; if it is right, scale features by rank: scaling="rank"'
@@ -44,27 +45,52 @@ class Outliers(NamedTuple):
 
 def find_outliers(values: FloatArray) -> Iterator[Outliers]:
     """Yield the outliers of each column that has some; `values` are numbers, NaN where missing."""
-    for column, own in enumerate(values.T):
-        known = own[~np.isnan(own)]
-        if len(known) > MIN_OTHERS and _may_have_outliers(known):
-            different, counts = np.unique(known, return_counts=True)
-            found = _usual_values(different, counts)
-            if found is not None:
-                usual = different[found]
-                others = np.concatenate([different[: found.start], different[found.stop :]])
-                yield Outliers(column, others, float(usual[0]), float(usual[-1]))
+    if len(values) <= MIN_OTHERS:
+        return
+    for column in _that_may_have_outliers(values):
+        own = values[:, column]
+        different, counts = np.unique(own[~np.isnan(own)], return_counts=True)
+        found = _usual_values(different, counts)
+        if found is not None:
+            usual = different[found]
+            others = np.concatenate([different[: found.start], different[found.stop :]])
+            yield Outliers(column, others, float(usual[0]), float(usual[-1]))
 
 
-def _may_have_outliers(known: FloatArray) -> bool:
-    """Return False where some of the values show that all but a few have a good part of the range."""
-    some = np.unique(known[:: len(known) // N_LOOKED_AT + 1])
-    rest = some[MAX_OUTLIERS : len(some) - MAX_OUTLIERS]
-    return len(rest) < 2 or _is_small_part(rest, known.min(), known.max())
+def _that_may_have_outliers(values: FloatArray) -> list[int]:
+    """Return the columns but those in which it is soon seen that all but a few values have a good part of the range."""
+    lowest, highest = column_ranges(values)
+    columns = np.flatnonzero(lowest < highest)
+    columns = columns[_crowd_in(values[:: len(values) // FEW + 1, columns], lowest[columns], highest[columns])]
+    # two different whole numbers are always among the other values, and these are at least one apart
+    is_narrow = highest[columns] / 2 - lowest[columns] / 2 <= FACTOR / 2
+    columns = columns[~is_narrow | _have_fractions(values, columns)]
+    columns = columns[_crowd_in(values[:: len(values) // MANY + 1, columns], lowest[columns], highest[columns])]
+    return list(columns.tolist())
 
 
-def _is_small_part(ascending: FloatArray, lowest: float, highest: float) -> bool:
-    """Return whether values have less than one part in `FACTOR` of a range."""
-    return bool(ascending[-1] / 2 - ascending[0] / 2 < (highest / 2 - lowest / 2) / FACTOR)
+def _crowd_in(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
+    """Return in which columns all but a few of some values have a small part of the range, or are too few to tell."""
+    some = np.sort(some, axis=0)
+    some[1:][some[1:] == some[:-1]] = np.nan
+    some.sort(axis=0)
+    n_different = (~np.isnan(some)).sum(axis=0)
+    first, last = some[MAX_OUTLIERS], some[n_different - MAX_OUTLIERS - 1, np.arange(len(lowest))]
+    return np.asarray((n_different < 2 * MAX_OUTLIERS + 2) | _is_small_part(first, last, lowest, highest))
+
+
+def _have_fractions(values: FloatArray, columns: IntArray) -> BoolArray:
+    """Return which columns have values that are no whole numbers."""
+    found = np.zeros(len(columns), dtype=bool)
+    for start in range(0, len(values) if len(columns) else 0, ROWS_AT_ONCE):
+        own = values[start : start + ROWS_AT_ONCE, columns]
+        found |= (np.abs(own - np.rint(own)) > 0).any(axis=0)
+    return found
+
+
+def _is_small_part(first: Any, last: Any, lowest: Any, highest: Any) -> Any:
+    """Return whether values from a first to a last one have less than one part in `FACTOR` of a range."""
+    return last / 2 - first / 2 < (highest / 2 - lowest / 2) / FACTOR
 
 
 def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
@@ -78,7 +104,7 @@ def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
                 n_usual >= MIN_OTHERS
                 and total - n_usual <= max(MAX_SHARE * total, 1)
                 and counts[usual].max() <= MAX_COMMON * n_usual
-                and _is_small_part(different[usual], different[0], different[-1])
+                and _is_small_part(different[n_low], different[usual.stop - 1], different[0], different[-1])
             ):
                 return usual
     return None

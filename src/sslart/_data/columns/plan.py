@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sslart._data.columns.dates import PARTS, with_part_names
@@ -89,19 +89,12 @@ NO_PLAN = ColumnPlan()
 
 def plan_of(owner: Any) -> ColumnPlan:
     """Return what an estimator, or a reader of samples, knows of its columns."""
-    plan: ColumnPlan = vars(owner).get(ATTRIBUTE, NO_PLAN)
+    plan: ColumnPlan = getattr(owner, ATTRIBUTE, NO_PLAN)
     return plan
 
 
 def keep_plan(owner: Any, plan: ColumnPlan) -> None:
-    """Let an estimator know a plan; an empty one is none."""
+    """Let a reader of samples know a plan; an empty one is none."""
     vars(owner).pop(ATTRIBUTE, None)
     if plan != NO_PLAN:
         setattr(owner, ATTRIBUTE, plan)
-
-
-def take_day_first(owner: Any, names: Sequence[str]) -> None:
-    """Let an estimator know the columns with dates that came as text with the day before the month."""
-    if names:
-        columns = [place for place, name in enumerate(owner.feature_names_in_) if name in names]
-        keep_plan(owner, replace(plan_of(owner), day_first=tuple(columns)))

@@ -145,10 +145,13 @@ class Readout:
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Return scores as probabilities that sum to one."""
-        exponents = self.inverse_temperature * (scores - scores.max(axis=1, keepdims=True))
-        shares = np.exp(exponents)
-        shares /= shares.sum(axis=1, keepdims=True)
-        return np.asarray((1.0 - self.smoothing) * shares + self.smoothing / scores.shape[1])
+        shares = scores - np.maximum.reduce(scores, axis=1, keepdims=True)
+        shares *= self.inverse_temperature
+        np.exp(shares, out=shares)
+        shares /= np.add.reduce(shares, axis=1, keepdims=True)
+        shares *= 1.0 - self.smoothing
+        shares += self.smoothing / scores.shape[1]
+        return shares
 
     def inside_contributions(self) -> FloatArray:
         """Return what each box adds for a sample inside it, shape (n_boxes, n_classes); NaN where it has no weight."""

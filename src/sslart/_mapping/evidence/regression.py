@@ -111,8 +111,8 @@ class Regression(CachesValues):
         assert self.network is not None
         nodes = self.network.nodes
         n = nodes.n_nodes
-        labels = nodes.labels[:n]
-        order = np.lexsort((np.arange(n), -nodes.support[:n], labels == UNLABELLED))
+        labels = nodes.labels
+        order = np.lexsort((np.arange(n), -nodes.support, labels == UNLABELLED))
         if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
             place = places_in_class(labels[order] - UNLABELLED)
             place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
@@ -135,7 +135,7 @@ class Regression(CachesValues):
             self.network.encode(kept.table),
             self.class_table.order_of_seen()[kept.codes],
             len(self.class_table.seen),
-            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support[nodes], self._n_wanted_boxes()),
+            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support_of(nodes), self._n_wanted_boxes()),
             np.array([feature.category is not None for feature in self.network.encoder.features]),
             self.settings.seed,
             None if (weights == 1).all() else weights,

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from sslart._data.columns.plan import take_day_first
 from sslart._mapping.guarantees.levels import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary, summarise
@@ -52,6 +51,7 @@ from sslart.cli.cluster.fitting import fit_on_cluster
 from sslart.cli.input.encoding_option import EncodingOption
 from sslart.cli.service.connection import ServerOption, TokenOption, connected, refuse
 from sslart.cli.service.fitting import fit_on_server
+from sslart.estimators._fitted import take_day_first
 from sslart.explain._text.importances import rows
 
 OUT = "model.sslart"

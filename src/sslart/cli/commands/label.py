@@ -206,7 +206,7 @@ def _state(model: Any, pool: QueryPool) -> dict[str, Any]:
     view = view_of(model)
     summary = summarise(view)
     return {
-        "labels": round(float(view.as_learnt().members[0].counts.sum())),
+        "labels": round(float(view.members[0].counts.sum())),
         "boxes": int(model.n_nodes_),
         "boxes_with_label": int(model.n_labelled_nodes_),
         "rows_in_them": round(pool.share_labelled(), 4),

@@ -62,14 +62,13 @@ class Goal:
 
         That guides the search; `reached` decides.
         """
-        margins = [self._margins(member, member.encode(table)) for member in self.view.members]
-        return np.asarray(np.mean(margins, axis=0))
+        return np.asarray(np.mean([self._margins(member, table) for member in self.view.members], axis=0))
 
-    def _margins(self, member: MemberView, coded: FloatArray) -> FloatArray:
+    def _margins(self, member: MemberView, table: Table) -> FloatArray:
         if not self.view.uses_evidence:
-            wanted, others = self._labels(member)
+            coded, (wanted, others) = member.encode(table), self._labels(member)
             return self._choices(member, coded, wanted) - self._choices(member, coded, others)
-        scores = member.scores(coded)
+        scores = member.scores(member.at_choice.encode(table))
         if self.others.any():
             return np.asarray(scores[:, self.wanted].max(axis=1) - scores[:, self.others].max(axis=1))
         highest = np.sort(scores, axis=1)[:, -2:]  # the model abstains: any class is wanted, by a clear margin

@@ -55,9 +55,11 @@ def predicted(columns: Columns, view: ModelView) -> Predicted:
 def _by_member(columns: Columns, member: MemberView, depth: int) -> Predicted:
     graph, samples = columns.graph, encoded(columns, member.encoder)
     if member.readout is not None:
+        chosen = member.at_choice
+        scored = samples if chosen is member else encoded(columns, chosen.encoder)
         table = member.class_table
         indices, n_classes = np.sort(table.sorted_codes()), len(table.classes)
-        proba = evidence_proba(graph, member.readout, indices, n_classes, samples)
+        proba = evidence_proba(graph, member.readout, indices, n_classes, scored)
         limited = depth_limits(member, depth)
         within_depth = first_labelled(graph, member, depth, samples).within_depth if limited else None
         # only a search for boxes needs a value in a feature that the model has learnt

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import clone
 
 from sslart._data.labels import Labels
-from sslart._mapping.parts import LabelledRows, ModelParts
+from sslart._mapping.parts import LabelledRows
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers
+from sslart.estimators._fitted import FittedModel
 from sslart.merging._novelty import measured_samples
 from sslart.merging._parts import finished, joined_parts
 from sslart.merging.partitions._rows import numbers_of
@@ -22,7 +23,7 @@ from sslart.merging.partitions._summary import read_beside
 
 def fit_part(
     estimator: Any, X: Any, y: Any, start: Start, *, number: int, groups: Any = None, sample_weight: Any = None
-) -> ModelParts | None:
+) -> FittedModel | None:
     """Return what one partition has learnt: boxes, and labelled rows; None without a sample.
 
     Settings of evidence are not chosen yet, and where boxes count classes, labelled rows are not learnt yet: see
@@ -50,7 +51,6 @@ def fit_part(
     if not len(table):
         return None
     model = clone(estimator).set_params(random_state=start.seed)
-    vars(model).update(start.columns)
     labelled, max_later = None, model.__sslart_learns_later__()
     if max_later:
         later = _learnt_later(labels, numbers, start, max_later)
@@ -58,8 +58,9 @@ def fit_part(
             labelled = LabelledRows(table[later], labels[later], numbers[later], start.shared, start.seed)
         table, labels = table[~later], replace(labels, known=np.zeros(len(later), dtype=bool))[~later]
         if not len(table):
-            return ModelParts(start.columns, (), start.shared.class_table, None, labelled=labelled)
-    parts: ModelParts = model.__sslart_part__(table, labels, start.shared, number)
+            return FittedModel(start.columns, (), start.shared.class_table, None, labelled=labelled)
+    columns = dict(start.columns)
+    parts: FittedModel = model.__sslart_part__(columns, table, labels, start.shared, number)
     measured = measured_samples(parts.calibration, table, parts.members[0].network.encoder)
     return replace(parts, measured=measured, labelled=labelled)
 
@@ -76,7 +77,7 @@ def _learnt_later(labels: Labels, numbers: IntArray, start: Start, n_wanted: int
     return labels.known & ((keys_of_numbers(numbers, start.seed) < share) | is_first)
 
 
-def join_parts(estimator: Any, parts: Sequence[ModelParts | None]) -> ModelParts | None:
+def join_parts(estimator: Any, parts: Sequence[FittedModel | None]) -> FittedModel | None:
     """Return what several partitions have learnt as one.
 
     Boxes depend on which parts are joined first: the same tree of parts gives the same bits.
@@ -93,7 +94,7 @@ def join_parts(estimator: Any, parts: Sequence[ModelParts | None]) -> ModelParts
     return replace(joined, labelled=labelled)
 
 
-def finish(estimator: Any, parts: ModelParts) -> Any:
+def finish(estimator: Any, parts: FittedModel) -> Any:
     """Return a copy of an estimator that has learnt what all partitions have.
 
     With evidence, settings are chosen now. With other mappings, the boxes of all partitions learn the labelled rows
@@ -103,14 +104,12 @@ def finish(estimator: Any, parts: ModelParts) -> Any:
     ----------
     estimator : estimator
         Not fitted.
-    parts : ModelParts
+    parts : FittedModel
         Of all partitions.
     """
     model = clone(estimator)
     if parts.members:
         model.__sslart_take__(finished(parts))
-    else:
-        vars(model).update(parts.columns)
     if parts.labelled is not None:
-        model.__sslart_learn_later__(parts.labelled)
+        model.__sslart_learn_later__(parts.columns, parts.labelled)
     return model

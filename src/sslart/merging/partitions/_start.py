@@ -90,19 +90,20 @@ def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> 
     model, rows = clone(estimator), summary.rows
     samples = _with_category_types(rows.samples, summary)
     has_labels = is_classifier(model) and (needs_labels or summary.n_labelled > 0)
-    table = _read(model, samples, rows.labels if has_labels else None, rows.names())
+    reader = SampleReader(type(estimator).__name__)
+    table = _read(model, reader, samples, rows.labels if has_labels else None, rows.names())
     fair = summary.sampled() | summary.at_limits()
     weights = rows.weights if (rows.weights != 1).any() else None
     shown = Presentations(Labels(rows.numbers, fair, weights=weights)[fair].presentations).rows
-    whole = _with_all_limits(summary, _after_all_categories(model, summary, table[fair][shown]))
+    whole = _with_all_limits(summary, _after_all_categories(reader, summary, table[fair][shown]))
     encoder = first_encoder(
         type(estimator).__name__, whole, slice(None), bounds=model.bounds, scaling=model.scaling, stream=False
     ).covering(whole)
-    names = getattr(model, "feature_names_in_", None)
-    reader = SampleReader(type(estimator).__name__, model.n_features_in_, names, encoder.categorical, plan_of(model))
+    columns = known_columns(reader)
+    names, plan = columns.get("feature_names_in_"), plan_of(reader)
     return Start(
-        known_columns(model),
-        reader,
+        columns,
+        SampleReader(reader.owner, columns["n_features_in_"], names, encoder.categorical, plan),
         Shared(encoder, _class_table(summary)),
         summary.wanted.seed,
         summary.n_rows,
@@ -111,12 +112,12 @@ def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> 
     )
 
 
-def _read(model: Any, samples: Any, labels: Any, row_names: list[str]) -> Table:
-    """Return the rows that stand for all as a table; the model gets to know the columns, with warnings and notes."""
+def _read(model: Any, reader: SampleReader, samples: Any, labels: Any, row_names: list[str]) -> Table:
+    """Return the rows that stand for all as a table; the reader gets to know the columns, with warnings and notes."""
     if labels is not None:
         gaps = not isinstance(model, FuzzyARTMAP)
-        return read_training(model, samples, labels, gaps=gaps, row_names=row_names)[0]
-    table = read_samples(model, samples, reset=True, leave_out=True)
+        return read_training(reader, samples, labels, scaling=model.scaling, gaps=gaps, row_names=row_names)[0]
+    table = read_samples(reader, samples, reset=True, leave_out=True)
     warn_of_outliers(table, table, model.scaling, row_names)
     return table
 
@@ -139,10 +140,10 @@ def _all_numbers(column: Any) -> bool:
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
 
 
-def _after_all_categories(model: Any, summary: Summary, table: Table) -> Table:
+def _after_all_categories(reader: SampleReader, summary: Summary, table: Table) -> Table:
     """Return a table with all categories that partitions have before its samples, sorted, in rows without a number."""
     categories: dict[int, list[Any]] = {column: [] for column in table.categories}
-    for place, column, found in _categories(model, summary, table):
+    for place, column, found in _categories(reader, summary, table):
         if found is None:
             name = f"x{column}" if table.names is None else printable(table.names[column])
             raise ValueError(
@@ -172,9 +173,11 @@ def _with_all_limits(summary: Summary, table: Table) -> Table:
     return replace(table, values=np.concatenate([ends, table.values]), categories=categories)
 
 
-def _categories(model: Any, summary: Summary, table: Table) -> Iterator[tuple[int, int, frozenset[Any] | None]]:
+def _categories(
+    reader: SampleReader, summary: Summary, table: Table
+) -> Iterator[tuple[int, int, frozenset[Any] | None]]:
     """Yield for each categorical column its place in the table, the given column, and the categories."""
-    plan, n_given = plan_of(model), table.values.shape[1] - table.n_parts
+    plan, n_given = plan_of(reader), table.values.shape[1] - table.n_parts
     for (column, part), found in summary.categories.items():
         place = column
         if part != WHOLE:

@@ -12,13 +12,12 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from sslart._data.columns.dates import PARTS
 from sslart._data.columns.plan import plan_of
 from sslart._data.groups import group_keys, read_sample_weight
 from sslart._data.labels import Labels, read_labels
-from sslart._data.samples import Table, read_samples
+from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers
 from sslart._utils.text import plural, printable
@@ -228,13 +227,15 @@ def summary_of(
     if not len(X):
         return Summary(wanted)
     try:
-        return _summary(clone(estimator), X, y, number, wanted, groups, sample_weight)
+        return _summary(SampleReader(type(estimator).__name__), X, y, number, wanted, groups, sample_weight)
     except (TypeError, ValueError) as error:
         return Summary(wanted, problem=(number, str(error)))
 
 
-def _summary(estimator: Any, X: Any, y: Any, number: int, wanted: Wanted, groups: Any, sample_weight: Any) -> Summary:
-    table = read_samples(estimator, X, reset=True)
+def _summary(
+    reader: SampleReader, X: Any, y: Any, number: int, wanted: Wanted, groups: Any, sample_weight: Any
+) -> Summary:
+    table = read_samples(reader, X, reset=True)
     labels, n_minus_one, weights, keys = read_beside(table, y, groups, sample_weight, wanted.minus_one_is_class)
     counted = weights > 0
     if not counted.any():
@@ -251,7 +252,7 @@ def _summary(estimator: Any, X: Any, y: Any, number: int, wanted: Wanted, groups
         len(given),
         n_minus_one,
         (number, X.shape[1], tuple(map(str, getattr(X, "columns", ())))),
-        *_found_in(table, plan_of(estimator).dates, rows.numbers),
+        *_found_in(table, plan_of(reader).dates, rows.numbers),
         typed,
         {(type(one).__name__, one): first for one, first in zip(given[::-1], places[::-1], strict=True)},
     )

@@ -105,13 +105,23 @@ def _extract(view: ModelView, domain: Domain) -> list[Rule]:
 
 
 def _inside_contributions(member: MemberView) -> FloatArray:
-    """Return what each box adds to the scores of a sample inside it, (n_nodes, n_classes); NaN: it has no weight."""
+    """Return what each box adds to the scores of a sample inside it, (n_nodes, n_classes).
+
+    NaN where it has no weight, or has changed since settings were chosen.
+    """
     contributions = np.full((member.n_nodes, len(member.class_table.classes)), np.nan)
-    readout = member.readout
+    readout, chosen = member.readout, member.at_choice
     if readout is not None:
         own = readout.inside_contributions()
         weighted = ~np.isnan(own[:, 0])
-        contributions[readout.nodes[weighted]] = member.class_table.with_unseen(own[weighted])
+        nodes, found = readout.nodes[weighted], member.class_table.with_unseen(own[weighted])
+        if chosen is not member:
+            there = np.flatnonzero(nodes < member.n_nodes)
+            before, now = chosen.network.boxes_in_units_of(nodes[there]), member.network.boxes_in_units_of(nodes[there])
+            same = before.shape == now.shape and (np.nan_to_num(before) == np.nan_to_num(now)).all(axis=1)
+            there = there[same] if np.ndim(same) else there[:0]
+            nodes, found = nodes[there], found[there]
+        contributions[nodes] = found
     return contributions
 
 

@@ -37,7 +37,7 @@ class Published:
     """
 
     def __init__(self, model: Any, sequence: int, settings: ModelSettings) -> None:
-        self.model = model.__sslart_snapshot__()
+        self.model = shallow_copy(model)
         self.sequence, self.settings = sequence, settings
         self.view: ModelView = view_of(self.model)
         self.reader = RowReader(self.model, self.view, settings.not_features)

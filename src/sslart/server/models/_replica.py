@@ -148,7 +148,7 @@ def _group(cell: Any) -> str | None:
 
 def _is_one_answer(record: Record) -> bool:
     """Return whether a record has the labels that one answer gave to several rows."""
-    return record.kind == LABEL and bool(record.content().get("together"))
+    return record.kind == LABEL and bool(record.content()["together"])
 
 
 def _items(record: Record) -> list[Item]:

@@ -207,7 +207,7 @@ def refit(
 
     def work(connection: Any) -> Written:
         described = settings.model_dump(mode="json")
-        content = {"settings": described, "keep_rows": keep_rows, **({"by_labels": True} if by_labels else {})}
+        content = {"settings": described, "keep_rows": keep_rows, "by_labels": by_labels}
         record = _append(connection, model, FIT, actor, packed(content))
         connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
         add_job(connection, model, record.sequence)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sslart._data.columns.plan import take_day_first
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._tables.sampling import sample_rows
 from sslart._tables.training_table import TrainingTable, training_table_of
 from sslart._utils.notes import collected_notes, note
+from sslart.estimators._fitted import take_day_first
 from sslart.persistence._models import model_from_bytes
 from sslart.server.models._settings import ModelSettings, with_settings
 from sslart.server.models._stored_rows import TOGETHER, Before, Progress, label_column, one_answer, rows_with_labels
@@ -65,7 +65,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         "accuracy": _accuracy(model) if table.label_counts else None,
         "columns": [one._asdict() for one in table.columns if one.name != TOGETHER],
         "notes": [with_settings(one) for one in notes],
-        "by_labels": bool(content.get("by_labels")),
+        "by_labels": content["by_labels"],
     }
     is_all = len(table.labels) == record.first_row
     return Fitted(model, outcome, FittedRows(record.sequence, table.samples, table.labels) if is_all else None)

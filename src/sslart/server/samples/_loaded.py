@@ -79,7 +79,7 @@ class LoadedSamples:
     @cached_property
     def member(self) -> MemberView:
         """The network that the boxes are of; of an ensemble, that of the first member."""
-        return self.samples.published.view.members[0].as_learnt()
+        return self.samples.published.view.members[0]
 
     @cached_property
     def coded(self) -> FloatArray:

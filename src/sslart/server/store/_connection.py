@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from sslart._utils.optional import optional
 from sslart.server.store._errors import StoreError
-from sslart.server.store._schema import APPLICATION_ID, PROTOCOL, STEPS, TABLES
+from sslart.server.store._schema import APPLICATION_ID, PROTOCOL, TABLES
 
 BUSY_MILLISECONDS = 10_000
 WAL_BYTES = 2**26  # beyond, the write-ahead log is cut to this size after a checkpoint
@@ -62,23 +62,10 @@ def _prepare_to_write(connection: Any, path: Path) -> None:
         connection.execute(f"PRAGMA user_version = {PROTOCOL}")
         connection.execute("COMMIT")
     else:
-        _bring_up_to_date(connection)
         with suppress(sqlite().FullError):
             # after a failed sync, the system may have pages of the log that the disk does not have, and that no later
             # sync writes: what comes after them would be lost with them
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-
-
-def _bring_up_to_date(connection: Any) -> None:
-    """Add to the store of an earlier sslart what it lacks, all of it or nothing."""
-    protocol = _pragma(connection, "user_version")
-    if protocol == PROTOCOL:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    for number in range(protocol, PROTOCOL):
-        connection.execute(STEPS[number])
-    connection.execute(f"PRAGMA user_version = {PROTOCOL}")
-    connection.execute("COMMIT")
 
 
 def open_to_read(path: Path, vfs: str | None = None, *, is_frozen: bool = False) -> Any:
@@ -105,14 +92,14 @@ def _has_log(path: Path) -> bool:
 
 
 def check_protocol(connection: Any, path: Path) -> None:
-    """Raise a StoreError where a file is no store, or one of a newer sslart."""
+    """Raise a StoreError where a file is no store, or one of another protocol."""
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise StoreError(f"{path} is not a store of sslart serve: give the folder of one, or an empty folder.")
     protocol = _pragma(connection, "user_version")
-    if protocol > PROTOCOL:
+    if protocol != PROTOCOL:
         raise StoreError(
-            f"{path} was written by a newer sslart: it has protocol {protocol}, and this sslart reads protocols up to "
-            f"{PROTOCOL}. Upgrade sslart to use it."
+            f"{path} was written by another sslart: it has protocol {protocol}, and this sslart reads protocol "
+            f"{PROTOCOL} only. Serve it with the sslart that wrote it, or give an empty folder."
         )
 
 

@@ -57,7 +57,7 @@ def last_fit(connection: Any, model: int, through: int, *, by_labels: bool = Tru
 
     Without `by_labels`, those are left out that new labels led to, not a person.
     """
-    others = "" if by_labels else "AND NOT coalesce(json_extract(outcome, '$.by_labels'), 0)"
+    others = "" if by_labels else "AND NOT json_extract(outcome, '$.by_labels')"
     found = connection.execute(
         f"SELECT max(sequence) FROM jobs WHERE model = ? AND sequence <= ? AND state = ? {others}",
         (model, through, DONE),
@@ -68,7 +68,7 @@ def last_fit(connection: Any, model: int, through: int, *, by_labels: bool = Tru
 def labels_at_fit(connection: Any, model: int) -> tuple[int, int, bool]:
     """Return how many labels the last fit has learnt, how many came since, and whether a fit waits or is done now."""
     last = _jobs(connection, "WHERE model = ? AND state = ? ORDER BY sequence DESC LIMIT 1", (model, DONE))
-    n_then = sum((last[0].outcome or {}).get("labels", {}).values()) if last else 0
+    n_then = sum(last[0].outcome["labels"].values()) if last and last[0].outcome else 0
     since = last[0].sequence if last else 0
     n_since = connection.execute(
         "SELECT count(*) FROM labels WHERE model = ? AND sequence > ? AND label IS NOT NULL", (model, since)

@@ -6,8 +6,6 @@ import json
 import time
 from typing import Any
 
-from sslart.server.store._connection import sqlite
-
 MAX_KEYS = 100
 
 
@@ -48,14 +46,11 @@ def given_labels(connection: Any, model: int, through: int) -> dict[int, Any]:
 
 def given_together(connection: Any, model: int, through: int) -> dict[int, int]:
     """Return the rows whose label in force was given by one answer for several rows, with the number of its record."""
-    try:
-        rows = connection.execute(
-            "SELECT row, sequence, together AND label IS NOT NULL FROM labels "
-            "WHERE model = ? AND sequence <= ? ORDER BY id",
-            (model, through),
-        ).fetchall()
-    except sqlite().SQLError:  # the store of an earlier sslart, which cannot be written and has no such column
-        return {}
+    rows = connection.execute(
+        "SELECT row, sequence, together AND label IS NOT NULL FROM labels "
+        "WHERE model = ? AND sequence <= ? ORDER BY id",
+        (model, through),
+    )
     last = {row: (sequence, is_together) for row, sequence, is_together in rows}
     return {row: sequence for row, (sequence, is_together) in last.items() if is_together}
 
@@ -84,10 +79,7 @@ def history(connection: Any, model: int, row: int | None, after: int, most: int)
 
 def properties(connection: Any, model: int) -> dict[str, Any]:
     """Return all properties of a model by their key."""
-    try:
-        rows = connection.execute("SELECT key, value FROM properties WHERE model = ? ORDER BY key", (model,)).fetchall()
-    except sqlite().SQLError:  # the store of an earlier sslart, which cannot be written and has no such table
-        return {}
+    rows = connection.execute("SELECT key, value FROM properties WHERE model = ? ORDER BY key", (model,))
     return {key: json.loads(value) for key, value in rows}
 
 

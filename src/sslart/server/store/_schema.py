@@ -3,25 +3,9 @@
 from __future__ import annotations
 
 APPLICATION_ID = 0x5353_4C41  # "SSLA", in the header of the file
-PROTOCOL = 3
+PROTOCOL = 1  # of the tables and of what is in them; no other is read
 
-_PROPERTIES = """
--- What users keep with a model beside its rows, such as names of classes: JSON by key.
-CREATE TABLE properties (
-    model INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    time REAL NOT NULL,
-    PRIMARY KEY (model, key)
-) WITHOUT ROWID;
-"""
-
-_TOGETHER = """
--- Whether a label is one of several that one answer about similar rows has given: those of one sequence number.
-ALTER TABLE labels ADD COLUMN together INTEGER NOT NULL DEFAULT 0;
-"""
-
-_FIRST = """
+TABLES = """
 -- `last_sequence` counts the records of a model, `n_rows` the rows it was given; records up to `compacted_through` are
 -- gone. Numbers of models are never used twice.
 CREATE TABLE models (
@@ -73,7 +57,8 @@ CREATE TABLE ids (
 ) WITHOUT ROWID;
 CREATE INDEX ids_row ON ids (model, row);
 
--- Who has labelled which row; the last label of a row is in force, NULL for one that was withdrawn.
+-- Who has labelled which row; the last label of a row is in force, NULL for one that was withdrawn. `together`: one
+-- answer about similar rows has given all labels of the sequence number.
 CREATE TABLE labels (
     id INTEGER PRIMARY KEY,
     model INTEGER NOT NULL,
@@ -82,7 +67,8 @@ CREATE TABLE labels (
     previous TEXT,
     actor TEXT NOT NULL,
     time REAL NOT NULL,
-    sequence INTEGER NOT NULL
+    sequence INTEGER NOT NULL,
+    together INTEGER NOT NULL
 );
 CREATE INDEX labels_row ON labels (model, row, id);
 
@@ -159,12 +145,16 @@ CREATE TABLE audit (
     model TEXT NOT NULL,
     detail TEXT NOT NULL
 );
+
+-- What users keep with a model beside its rows, such as names of classes: JSON by key.
+CREATE TABLE properties (
+    model INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    time REAL NOT NULL,
+    PRIMARY KEY (model, key)
+) WITHOUT ROWID;
 """
-
-TABLES = _FIRST + _PROPERTIES + _TOGETHER
-
-# what makes a store of one protocol one of the next, by the protocol that it has
-STEPS = {1: _PROPERTIES, 2: _TOGETHER}
 
 # tables whose rows belong to a model, and what identifies a row of each
 OF_A_MODEL = {

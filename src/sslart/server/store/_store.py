@@ -17,6 +17,7 @@ from sslart.server.store._journal import models
 from sslart.server.store._retention import forget_old_keys
 from sslart.server.store._schema import OF_A_MODEL
 from sslart.server.store._snapshots import remove_incomplete
+from sslart.server.store._tokens import tokens
 from sslart.server.store._uploads import remove_unused
 from sslart.server.store._writer import Writer
 
@@ -58,13 +59,14 @@ class Store:
             self._unlock()
             raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
         self._readers = Readers(self.path, vfs, is_frozen=self._writer is None)
-        self._check_models()
+        self._check_start()
 
-    def _check_models(self) -> None:
-        """Raise a DamagedError where it cannot be read which models there are."""
+    def _check_start(self) -> None:
+        """Raise a DamagedError where it cannot be read which models and tokens there are."""
         try:
             models(self.reader())
-        except (sqlite().Error, ValueError, TypeError) as error:
+            tokens(self.reader())
+        except (sqlite().Error, ValueError, TypeError, AttributeError) as error:
             self.close()
             raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
 

@@ -11,7 +11,7 @@ from sslart._data.columns.kinds import FREE_TEXT, kind_of_text
 from sslart._data.columns.notes import IDENTIFIER, LEAK, TWICE, ColumnNote
 from sslart._data.columns.plan import plan_of
 from sslart._data.columns.suspects import suspects
-from sslart._data.samples import read_samples
+from sslart._data.samples import SampleReader, read_samples
 from sslart._tables.cells import MISSING, texts
 from sslart._tables.columns import features_of, unusable
 from sslart._tables.files import pandas
@@ -182,10 +182,10 @@ def _add_suspects(
         return
     codes_of = {one: code for code, one in enumerate(dict.fromkeys(one for one in labels if one is not None))}
     codes = np.array([-1 if one is None else codes_of[one] for one in labels], dtype=np.int64)
-    estimator = settings.new_estimator()
+    reader = SampleReader(type(settings.new_estimator()).__name__)
     with collected_notes():
-        table = read_samples(estimator, samples, reset=True, leave_out=True)
-        found: list[ColumnNote] = list(suspects(table, codes, list(samples.columns), plan_of(estimator).dates))
+        table = read_samples(reader, samples, reset=True, leave_out=True)
+        found: list[ColumnNote] = list(suspects(table, codes, list(samples.columns), plan_of(reader).dates))
     by_name = {one["name"]: one["warnings"] for one in columns}
     for note in found:
         topic = _TOPIC[note.topic]

@@ -12,7 +12,7 @@ from pprint import pformat
 from string import Template
 from typing import Any
 
-from sslart._data.columns.plan import keep_plan, plan_of
+from sslart._data.columns.plan import plan_of
 from sslart._tables.files import arrow
 from sslart._utils.text import printable
 from sslart.estimators._published import shallow_copy
@@ -156,5 +156,5 @@ def _digest(published: Published) -> str:
     if not plan.day_first:
         return published.digest
     model = shallow_copy(published.model)
-    keep_plan(model, replace(plan, day_first=()))
+    model.__sslart_with_plan__(replace(plan, day_first=()))
     return digest_of(model_bytes(model))

@@ -1,0 +1,207 @@
+"""The fitted model: one immutable value behind every estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Attributes
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from sslart._art.calibration import NoveltyCalibration
+from sslart._art.learn_result import LearningParams
+from sslart._art.learning.kept import Kept
+from sslart._art.network import Network
+from sslart._data.classes import ClassTable
+from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan, plan_of
+from sslart._data.encoder import Encoder
+from sslart._data.samples import SampleReader
+from sslart._drift.monitor import NO_DRIFT, DriftMonitor
+from sslart._mapping.base import Mapping
+from sslart._mapping.ensemble_votes import VotingRecord
+from sslart._mapping.parts import LabelledRows, MeasuredSamples
+from sslart._utils.arrays import IntArray
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMember:
+    """One network with its mapping: a member of an ensemble, or a model by itself.
+
+    Attributes
+    ----------
+    network : Network
+    class_table : ClassTable
+    mapping : Mapping
+    params : LearningParams
+        Those it has learnt with.
+    calibration : NoveltyCalibration or None
+        Of this network alone.
+    seed : int or None
+        The `random_state` of a member of an ensemble.
+    """
+
+    network: Network
+    class_table: ClassTable
+    mapping: Mapping
+    params: LearningParams
+    calibration: NoveltyCalibration | None
+    seed: int | None = None
+
+    @property
+    def params_in_use(self) -> LearningParams:
+        """The parameters that the next sample is learnt with, and that samples are predicted with."""
+        return self.params.lowered_to(self.network.nodes.vigilance)
+
+    def state(self) -> list[Any]:
+        """Return all of it as plain values and arrays."""
+        fits = None if self.calibration is None else self.calibration.to_state()
+        return [self.network.to_state(), self.class_table.to_state(), self.mapping.to_state(), fits, self.seed]
+
+
+class Checked(NamedTuple):
+    """Parameters as the user set them when they were last checked, and those of learning that they stand for."""
+
+    given: tuple[Any, ...]
+    params: LearningParams
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """All that an estimator has learnt. Immutable: whoever has it may read it at any time, in any thread.
+
+    Attributes
+    ----------
+    columns : mapping from str to object
+        The attributes in which a reader of samples keeps what it knows of its columns.
+    members : tuple of FittedMember
+        None of a part of a table that has labelled samples alone, which are learnt later.
+    class_table : ClassTable
+    calibration : NoveltyCalibration or None
+        Of all members together; None where nothing is left of what it was measured by.
+    record : VotingRecord or None
+        Of an ensemble.
+    drift : DriftMonitor
+    labels : array of int or None
+        Of `FuzzyART`: the box of each sample of the last call that learnt.
+    measured : MeasuredSamples or None
+        Of a part of a table, until all parts are one: then the boxes of other parts can fit these samples too.
+    labelled : LabelledRows or None
+        Of a part of a table: samples that are not learnt yet.
+    checked : Checked or None
+        None: parameters are checked before the next sample is learnt.
+    reader : SampleReader or None
+        Reads samples as those learnt were read; None until an estimator publishes the model.
+    """
+
+    columns: Attributes[str, Any]
+    members: tuple[FittedMember, ...]
+    class_table: ClassTable
+    calibration: NoveltyCalibration | None
+    record: VotingRecord | None = None
+    drift: DriftMonitor = NO_DRIFT
+    labels: IntArray | None = None
+    measured: MeasuredSamples | None = None
+    labelled: LabelledRows | None = None
+    checked: Checked | None = None
+    reader: SampleReader | None = None
+    _made: Kept = field(default_factory=Kept, repr=False)
+
+    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+        """Return what follows from the model: made once."""
+        return self._made.once(key, make)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "checked": None, "reader": None}
+
+    def __deepcopy__(self, memo: Any) -> FittedModel:
+        return self
+
+    def with_reader(self, owner: str, before: FittedModel | None) -> FittedModel:
+        """Return the model with a reader of samples, that of an earlier state where nothing has changed for it."""
+        if self.reader is not None and self.reader.owner == owner:
+            return self
+        encoder = self.encoder
+        reader = before.reader if before is not None and before.columns is self.columns else None
+        if before is None or reader is None or before.encoder is not encoder:
+            names, plan = self.columns.get("feature_names_in_"), self.plan
+            columns = (self.n_features, names, encoder.categorical, plan, encoder.with_known_texts)
+            reader = SampleReader(owner, *columns, undecided=encoder.undecided)
+        return replace(self, reader=reader, _made=Kept())
+
+    def with_plan(self, plan: ColumnPlan) -> FittedModel:
+        """Return the model with another plan of its columns."""
+        columns = {name: value for name, value in self.columns.items() if name != ATTRIBUTE}
+        return replace(self, columns=with_plan(columns, plan), reader=None, _made=Kept())
+
+    def with_names(self, names: list[str]) -> FittedModel:
+        """Return the model with names of its features."""
+        columns = {**self.columns, "feature_names_in_": np.array(names, dtype=object)}
+        return replace(self, columns=columns, reader=None, _made=Kept())
+
+    def of_member(self, place: int) -> FittedModel:
+        """Return one member as a model by itself."""
+        member = self.members[place]
+        return FittedModel(self.columns, (member,), member.class_table, member.calibration, checked=self.checked)
+
+    @property
+    def encoder(self) -> Encoder:
+        """That of the first member: all have the same columns."""
+        return self.members[0].network.encoder
+
+    @property
+    def network(self) -> Network:
+        """The network of a model that has one."""
+        return self.members[0].network
+
+    @property
+    def mapping(self) -> Mapping:
+        """The mapping of a model that has one network."""
+        return self.members[0].mapping
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that the user gave."""
+        return int(self.columns["n_features_in_"])
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples there have been, of a table: learnt by each member, or to be learnt yet."""
+        n_learnt = self.members[0].network.nodes.n_samples if self.members else 0
+        return n_learnt if self.labelled is None else n_learnt + self.labelled.n_presented
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the columns, where the samples learnt had names."""
+        names = self.columns.get("feature_names_in_")
+        return None if names is None else [str(name) for name in names]
+
+    @property
+    def plan(self) -> ColumnPlan:
+        """How the columns are read."""
+        plan: ColumnPlan = self.columns.get(ATTRIBUTE, NO_PLAN)
+        return plan
+
+    def column_names(self) -> list[str]:
+        """Return a name for every column, x0, x1, ... where samples came without, and those of the parts of dates."""
+        return self.plan.names(self.names or [f"x{column}" for column in range(self.n_features)])
+
+    def state(self) -> list[Any]:
+        """Return all that differs between two models of the same columns, as plain values and arrays."""
+        votes = None if self.record is None else [self.record.successes, self.record.trials]
+        fits = None if self.calibration is None else self.calibration.to_state()
+        return [[one.state() for one in self.members], self.class_table.to_state(), fits, votes, self.plan.to_state()]
+
+
+def with_plan(columns: Attributes[str, Any], plan: ColumnPlan) -> dict[str, Any]:
+    """Return attributes of columns with a plan; an empty one is none."""
+    return {**columns, **({} if plan == NO_PLAN else {ATTRIBUTE: plan})}
+
+
+def take_day_first(estimator: Any, names: Sequence[str]) -> None:
+    """Let a fitted estimator know the columns with dates that came as text with the day before the month."""
+    if names:
+        places = tuple(place for place, name in enumerate(estimator.feature_names_in_) if name in names)
+        estimator.__sslart_with_plan__(replace(plan_of(estimator), day_first=places))

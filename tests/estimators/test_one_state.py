@@ -1,0 +1,209 @@
+"""One model is one state: whatever is read of it agrees, after every step, and what is saved is what predicts."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import sslart
+from conftest import name_of
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART
+from sslart._mapping.model_view import view_of
+from sslart.persistence._models import model_bytes, model_from_bytes
+
+QUERIES = np.random.RandomState(5).rand(6, 2) * 1.5
+QUICK: dict[str, Any] = {"families": ["box", "linear"], "bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5}
+MODELS = [
+    SSLART(0.8, random_state=0),
+    SSLART(0.8, half_life=20, mapping="one-to-one", random_state=0),
+    SSLART(0.85, mapping="evidence", max_nodes=30, random_state=0, **QUICK),
+    SSLART(0.85, mapping="evidence", half_life=30, random_state=0, **QUICK),
+    AutoSSLART(0.85, half_life="auto", random_state=0),
+    WESSLART(2, vigilance=0.8, mapping="evidence", random_state=0, **QUICK),
+]
+
+
+def samples_of(seed: int, n: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.RandomState(seed)
+    X = random.rand(n, 2) * reach
+    y = (X[:, 0] > X[:, 1]).astype(int) + (random.rand(n) < 0.1)
+    return X, np.where(random.rand(n) < 0.4, y, -1)
+
+
+def fit(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    return model.fit(X, np.where(np.arange(len(y)) < 6, np.arange(len(y)) % 2, y))
+
+
+def one_by_one(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    for row in range(min(len(X), 12)):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+    return model
+
+
+def merged(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    return sslart.merge([model, fit(clone(model), X, y)])
+
+
+STEPS: dict[str, Callable[[Any, np.ndarray, np.ndarray], Any]] = {
+    "fit": fit,
+    "partial_fit": lambda model, X, y: model.partial_fit(X, y),
+    "one by one": one_by_one,
+    "merge": merged,
+    "save and load": lambda model, X, y: model_from_bytes(model_bytes(model), "bytes"),
+    "pickle": lambda model, X, y: pickle.loads(pickle.dumps(model)),
+}
+steps = st.lists(
+    st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 99), st.integers(7, 40), st.sampled_from([0.5, 1.0, 3.0])),
+    min_size=1,
+    max_size=5,
+)
+
+
+def check_that_all_agrees(model: Any, learnt: np.ndarray) -> None:
+    view, proba, predicted = view_of(model), model.predict_proba(QUERIES), model.predict(QUERIES)
+    table = view.read(QUERIES)
+    np.testing.assert_array_equal(view.predict_proba(table), proba)
+    of_predicted = proba[np.arange(len(proba)), np.searchsorted(model.classes_, predicted)]
+    np.testing.assert_array_equal(of_predicted, proba.max(axis=1))  # of a tie, the class seen first
+    familiarity, is_novel, threshold = model.score_samples(QUERIES), model.is_novel(QUERIES), model.novelty_threshold_
+    np.testing.assert_array_equal(is_novel, familiarity < threshold)
+    for row, explanation in enumerate(model.explain(QUERIES)):
+        assert explanation.prediction == predicted[row]
+        assert explanation.confidence == proba[row].max()
+        found = explanation.novelty
+        expected = familiarity[row] < max(view.params.vigilance, threshold) or familiarity[row] == 0
+        assert (found is not None) == expected
+        if found is not None:
+            assert (found.familiarity, found.threshold) == (familiarity[row], threshold)
+        for box in explanation.similar_boxes:
+            member = view.members[box.member or 0]
+            assert box.support == member.support[box.node]
+    if view.uses_evidence:
+        parts = model.contributions(QUERIES)
+        np.testing.assert_array_equal(parts.scores.argmax(axis=1), proba.argmax(axis=1))
+        np.testing.assert_allclose(parts.base + parts.values.sum(axis=1) + parts.graph, parts.scores, atol=1e-4)
+    n_boxes = sum(member.n_nodes for member in view.members)
+    assert model.n_nodes_ == len(model.lower_) == len(model.support_) == len(model.counts_) == n_boxes
+    assert model.summary().n_boxes == n_boxes
+    for member in view.members:  # what was learnt lies within the range that is shown
+        assert (member.encoder.lower <= learnt.min(axis=0)).all()
+        assert (learnt.max(axis=0) <= member.encoder.upper).all()
+    assert model.drift_ == list(model.__sslart_drift__().events)
+
+
+@settings(max_examples=8)
+@given(steps=steps)
+@pytest.mark.parametrize("model", MODELS, ids=name_of)
+def test_all_surfaces_agree_after_every_step(model: Any, steps: list[tuple[str, int, int, float]]) -> None:
+    learnt, _ = first = samples_of(0, 40, 1.0)
+    model = fit(clone(model), *first)
+    for name, seed, n, reach in steps:
+        X, y = samples_of(seed, n, reach)
+        if isinstance(model, SSLART) and name == "merge" and isinstance(model.half_life, str):
+            continue  # what competes cannot be merged
+        model = STEPS[name](model, X, y)
+        if name == "fit":
+            learnt = X
+        elif name in ("partial_fit", "merge"):
+            learnt = np.concatenate([learnt, X])
+        elif name == "one by one":
+            learnt = np.concatenate([learnt, X[:12]])
+        check_that_all_agrees(model, learnt)
+
+
+def learning(model: Any, stop: threading.Event) -> threading.Thread:
+    """Return a thread that lets a model learn 50 random rows at a time, until it is stopped."""
+    random = np.random.default_rng(0)
+
+    def learn() -> None:
+        while not stop.is_set():
+            model.partial_fit(random.random((50, 20)))
+
+    thread = threading.Thread(target=learn)
+    thread.start()
+    return thread
+
+
+def check_while_learning(n_times: int, folder: Path) -> None:
+    """Save, predict and explain many times while a thread learns: nothing is damaged, nothing is garbage."""
+    random = np.random.default_rng(1)
+    X, y = random.random((3000, 20)), np.arange(3000) % 2
+    model = SSLART(0.5, bounds=(0, 1), random_state=0).partial_fit(X, y)
+    stop, errors = threading.Event(), list[BaseException]()
+
+    def again(work: Callable[[], None]) -> threading.Thread:
+        def run() -> None:
+            try:
+                for _ in range(n_times):
+                    work()
+            except BaseException as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    def save() -> None:
+        path = folder / f"{threading.get_ident()}.sslart"
+        sslart.save(model, path)
+        found = sslart.load(path)
+        assert found.support_.sum() % 50 == 0
+
+    def predict() -> None:
+        view = view_of(model)
+        table = view.read(X[:5])
+        np.testing.assert_array_equal(view.predict_proba(table), view.predict_proba(table))
+        assert model.predict_proba(X[:5]).sum(axis=1).round(9).tolist() == [1.0] * 5
+
+    def explain() -> None:
+        (found,) = model.explain(X[:1])
+        assert str(found)
+
+    learner = learning(model, stop)
+    for thread in [again(save), again(predict), again(explain)]:
+        thread.join()
+    stop.set()
+    learner.join()
+    assert not errors, errors[0]
+
+
+def test_nothing_is_damaged_while_a_thread_learns(tmp_path: Path) -> None:
+    check_while_learning(12, tmp_path)
+
+
+@pytest.mark.stress
+def test_nothing_is_damaged_ten_thousand_times(tmp_path: Path) -> None:
+    check_while_learning(10_000, tmp_path)
+
+
+def test_a_published_model_cannot_be_changed() -> None:
+    model = FuzzyART(0.8).fit(QUERIES)
+    with pytest.raises(AttributeError):
+        model._model.members = ()
+    with pytest.raises(AttributeError):
+        model.n_features_in_ = 3
+    boxes = model._model.network.nodes.backend_boxes
+    with pytest.raises(ValueError, match="make a draft"):
+        boxes.add()
+
+
+def test_parameters_of_learning_are_checked_where_samples_are_learnt_and_not_in_predictions() -> None:
+    X, y = samples_of(0, 40, 1.0)
+    model = fit(SSLART(0.8, random_state=0), X, y)
+    before = model.predict(QUERIES)
+    model.set_params(vigilance=5)
+    np.testing.assert_array_equal(model.predict(QUERIES), before)
+    with pytest.raises(ValueError, match="vigilance"):
+        model.partial_fit(X, y)
+    model.set_params(vigilance=0.8, abstain_below=7)
+    with pytest.raises(ValueError, match="abstain_below"):
+        model.predict(QUERIES)
