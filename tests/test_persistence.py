@@ -22,6 +22,7 @@ from test_stream import fingerprint
 import sslart
 from conftest import ALL, name_of
 from sslart import SSLART, WESSLART, FuzzyART
+from sslart._art.nodes import Nodes
 from sslart._mapping.model_view import view_of
 from sslart.persistence import _file, _models
 
@@ -240,12 +241,14 @@ def test_hostile_random_state_is_refused(path: Path) -> None:
         sslart.load(forged(path, forge(10**8)))
 
 
-def test_hostile_weights_are_refused(path: Path, few_labels: Any) -> None:
+def test_hostile_weights_are_refused(path: Path, few_labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model = SSLART(random_state=0).fit(*few_labels)
-    nodes = view_of(model).members[0].network.nodes
+    weights = view_of(model).members[0].network.nodes.weights
     for value in (np.nan, -0.5, 1.5, 0.1):
-        nodes.weights[0, 0] = value
-        sslart.save(model, path)
+        weights[0, 0] = value
+        with monkeypatch.context() as changed:
+            changed.setattr(Nodes, "weights", weights)
+            sslart.save(model, path)
         with pytest.raises(ValueError, match="no model can have"):
             sslart.load(path)
 

@@ -101,6 +101,8 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         "builtins.frozenset",
         "sslart._art.calibration.FitRecords",
         "sslart._art.calibration.NoveltyCalibration",
+        "sslart._art.learn_result.LearningParams",
+        "sslart._art.learning.kept.Kept",
         "sslart._art.network.Network",
         "sslart._art.nodes.Nodes",
         "sslart._data.classes.ClassTable",
@@ -113,5 +115,7 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         "sslart._drift.window.AdaptiveWindow",
         "sslart._mapping.counts.CountsMapping",
         "sslart._utils.deferred.Deferred",
+        "sslart.estimators._fitted.FittedMember",
+        "sslart.estimators._fitted.FittedModel",
         "sslart.estimators._fuzzy_artmap.FuzzyARTMAP",
     ]
