@@ -93,9 +93,6 @@ class Mapping(Protocol):
     def segment(self, codes: IntArray, n_classes: int) -> Segment:
         """Return the first rows of a stream, given by class codes, after which the mapping needs to see the network."""
 
-    def shares(self, network: Network) -> bool:
-        """Return whether the mapping keeps a network as it is, which must not be changed in place then."""
-
     def learned(
         self,
         network: Network,
@@ -109,9 +106,6 @@ class Mapping(Protocol):
         in_order: bool = True,
     ) -> Mapping:
         """Return the mapping after its network has learnt samples."""
-
-    def with_network(self, network: Network) -> Mapping:
-        """Return the mapping with another object for the same network."""
 
     def with_columns(self, network: Network, n_columns: int) -> Mapping:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""

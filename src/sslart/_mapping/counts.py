@@ -47,10 +47,6 @@ class CountsMapping:
         """Return all samples as one segment."""
         return Segment(slice(0, len(codes)), Choice.NONE)
 
-    def shares(self, network: Network) -> bool:
-        """Return that it keeps no network."""
-        return False
-
     def learned(
         self,
         network: Network,
@@ -64,10 +60,6 @@ class CountsMapping:
         in_order: bool = True,
     ) -> CountsMapping:
         """Return the mapping itself: the network has counted."""
-        return self
-
-    def with_network(self, network: Network) -> CountsMapping:
-        """Return the mapping itself: it refers to no network."""
         return self
 
     def with_columns(self, network: Network, n_columns: int) -> CountsMapping:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -296,19 +295,9 @@ class EvidenceMapping(Regression):
         """Return the mapping with other settings, which take effect with the next label and the next choice."""
         return replace(self, settings=settings, chosen=self.solution if self.mixtures else None)
 
-    def with_network(self, network: Network) -> EvidenceMapping:
-        """Return the mapping, and what was made of it, with another object for the same network."""
-        other = copy.copy(self)
-        vars(other)["network"] = network
-        return other
-
     def network_of(self, network: Network) -> Network:
         """Return the boxes at the last choice of settings; before the first one, those that learn."""
         return network if self.network is None else self.network
-
-    def shares(self, network: Network) -> bool:
-        """Return whether the boxes are those of a network, which must not be changed in place then."""
-        return self.network is network
 
     @classmethod
     def joined(
