@@ -32,14 +32,13 @@ def fitted(model: Any) -> Any:
 )
 def test_with_few_labels_boxes_without_one_come_first_and_one_label_serves_the_box(model: Any) -> None:
     model = fitted(model)
-    member = getattr(model, "estimators_", [model])[0]
     pool = QueryPool(model)
     pool.add(X)
     first = pool.best(400)[0]
     assert first.new
-    assert member.node_labels_[first.node] == -1
+    assert getattr(model, "estimators_", [model])[0].node_labels_[first.node] == -1
     model.partial_fit(X[[first.row]], Y[[first.row]])
-    assert member.node_labels_[first.node] == Y[first.row]
+    assert getattr(model, "estimators_", [model])[0].node_labels_[first.node] == Y[first.row]
     assert not any(query.node == first.node and query.new for query in pool.best(400))
 
 
@@ -257,7 +256,7 @@ def test_an_answer_for_a_whole_box_counts_as_often_as_it_has_samples_but_once_in
     for query in queries:
         pool.answer(query, Y[query.row], whole_box=query.tight)
     weights = [query.n_samples if query.tight else 1 for query in queries]
-    assert view_of(model).members[0].as_learnt().counts.sum() == sum(weights)
+    assert view_of(model).members[0].counts.sum() == sum(weights)
     left_out = view_of(model).left_out
     assert left_out is not None
     assert left_out.n_labels == len(queries)

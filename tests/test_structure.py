@@ -88,12 +88,6 @@ def test_only_optional_packages_are_imported_inside_functions(module: tuple[Path
     assert found <= set(OPTIONAL_PACKAGES)
 
 
-def test_folders_are_small() -> None:
-    folders = {path.parent for path in MODULES}
-    sizes = {name_of(folder): len(list(folder.glob("*.py"))) for folder in folders}
-    assert {folder: n for folder, n in sizes.items() if n > 14} == {}
-
-
 def test_no_two_modules_of_the_tests_share_a_name() -> None:
     """Their folders are no packages: Python knows each by its name alone, and imports one of two."""
     named = defaultdict(list)

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sslart import FuzzyART
 from sslart._data.labels import read_labels
-from sslart._data.samples import Table, is_missing, read_samples
+from sslart._data.samples import SampleReader, Table, is_missing, read_samples
 from sslart._utils.params import check_bounds, check_number
 
 
@@ -47,7 +46,7 @@ def test_large_integers_stay_exact() -> None:
 
 def test_frame_keeps_numbers_and_categories_apart() -> None:
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": pd.Categorical([3, 4]), "d": [None, None]})
-    table = read_samples(FuzzyART(), frame, reset=True)
+    table = read_samples(SampleReader("FuzzyART"), frame, reset=True)
     np.testing.assert_array_equal(table.values[:, [0, 3]], [[1, np.nan], [2, np.nan]])
     assert {column: list(values) for column, values in table.categories.items()} == {1: ["x", None], 2: [3, 4]}
 

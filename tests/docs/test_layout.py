@@ -62,12 +62,6 @@ def test_packages_come_in_the_order_of_the_import_contract() -> None:
     assert places == sorted(places, reverse=True)  # the contract starts with the package that imports all others
 
 
-@pytest.mark.parametrize("root", OURS)
-def test_no_folder_has_more_files_than_can_be_seen_at_a_glance(root: str) -> None:
-    counts = {name_of(path): len(list(path.glob("*.py"))) for path in folders(ROOT / root)}
-    assert not {name: count for name, count in counts.items() if count > MAX_PYTHON_FILES}
-
-
 @pytest.mark.parametrize("page", ["docs/layout.md", "docs/evidence.md", "docs/onnx.md", "CONTRIBUTING.md"])
 def test_files_that_a_page_names_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
