@@ -67,11 +67,15 @@ class RankScaler:
 
     def add_to(self, scorer: Any) -> None:
         """Give the tables to a scorer of the backend."""
+        scorer.set_ranks(*self.tables())
+
+    def tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return where the table of each feature starts, its values, and their shares, as the backend takes them."""
         nothing = np.empty(0)
         tables = [(nothing, nothing) if knots is None else knots for knots in self.knots]
         offsets = np.concatenate([[0], np.cumsum([len(values) for values, _ in tables])]).astype(np.int64)
         values, shares = (np.concatenate([table[side] for table in tables]) for side in (0, 1))
-        scorer.set_ranks(offsets, values, shares)
+        return offsets, values, shares
 
 
 def _shares_at(given: FloatArray, values: FloatArray, shares: FloatArray) -> FloatArray:
