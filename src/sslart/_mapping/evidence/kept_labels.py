@@ -124,6 +124,8 @@ class LabelReservoir:
 
     def last(self, n_labels: int) -> Chunk:
         """Return the last labels."""
+        if self.chunks and len(self.chunks[-1].codes) == n_labels:
+            return self.chunks[-1]
         n_chunks = 1
         while sum(len(chunk.codes) for chunk in self.chunks[-n_chunks:]) < n_labels:
             n_chunks += 1

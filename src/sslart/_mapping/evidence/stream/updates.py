@@ -158,9 +158,9 @@ class Updates(CachesValues):
     @cached_property
     def shared_weights(self) -> FloatArray:
         """The weight of each function, shape (n_functions, n_classes), of all candidates together."""
-        shares = np.split(self.competition.shares, N_PARTS)
+        shares = self.competition.shares.reshape(N_PARTS, 1, -1)
         every, some = (
-            multiply(own[None], recursion.weights.reshape(len(own), -1)).reshape(recursion.weights.shape[1:])
+            multiply(own, recursion.weights.reshape(own.size, -1)).reshape(recursion.weights.shape[1:])
             for own, recursion in zip(shares, self.recursions, strict=True)
         )
         every[self.basis.parts[1]] += some
@@ -182,7 +182,7 @@ class Updates(CachesValues):
         """
         basis, competition = self.basis, self.competition
         half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
-        shares = 2.0 ** (-np.diff(times, prepend=self.time)[:, None] / half_lives)
+        shares = 2.0 ** ((np.concatenate([[self.time], times[:-1]]) - times)[:, None] / half_lives)
         recursions, scores = [], []
         for columns, recursion in zip(basis.parts, self.recursions, strict=True):
             inverses, found, own = update_regressions(
