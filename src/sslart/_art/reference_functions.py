@@ -58,7 +58,7 @@ class StreamFunctions:
         """Fill `out`, shape (n_samples, n_functions), with the functions at coded samples, given their scores."""
         n_classes = scores.shape[1]
         last = n_classes + self._n_boxes
-        if coded.shape != (len(coded), len(self._tables)) or out.shape != (len(scores), last + 1 + self._n_trends):
+        if coded.shape != (len(scores), len(self._tables)) or out.shape != (len(scores), last + 1 + self._n_trends):
             raise ValueError("samples, scores and out whose shapes do not fit")
         blended = coded.copy()
         for feature, (known, shares) in enumerate(self._tables):
