@@ -209,6 +209,7 @@ class RelevantFamily(BoxFamily):
     name: ClassVar[str] = "relevant"
     uses_labels: ClassVar[bool] = True
     gains_from_labels: ClassVar[bool] = True
+    is_costly: ClassVar[bool] = True  # a third of a choice, as each fold has distances of its own
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return every second bandwidth on the middle scale."""

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
 MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
-MAX_USED = {Choice.NONE: None, Choice.QUICK: 2000, Choice.CAREFUL: 10_000}  # labels in a choice in a stream
+MAX_USED = {Choice.NONE: None, Choice.QUICK: 500, Choice.CAREFUL: 10_000}  # labels in a choice in a stream
+MAX_STARTING = 250  # labels that an update of weights starts from: of more, later ones count too little after a drift
 MIN_OF_CLASS = 5  # of these, of each class that has as many
 MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
 
@@ -177,14 +178,15 @@ class Recent:
         lower, upper = (side[solution.readout.nodes] for side in network.nodes.boxes())
         basis = UpdateBasis.of(solution.readout, lower, upper)
         kept = mapping.reservoir.whole()[solution.rows]
-        targets = np.eye(basis.n_classes)[solution.classes]
+        some = np.sort(np.argsort(kept.keys, kind="stable")[:MAX_STARTING])
+        kept, classes, left_out = kept[some], solution.classes[some], solution.left_out[some]
         return Updates.begun(
             basis,
             self._competition(mapping.settings),
             self.half_life,
-            basis.values(network.encode(kept.table), solution.left_out),
-            targets,
-            kept.weights * solution.class_factors[solution.classes],
+            basis.values(network.encode(kept.table), left_out),
+            np.eye(basis.n_classes)[classes],
+            kept.weights * solution.class_factors[classes],
             self.n_chosen - kept.times,
             self.n_chosen,
         )
