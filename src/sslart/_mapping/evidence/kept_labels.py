@@ -110,8 +110,9 @@ class LabelReservoir:
         if len(self) <= max_labels and len(self.chunks) <= MAX_CHUNKS:
             return self
         whole = self.whole()
-        kept = np.sort(np.argsort(whole.keys, kind="stable")[:max_labels])
-        return LabelReservoir((whole[kept],), self.n_seen)
+        if len(whole.codes) > max_labels:
+            whole = whole[np.sort(np.argsort(whole.keys, kind="stable")[:max_labels])]
+        return LabelReservoir((whole,), self.n_seen)
 
     def later_by(self, n_samples: int) -> LabelReservoir:
         """Return the labels as if so many samples had come before all of them."""

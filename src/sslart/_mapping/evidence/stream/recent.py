@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
 MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
 MAX_USED = {Choice.NONE: None, Choice.QUICK: 500, Choice.CAREFUL: 10_000}  # labels in a choice in a stream
-MAX_STARTING = 250  # labels that an update of weights starts from: of more, later ones count too little after a drift
+MAX_STARTING = 128  # labels that updates start from: of more, later ones count too little where concepts change
 MIN_OF_CLASS = 5  # of these, of each class that has as many
 MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
 
