@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
 MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
 MAX_USED = {Choice.NONE: None, Choice.QUICK: 500, Choice.CAREFUL: 10_000}  # labels in a choice in a stream
-MAX_STARTING = 128  # labels that updates start from: of more, later ones count too little where concepts change
+MAX_STARTING = 128  # labels that updates start from where none is forgotten, so that later ones count after a drift
 MIN_OF_CLASS = 5  # of these, of each class that has as many
 MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
 
@@ -178,7 +178,8 @@ class Recent:
         lower, upper = (side[solution.readout.nodes] for side in network.nodes.boxes())
         basis = UpdateBasis.of(solution.readout, lower, upper)
         kept = mapping.reservoir.whole()[solution.rows]
-        some = np.sort(np.argsort(kept.keys, kind="stable")[:MAX_STARTING])
+        n_most = MAX_STARTING if mapping.settings.candidates[0] == np.inf else len(kept.keys)
+        some = np.sort(np.argsort(kept.keys, kind="stable")[:n_most])
         kept, classes, left_out = kept[some], solution.classes[some], solution.left_out[some]
         return Updates.begun(
             basis,
