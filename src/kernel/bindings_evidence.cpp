@@ -9,6 +9,7 @@
 
 #include "bindings.hpp"
 #include "evidence/centres.hpp"
+#include "evidence/functions.hpp"
 #include "evidence/rbf.hpp"
 #include "evidence/scorer.hpp"
 #include "runtime/dispatch.hpp"
@@ -71,6 +72,64 @@ void nearest_centres(Array<const double, 2> samples, Array<const double, 2> cent
     });
 }
 
+RankTables rank_tables(const Array<const Index, 1>& offsets, const Array<const double, 1>& values,
+                       const Array<const double, 1>& shares) {
+    require(offsets.shape(0) > 0, "offsets must have the length n_features + 1");
+    const Index n_features = static_cast<Index>(offsets.shape(0)) - 1;
+    const Index* at = offsets.data();
+    require(at[0] == 0 && at[n_features] == static_cast<Index>(values.shape(0)) && values.shape(0) == shares.shape(0),
+            "offsets must start at 0 and end at the length of values and shares");
+    for (Index f = 0; f < n_features; ++f) require(at[f] <= at[f + 1], "offsets must not decrease");
+    for (Index f = 0; f < n_features; ++f)
+        for (Index j = at[f]; j + 1 < at[f + 1]; ++j)
+            require(values.data()[j] < values.data()[j + 1], "values must increase within each feature");
+    return RankTables(at, n_features, values.data(), shares.data());
+}
+
+// The functions of a stream with arguments that are checked.
+class CheckedFunctions {
+public:
+    CheckedFunctions(Array<const Index, 1> offsets, Array<const double, 1> values, Array<const double, 1> shares,
+                     double rank_weight, Array<const float, 3> lower, Array<const float, 3> upper, Index n_boxes,
+                     double width, double middle, Index n_trends) {
+        const PackedBoxes boxes = packed_boxes(lower, upper, lower.shape(1));
+        RankTables ranks = rank_tables(offsets, values, shares);
+        require(ranks.n_features() == boxes.n_features && n_boxes >= 0 && n_boxes <= boxes.n_boxes() &&
+                    n_trends >= 0 && n_trends <= boxes.n_features && width > 0.0,
+                "rank tables and boxes whose shapes do not fit");
+        functions_ = {std::move(ranks), rank_weight, copy_of(lower), copy_of(upper), boxes.n_blocks,
+                      boxes.n_features, n_boxes,     width,          middle,         n_trends};
+    }
+
+    void values(Array<const double, 2> coded, Array<const double, 2> scores, Array<double, 2> out,
+                StopFlag stop) const {
+        const Index n_samples = static_cast<Index>(coded.shape(0)), n_classes = static_cast<Index>(scores.shape(1));
+        require(static_cast<Index>(coded.shape(1)) == functions_.n_features && scores.shape(0) == coded.shape(0) &&
+                    out.shape(0) == coded.shape(0) && static_cast<Index>(out.shape(1)) == functions_.size(n_classes),
+                "samples, scores and out whose shapes do not fit");
+        run_interruptible(stop, [&](Interrupt& interrupt) {
+            functions_.values(coded.data(), n_samples, scores.data(), n_classes, out.data(), interrupt);
+        });
+    }
+
+private:
+    StreamFunctions functions_;
+};
+
+void compete(Array<const double, 3> scores, Array<const Index, 1> targets, double sharpness, double kept,
+             Array<double, 1> losses, Array<double, 1> errors, Array<Index, 1> predicted) {
+    const std::size_t n_labels = scores.shape(0), n_candidates = scores.shape(1), n_classes = scores.shape(2);
+    require(targets.shape(0) == n_labels && predicted.shape(0) == n_labels && n_candidates > 0 && n_classes > 0,
+            "scores and targets whose shapes do not fit");
+    require(losses.shape(0) == n_candidates && errors.shape(0) == n_candidates,
+            "losses and errors must have the length n_candidates");
+    const Competition competition{sharpness, kept, static_cast<Index>(n_candidates), static_cast<Index>(n_classes)};
+    std::vector<double> sums;
+    for (std::size_t label = 0; label < n_labels; ++label)
+        predicted.data()[label] = competition.learn(scores.data() + label * n_candidates * n_classes,
+                                                    targets.data()[label], losses.data(), errors.data(), sums);
+}
+
 // A scorer whose arguments are checked. Terms can be added while other threads score: they wait for each other.
 class CheckedScorer {
 public:
@@ -79,17 +138,9 @@ public:
     }
 
     void set_ranks(Array<const Index, 1> offsets, Array<const double, 1> values, Array<const double, 1> shares) {
-        require(offsets.shape(0) > 0, "offsets must have the length n_features + 1");
-        const Index n_features = static_cast<Index>(offsets.shape(0)) - 1;
-        const Index* at = offsets.data();
-        require(
-            at[0] == 0 && at[n_features] == static_cast<Index>(values.shape(0)) && values.shape(0) == shares.shape(0),
-            "offsets must start at 0 and end at the length of values and shares");
-        for (Index f = 0; f < n_features; ++f) require(at[f] <= at[f + 1], "offsets must not decrease");
-        for (Index f = 0; f < n_features; ++f)
-            for (Index j = at[f]; j + 1 < at[f + 1]; ++j)
-                require(values.data()[j] < values.data()[j + 1], "values must increase within each feature");
-        change(n_features, 0, [&] { scorer_.set_ranks(RankTables(at, n_features, values.data(), shares.data())); });
+        RankTables ranks = rank_tables(offsets, values, shares);
+        const Index n_features = ranks.n_features();
+        change(n_features, 0, [&] { scorer_.set_ranks(std::move(ranks)); });
     }
 
     void add_boxes(double rank_weight, Array<const Index, 1> features, Array<const double, 1> factors,
@@ -236,6 +287,15 @@ void bind_evidence(nb::module_& module) {
                "distances"_a.noconvert(), "stop"_a.noconvert());
     module.def("nearest_centres", &nearest_centres, "samples"_a.noconvert(), "centres"_a.noconvert(),
                "missing"_a.noconvert(), "nearest"_a.noconvert(), "stop"_a.noconvert());
+    module.def("compete", &compete, "scores"_a.noconvert(), "targets"_a.noconvert(), "sharpness"_a, "kept"_a,
+               "losses"_a.noconvert(), "errors"_a.noconvert(), "predicted"_a.noconvert());
+    nb::class_<CheckedFunctions>(module, "StreamFunctions")
+        .def(nb::init<Array<const Index, 1>, Array<const double, 1>, Array<const double, 1>, double,
+                      Array<const float, 3>, Array<const float, 3>, Index, double, double, Index>(),
+             "offsets"_a.noconvert(), "values"_a.noconvert(), "shares"_a.noconvert(), "rank_weight"_a,
+             "lower"_a.noconvert(), "upper"_a.noconvert(), "n_boxes"_a, "width"_a, "middle"_a, "n_trends"_a)
+        .def("values", &CheckedFunctions::values, "coded"_a.noconvert(), "scores"_a.noconvert(), "out"_a.noconvert(),
+             "stop"_a.noconvert());
     nb::class_<CheckedScorer>(module, "Scorer")
         .def(nb::init<Array<const double, 1>>(), "bias"_a.noconvert())
         .def("set_ranks", &CheckedScorer::set_ranks, "offsets"_a.noconvert(), "values"_a.noconvert(),

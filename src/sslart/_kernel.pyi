@@ -96,6 +96,31 @@ class Scorer:
         stop: Flags,
     ) -> None: ...
 
+class StreamFunctions:
+    def __init__(
+        self,
+        offsets: IntArray,
+        values: FloatArray,
+        shares: FloatArray,
+        rank_weight: float,
+        lower: SingleArray,
+        upper: SingleArray,
+        n_boxes: int,
+        width: float,
+        middle: float,
+        n_trends: int,
+    ) -> None: ...
+    def values(self, coded: FloatArray, scores: FloatArray, out: FloatArray, stop: Flags) -> None: ...
+
+def compete(
+    scores: FloatArray,
+    targets: IntArray,
+    sharpness: float,
+    kept: float,
+    losses: FloatArray,
+    errors: FloatArray,
+    predicted: IntArray,
+) -> None: ...
 def instruction_set() -> str: ...
 def instruction_sets() -> list[str]: ...
 def use_instruction_set(name: str) -> None: ...

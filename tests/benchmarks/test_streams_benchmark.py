@@ -208,9 +208,9 @@ def test_a_run_stores_what_it_measures_and_continues(tmp_path: Path, capsys: pyt
 
 def test_contenders_take_turns_for_speed() -> None:
     made = {name: REFERENCES[name] for name in ("no change", "majority")}
-    rates = speed.in_turns(made, SMALL, 1.0)
-    assert set(rates) == set(made)
-    assert min(rates.values()) > 0
+    runs = speed.in_turns(made, SMALL, 1.0)
+    assert set(runs) == set(made)
+    assert all(run.seconds > 0 and len(run.right) == len(SMALL.y) for run in runs.values())
 
 
 @pytest.mark.parametrize("kind", endless.KINDS)

@@ -17,11 +17,18 @@ struct AlgebraLoops {
                                 Index n_rows);
     using SolveLeft = void (*)(const double* factor, Index factor_stride, Index n, double* b, Index b_stride,
                                Index n_columns);
+    using AddRows = void (*)(const double* rows, const double* values, Index n, double* out);
+    using Shrink = void (*)(const double* from, double* to, Index n, const double* u, double gain);
+    using ShrinkAndForget = void (*)(const double* from, double* to, Index n, const double* u, double gain,
+                                     double scale, const double* v, double back);
 
     Index tile_rows, tile_columns;
     AddTile add_tile;
     SolveRight solve_right;
     SolveLeft solve_lower, solve_upper;
+    AddRows add_rows;
+    Shrink shrink;
+    ShrinkAndForget shrink_and_forget;
 };
 
 }  // namespace sslart

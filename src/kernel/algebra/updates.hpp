@@ -8,33 +8,35 @@
 #include <algorithm>
 #include <vector>
 
+#include "algebra/loops.hpp"
 #include "art/model.hpp"
 
 namespace sslart {
 
-// One regression: the inverse P = (Φ'WΦ + Λ)⁻¹ (n × n) and the weights W (n × n_classes), which are changed.
+// One regression: the inverse P = (Φ'WΦ + Λ)⁻¹ (n × n), which is read in one place and written in another or the same,
+// and the weights W (n × n_classes), which are changed.
 struct Regression {
-    double* inverse;
+    const double* inverse;
+    double* next;
     double* weights;
     Index n, n_classes;
 };
 
 class RankOneUpdate {
 public:
+    explicit RankOneUpdate(const AlgebraLoops& loops) : loops_(loops) {}
+
     // What a label does to one regression. `values`: the functions at its sample; `kept`: the share that remains of
     // what was learnt before. Its scores before the label go to `scores`.
     void learn(const Regression& own, const double* values, Index target, double importance, double kept,
                double* scores) {
         const Index n = own.n, n_classes = own.n_classes;
-        turned_.assign(static_cast<std::size_t>(n), 0.0);
+        turned_.resize(static_cast<std::size_t>(n));
+        loops_.add_rows(own.inverse, values, n, turned_.data());
         std::fill_n(scores, n_classes, 0.0);
         double spread = 0.0;
-        for (Index k = 0; k < n; ++k) {
-            const double value = values[k];
-            const double* row = own.inverse + k * n;
-            for (Index i = 0; i < n; ++i) turned_[i] += row[i] * value;
-            for (Index c = 0; c < n_classes; ++c) scores[c] += value * own.weights[k * n_classes + c];
-        }
+        for (Index k = 0; k < n; ++k)
+            for (Index c = 0; c < n_classes; ++c) scores[c] += values[k] * own.weights[k * n_classes + c];
         for (Index k = 0; k < n; ++k) spread += turned_[k] * values[k];
         gain_ = 1.0 / (kept / importance + spread);
         for (Index i = 0; i < n; ++i)
@@ -44,10 +46,7 @@ public:
 
     // P without the part that the label has explained, where nothing is forgotten.
     void shrink(const Regression& own) const {
-        for (Index i = 0; i < own.n; ++i) {
-            double* row = own.inverse + i * own.n;
-            for (Index j = 0; j < own.n; ++j) row[j] -= (turned_[i] * turned_[j]) * gain_;
-        }
+        loops_.shrink(own.inverse, own.next, own.n, turned_.data(), gain_);
     }
 
     // The same where `1 / scale` remains of what was learnt before: function `place` gets back `amount` of its λ, and
@@ -60,16 +59,13 @@ public:
         const double back = amount / (1.0 + amount * column_[place]);
         missing_.resize(static_cast<std::size_t>(n_classes));
         for (Index c = 0; c < n_classes; ++c) missing_[c] = first[c] - own.weights[place * n_classes + c];
-        for (Index i = 0; i < n; ++i) {
-            double* row = own.inverse + i * n;
-            const double turned = turned_[i], column = column_[i];
-            for (Index c = 0; c < n_classes; ++c) own.weights[i * n_classes + c] += (column * back) * missing_[c];
-            for (Index j = 0; j < n; ++j)
-                row[j] = (row[j] - (turned * turned_[j]) * gain_) * scale - (column * column_[j]) * back;
-        }
+        for (Index i = 0; i < n; ++i)
+            for (Index c = 0; c < n_classes; ++c) own.weights[i * n_classes + c] += (column_[i] * back) * missing_[c];
+        loops_.shrink_and_forget(own.inverse, own.next, n, turned_.data(), gain_, scale, column_.data(), back);
     }
 
 private:
+    const AlgebraLoops& loops_;
     std::vector<double> turned_, column_, missing_;
     double gain_ = 0.0;
 };

@@ -24,6 +24,7 @@ from sslart._art.algebra.textbook import (
 )
 from sslart._art.drift.textbook import drift_beyond, drift_push, drift_sums, drift_window
 from sslart._art.joining.textbook import join
+from sslart._art.reference_functions import StreamFunctions, compete
 from sslart._art.reference_scorer import Scorer
 from sslart._art.reference_terms import Flags, measure, nearest_centres
 from sslart._art.trees.textbook import grow_tree, tree_scores
@@ -35,6 +36,8 @@ from sslart._utils.random_keys import KeyArray, mixed
 __all__ = [
     "Boxes",
     "Scorer",
+    "StreamFunctions",
+    "compete",
     "drift_beyond",
     "drift_push",
     "drift_sums",

@@ -20,6 +20,8 @@ def keys_of_numbers(numbers: IntArray, seed: int) -> KeyArray:
 
 def mixed(keys: KeyArray) -> KeyArray:
     """Return keys of which every bit depends on all bits of the given ones (splitmix64)."""
+    if keys.size == 1:  # plain numbers cost less than arrays
+        return np.full(keys.shape, mixed_number(keys.item()), dtype=np.uint64)
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(FACTORS[0])
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(FACTORS[1])
     return keys ^ (keys >> np.uint64(31))

@@ -143,7 +143,7 @@ def labels_of(seed: int, n_regressions: int, n: int, n_classes: int, n_labels: i
     }
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 1, 3), (4, 17, 2, 20), (2, 48, 7, 9)])
+@pytest.mark.parametrize("shape", [(1, 1, 1, 3), (4, 17, 2, 20), (2, 48, 7, 9), (2, 141, 2, 4)])
 def test_labels_are_learnt_one_after_another_with_the_bits_of_the_textbook(
     shape: tuple[int, int, int, int], instruction_set: str
 ) -> None:
@@ -151,6 +151,13 @@ def test_labels_are_learnt_one_after_another_with_the_bits_of_the_textbook(
     found = [one.tobytes() for one in update_regressions(**given)]
     with use_backend(reference):
         assert found == [one.tobytes() for one in update_regressions(**given)]
+
+
+def test_what_was_learnt_before_stays_as_it_was() -> None:
+    given_all = labels_of(0, 2, 9, 3, 4)
+    before = {name: np.copy(value) for name, value in given_all.items()}
+    update_regressions(**given_all)
+    assert all(np.array_equal(before[name], value) for name, value in given_all.items())
 
 
 @given(cut=st.integers(0, 12), seed=st.integers(0, 99))

@@ -99,12 +99,12 @@ def update_regressions(
 
     The parameters are those of `sslart._art.algebra.textbook.update_regressions`.
     """
-    inverses, weights = inverses.copy(), weights.copy()
+    after, weights = np.empty(inverses.shape), weights.copy()
     scores = np.empty((len(values), len(weights), weights.shape[2]))
     backend().update_regressions(
-        inverses, weights, values, targets, importances, kept, ridges, first, turns, scores, stop_flag()
+        inverses, after, weights, values, targets, importances, kept, ridges, first, turns, scores, stop_flag()
     )
-    return inverses, weights, scores
+    return after, weights, scores
 
 
 def _as_stack(matrix: FloatArray) -> tuple[FloatArray, bool]:

@@ -98,6 +98,7 @@ def _inverse_factors(factors: FloatArray, stop: Flags) -> FloatArray:
 
 def update_regressions(
     inverses: FloatArray,
+    after: FloatArray,
     weights: FloatArray,
     values: FloatArray,
     targets: IntArray,
@@ -114,7 +115,9 @@ def update_regressions(
     Parameters
     ----------
     inverses : array of shape (n_regressions, n, n)
-        (Φ'WΦ + Λ)⁻¹, changed.
+        (Φ'WΦ + Λ)⁻¹.
+    after : array of the same shape
+        Filled with the inverses after all labels.
     weights : array of shape (n_regressions, n, n_classes)
         Changed.
     values : array of shape (n_labels, n)
@@ -137,7 +140,7 @@ def update_regressions(
     stop : array of length 1
     """
     n_regressions, n, n_classes = weights.shape
-    if inverses.shape != (n_regressions, n, n):
+    if inverses.shape != (n_regressions, n, n) or after.shape != inverses.shape:
         raise ValueError(
             "inverses must have the shape (n_regressions, n, n), weights the shape (n_regressions, n, n_classes)"
         )
@@ -145,11 +148,12 @@ def update_regressions(
     m = len(values)
     if shapes != [(m, n), (m,), (m,), (m, n_regressions), (n,), (n, n_classes), (m, n_regressions, n_classes)]:
         raise ValueError("arrays of labels whose shapes do not fit")
+    after[:] = inverses
     for label in range(m):
         if stop[0]:
             return
         place = (turns + label) % n
-        for inverse, own, share, found in zip(inverses, weights, kept[label], scores[label], strict=True):
+        for inverse, own, share, found in zip(after, weights, kept[label], scores[label], strict=True):
             turned, gain = _learn(inverse, own, values[label], targets[label], importances[label], share, found)
             inverse -= (turned[:, None] * turned) * gain
             if share < 1.0:

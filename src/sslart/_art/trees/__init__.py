@@ -120,20 +120,18 @@ class Forest:
     @classmethod
     def joined(cls, forests: Sequence[Forest]) -> Forest:
         """Return the trees of several forests as one."""
-        nodes = np.cumsum([0, *(len(one.features) for one in forests)])
-        leaves = np.cumsum([0, *(len(one.values) for one in forests)])
+        sizes, n_leaves = [len(one.features) for one in forests], [len(one.values) for one in forests]
+        nodes, leaves = (np.cumsum([0, *counts[:-1]]) for counts in (sizes, n_leaves))
+        roots, features, thresholds, left, shares, values = (
+            np.concatenate(own) for own in zip(*(one.arrays for one in forests), strict=True)
+        )
         return cls(
-            np.concatenate([one.roots + first for one, first in zip(forests, nodes, strict=False)]),
-            np.concatenate([one.features for one in forests]),
-            np.concatenate([one.thresholds for one in forests]),
-            np.concatenate(
-                [
-                    one.left + np.where(one.features == LEAF, leaf, node)
-                    for one, node, leaf in zip(forests, nodes, leaves, strict=False)
-                ]
-            ),
-            np.concatenate([one.shares for one in forests]),
-            np.concatenate([one.values for one in forests]),
+            roots + np.repeat(nodes, [len(one.roots) for one in forests]),
+            features,
+            thresholds,
+            left + np.where(features == LEAF, np.repeat(leaves, sizes), np.repeat(nodes, sizes)),
+            shares,
+            values,
         )
 
     def scores_by_tree(self, samples: FloatArray) -> FloatArray:

@@ -107,8 +107,9 @@ class LabelReservoir:
         if len(self) <= max_labels and len(self.chunks) <= MAX_CHUNKS:
             return self
         whole = self.whole()
-        kept = np.sort(np.argsort(whole.keys, kind="stable")[:max_labels])
-        return LabelReservoir((whole[kept],), self.n_seen)
+        if len(whole.codes) > max_labels:
+            whole = whole[np.sort(np.argsort(whole.keys, kind="stable")[:max_labels])]
+        return LabelReservoir((whole,), self.n_seen)
 
     def later_by(self, n_samples: int) -> LabelReservoir:
         """Return the labels as if so many samples had come before all of them."""
@@ -121,6 +122,8 @@ class LabelReservoir:
 
     def last(self, n_labels: int) -> Chunk:
         """Return the last labels."""
+        if self.chunks and len(self.chunks[-1].codes) == n_labels:
+            return self.chunks[-1]
         n_chunks = 1
         while sum(len(chunk.codes) for chunk in self.chunks[-n_chunks:]) < n_labels:
             n_chunks += 1

@@ -32,7 +32,7 @@ from sslart._mapping.evidence.saved.solution import (
 from sslart._mapping.evidence.selection import Solution
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, EvidenceSettings
 from sslart._mapping.evidence.stream.recent import MAX_USED, MIN_SHARE, Fitted, Recent
-from sslart._mapping.evidence.stream.schedule import FEW, LONG, choosing_rows
+from sslart._mapping.evidence.stream.schedule import LONG, choosing_rows
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import FloatArray, IntArray
@@ -86,10 +86,9 @@ class EvidenceMapping(Regression):
         if not len(rows):
             return Segment(slice(0, len(codes)), Choice.NONE)
         row = int(rows[0 if self.settings.is_auto else -1])
-        is_few = recent.n_labels + int((codes[: row + 1] != UNLABELLED).sum()) <= FEW
         is_new = codes[row] > max(n_classes - 1, codes[:row].max(initial=UNLABELLED))
         is_long = recent.n_samples + row + 1 >= LONG and half_life == np.inf and not is_new
-        choice = Choice.CAREFUL if is_few or is_long else Choice.QUICK
+        choice = Choice.CAREFUL if is_long else Choice.QUICK
         return Segment(slice(0, row + 1), choice)
 
     def learned(
@@ -215,7 +214,8 @@ class EvidenceMapping(Regression):
         if not n_new:
             return updates
         last = self.recent.labels.last(n_new)
-        last = last[np.flatnonzero(last.codes < len(self.class_table.seen))]  # a new class leads to a choice at once
+        if last.codes.max() >= len(self.class_table.seen):  # a new class leads to a choice at once
+            last = last[np.flatnonzero(last.codes < len(self.class_table.seen))]
         if not len(last.codes):
             return updates
         coded = self.network.encode(last.table)

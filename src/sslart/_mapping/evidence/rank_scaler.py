@@ -68,7 +68,7 @@ class RankScaler:
     def __getstate__(self) -> dict[str, Any]:
         return {"knots": self.knots}
 
-    def _tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
+    def tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the values and the shares of all features, one feature after another, and where each starts."""
         nothing = np.empty(0)
         tables = [(nothing, nothing) if knots is None else knots for knots in self.knots]
@@ -78,11 +78,11 @@ class RankScaler:
 
     def add_to(self, scorer: Any) -> None:
         """Give the tables to a scorer of the backend."""
-        scorer.set_ranks(*self._tables())
+        scorer.set_ranks(*self.tables())
 
     def to_state(self) -> dict[str, Any]:
         """Return the tables as arrays."""
-        return dict(zip(("offsets", "values", "shares"), self._tables(), strict=True))
+        return dict(zip(("offsets", "values", "shares"), self.tables(), strict=True))
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_features: int) -> RankScaler:

@@ -38,10 +38,10 @@ def test_with_a_half_life_choices_are_no_further_apart_than_a_part_of_it(half_li
     assert np.diff(rows).max() == max(round(GAP * half_life), MIN_GAP)
 
 
-def test_without_further_labels_samples_lead_to_a_choice_when_they_have_doubled() -> None:
+def test_without_further_labels_samples_lead_to_a_choice_when_there_are_three_times_as_many() -> None:
     codes = np.full(1000, -1)
     codes[99] = 0
-    assert (choosing_rows(codes, 0, 0, 0, 0, np.inf, 100) + 1).tolist() == [100, 200, 400, 800]
+    assert (choosing_rows(codes, 0, 0, 0, 0, np.inf, 100) + 1).tolist() == [100, 300, 900]
 
 
 def test_no_more_labels_come_between_two_choices_than_half_of_those_kept() -> None:

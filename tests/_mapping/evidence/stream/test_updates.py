@@ -107,9 +107,9 @@ def test_the_half_life_with_fewer_errors_counts_more() -> None:
     assert competition.shares[1] > competition.shares[0]
     good, bad = np.array([0.9, 0.1]), np.array([0.1, 0.9])
     for _ in range(30):
-        competition = competition.after(np.array([good, bad, bad, bad]), 0)
+        competition, predicted = competition.after(np.array([[good, bad, bad, bad]]), np.array([0]))
+    assert predicted.tolist() == [0]
     assert competition.shares[0] > 0.99
     assert competition.longest == 10.0
-    for _ in range(2000):
-        competition = competition.after(np.array([good, good, bad, bad]), 0)
+    competition, _ = competition.after(np.array([[good, good, bad, bad]] * 2000), np.zeros(2000, dtype=np.int64))
     assert competition.longest == np.inf

@@ -45,9 +45,10 @@ class PackedBoxes:
 
 def padded(weights: FloatArray) -> SingleArray:
     """Return weights of shape (..., n_boxes) with zeros for the boxes that fill up the last block."""
-    missing = -weights.shape[-1] % WIDTH
-    widths = [(0, 0)] * (weights.ndim - 1) + [(0, missing)]
-    return np.ascontiguousarray(np.pad(weights, widths), dtype=np.float32)
+    n = weights.shape[-1]
+    found = np.zeros((*weights.shape[:-1], n + -n % WIDTH), dtype=np.float32)
+    found[..., :n] = weights
+    return found
 
 
 def _in_blocks(sides: FloatArray) -> SingleArray:

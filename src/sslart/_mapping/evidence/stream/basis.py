@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from sslart._art.backend import backend
 from sslart._mapping.evidence.bases.base import Term
 from sslart._mapping.evidence.bases.boxes import BoxGroup, BoxTerm
 from sslart._mapping.evidence.bases.linear import LinearTerm
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.readout import Readout
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.parallel import stop_flag
 
 MAX_BOXES = 128
 MAX_FEATURES = 128  # of more, none has a trend of its own
@@ -38,6 +41,7 @@ class UpdateBasis:
     scaler: RankScaler
     group: BoxGroup
     n_classes: int
+    _packed: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, readout: Readout, lower: FloatArray, upper: FloatArray) -> UpdateBasis:
@@ -78,15 +82,29 @@ class UpdateBasis:
 
     def values(self, coded: FloatArray, scores: FloatArray) -> FloatArray:
         """Return the functions at coded samples, shape (n_samples, n_functions), given their scores."""
-        samples = self.scaler.blend(coded, RANK_WEIGHT)
-        distances = self.group.packed.distances(self.group.select_features(samples)).astype(np.float64)
-        first, last, n_trends = self.n_classes, self.n_classes + len(self.group.boxes), self._n_trends
-        values = np.empty((len(coded), last + 1 + n_trends))
-        values[:, :first], values[:, last] = scores, 1.0
-        np.exp(-distances / (BANDWIDTH * len(self.group.features)), out=values[:, first:last])
-        trends = samples[:, :n_trends] - MIDDLE
-        values[:, last + 1 :] = np.where(np.isnan(trends), 0.0, trends)
+        values = np.empty((len(coded), self.n_functions))
+        self._functions().values(np.ascontiguousarray(coded), scores, values, stop_flag())
         return values
+
+    def _functions(self) -> Any:
+        """Return the functions as the backend takes them, packed once."""
+        module = backend()
+        if module not in self._packed:
+            boxes = self.group.packed
+            self._packed[module] = module.StreamFunctions(
+                *self.scaler.tables(),
+                RANK_WEIGHT,
+                boxes.lower,
+                boxes.upper,
+                boxes.n_boxes,
+                BANDWIDTH * len(self.group.features),
+                MIDDLE,
+                self._n_trends,
+            )
+        return self._packed[module]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_packed": {}}
 
     def updated(self, readout: Readout, weights: FloatArray) -> Readout:
         """Return the readout whose scores are those of the functions with these weights."""

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
 MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
-MAX_USED = {Choice.NONE: None, Choice.QUICK: 2000, Choice.CAREFUL: 10_000}  # labels in a choice in a stream
-MIN_OF_CLASS = 5  # of these, of each class that has as many
+MAX_USED = {Choice.NONE: None, Choice.QUICK: 500, Choice.CAREFUL: 10_000}  # labels in a choice in a stream
+MAX_STARTING = 128  # labels that updates start from where none is forgotten, so that later ones count after a drift
+MIN_OF_CLASS = 5  # of these, of each class that has as many: where classes are many, more labels take part
 MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
 
 
@@ -149,6 +150,7 @@ class Recent:
         if (len(labels) if used is None else len(used)) <= n_most:
             return used
         kept = labels.whole()
+        n_most = max(n_most, MIN_OF_CLASS * len(np.unique(kept.codes)))
         used = np.arange(len(kept.keys)) if used is None else used
         used = used[np.argsort(kept.keys[used], kind="stable")]
         is_later = places_in_class(kept.codes[used]) >= MIN_OF_CLASS
@@ -173,14 +175,18 @@ class Recent:
         lower, upper = (side[solution.readout.nodes] for side in network.nodes.boxes())
         basis = UpdateBasis.of(solution.readout, lower, upper)
         kept = mapping.reservoir.whole()[solution.rows]
-        targets = np.eye(basis.n_classes)[solution.classes]
+        n_most = max(MAX_STARTING, MIN_OF_CLASS * basis.n_classes)
+        if mapping.settings.candidates[0] < np.inf:  # older labels count less by themselves
+            n_most = len(kept.keys)
+        some = np.sort(np.argsort(kept.keys, kind="stable")[:n_most])
+        kept, classes, left_out = kept[some], solution.classes[some], solution.left_out[some]
         return Updates.begun(
             basis,
             self._competition(mapping.settings),
             self.half_life,
-            basis.values(network.encode(kept.table), solution.left_out),
-            targets,
-            kept.weights * solution.class_factors[solution.classes],
+            basis.values(network.encode(kept.table), left_out),
+            np.eye(basis.n_classes)[classes],
+            kept.weights * solution.class_factors[classes],
             self.n_chosen - kept.times,
             self.n_chosen,
         )

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._art.algebra import Cholesky, multiply, update_regressions
+from sslart._art.backend import backend
 from sslart._data.saved import MAX_COUNT, saved_array
 from sslart._mapping.evidence.stream.basis import N_PARTS, UpdateBasis
 from sslart._utils.arrays import FloatArray, IntArray
@@ -20,6 +21,7 @@ from sslart._utils.deferred import CachesValues
 
 MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
 MEMORY = 100.0  # half-life of errors, in labels
+KEPT = 2.0 ** (-1.0 / MEMORY)
 SHARPNESS = 2.0  # of the competition
 HANDICAP = 1.0  # of each half-life against the next longer one, before labels decide
 TOLERANCE = 0.5  # standard errors within which the longest half-life is taken
@@ -50,12 +52,14 @@ class Competition:
         handicaps = HANDICAP * np.arange(n, dtype=np.float64)[::-1]
         return cls(np.tile(half_lives, N_PARTS), np.tile(handicaps, N_PARTS), np.zeros(N_PARTS * n))
 
-    def after(self, scores: FloatArray, target: int) -> Competition:
-        """Return the state after a label, given its scores by each candidate, shape (n_candidates, n_classes)."""
-        wrong = (scores.argmax(axis=1) != target).astype(np.float64)
-        losses = ((scores - np.eye(scores.shape[1])[target]) ** 2).sum(axis=1)
-        kept = 2.0 ** (-1.0 / MEMORY)
-        return Competition(self.half_lives, kept * self.losses + (losses + wrong) / 2, kept * self.errors + wrong)
+    def after(self, scores: FloatArray, targets: IntArray) -> tuple[Competition, IntArray]:
+        """Return the state after labels, and the classes that all candidates together predict for each before it.
+
+        `scores`: by each candidate, shape (n_labels, n_candidates, n_classes).
+        """
+        losses, errors, predicted = self.losses.copy(), self.errors.copy(), np.empty(len(targets), dtype=np.int64)
+        backend().compete(scores, targets, SHARPNESS, KEPT, losses, errors, predicted)
+        return Competition(self.half_lives, losses, errors), predicted
 
     def to_state(self) -> dict[str, Any]:
         """Return the sums."""
@@ -166,11 +170,13 @@ class Updates(CachesValues):
     @cached_property
     def shared_weights(self) -> FloatArray:
         """The weight of each function, shape (n_functions, n_classes), of all candidates together."""
-        shared = np.zeros((self.basis.n_functions, self.basis.n_classes))
-        shares = np.split(self.competition.shares, N_PARTS)
-        for columns, own, recursion in zip(self.basis.parts, shares, self.recursions, strict=True):
-            shared[columns] += (own[:, None, None] * recursion.weights).sum(axis=0)
-        return shared
+        shares = self.competition.shares.reshape(N_PARTS, 1, -1)
+        every, some = (
+            multiply(own, recursion.weights.reshape(own.size, -1)).reshape(recursion.weights.shape[1:])
+            for own, recursion in zip(shares, self.recursions, strict=True)
+        )
+        every[self.basis.parts[1]] += some
+        return every
 
     def scores(self, values: FloatArray) -> FloatArray:
         """Return the scores of samples, given the functions there."""
@@ -188,7 +194,7 @@ class Updates(CachesValues):
         """
         basis, competition = self.basis, self.competition
         half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
-        shares = 2.0 ** (-np.diff(times, prepend=self.time)[:, None] / half_lives)
+        shares = 2.0 ** ((np.concatenate([[self.time], times[:-1]]) - times)[:, None] / half_lives)
         recursions, scores = [], []
         for columns, recursion in zip(basis.parts, self.recursions, strict=True):
             inverses, found, own = update_regressions(
@@ -204,10 +210,7 @@ class Updates(CachesValues):
             )
             recursions.append(Recursion(inverses, found))
             scores.append(own)
-        predicted = np.empty(len(targets), dtype=np.int64)
-        for place, (own, target) in enumerate(zip(np.concatenate(scores, axis=1), targets.tolist(), strict=True)):
-            predicted[place] = (competition.shares[:, None] * own).sum(axis=0).argmax()
-            competition = competition.after(own, target)
+        competition, predicted = competition.after(np.concatenate(scores, axis=1), targets)
         return Updates(basis, competition, tuple(recursions), self.turns + len(targets), int(times[-1]), predicted)
 
 
