@@ -66,6 +66,8 @@ class LabelledSet(CachesValues):
         The block in which each label had part in a choice before, `NO_BLOCK` where it had none; None: no label had.
     column_of : array of int of length n_features, or None
         The column of the user that each feature stands for; None: each is its own.
+    given_groups : LabelGroups or None
+        Which labels are left out together; None: that follows from the samples and the keys of groups.
     """
 
     samples: FloatArray
@@ -81,10 +83,13 @@ class LabelledSet(CachesValues):
     keys: KeyArray | None = None
     block_of: IntArray | None = None
     column_of: IntArray | None = None
+    given_groups: LabelGroups | None = None
 
     @cached_property
     def groups(self) -> LabelGroups:
         """Which labels are left out together."""
+        if self.given_groups is not None:
+            return self.given_groups
         return found_groups(self.samples, self.classes, self.indicator, self.group_keys)
 
     @cached_property
@@ -174,15 +179,11 @@ class LabelledSet(CachesValues):
 
     def restricted(self, rows: IntArray) -> LabelledSet:
         """Return the set with some labels, left out together as they are in the whole set."""
-        return self._of_rows(rows)._with_groups(self.groups.of_rows(rows))
+        return replace(self._of_rows(rows), given_groups=self.groups.of_rows(rows))
 
     def with_boxes(self, boxes: BoxSet) -> LabelledSet:
         """Return the set with other boxes."""
-        return replace(self, boxes=boxes)._with_groups(self.groups)
-
-    def _with_groups(self, groups: LabelGroups) -> LabelledSet:
-        vars(self)["groups"] = groups  # as if they had been computed
-        return self
+        return replace(self, boxes=boxes, given_groups=self.groups)
 
     def of_classes(self, rows: IntArray) -> LabelledSet:
         """Return the set with some labels, as if there were no other classes than theirs."""
@@ -203,6 +204,7 @@ class LabelledSet(CachesValues):
             weights=None if self.weights is None else self.weights[rows],
             group_keys=None if self.group_keys is None else self.group_keys[rows],
             rows=rows,
+            given_groups=None,
             keys=None if self.keys is None else self.keys[rows],
             block_of=self.blocks[rows],
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -41,6 +41,26 @@ from sslart._utils.text import list_text
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
 
 
+class Known(NamedTuple):
+    """Results that a mapping has from the start, because learning or a file has made them.
+
+    Attributes
+    ----------
+    updates : Updates or None
+    settled : Solution or None
+        Of the regression on all labels kept.
+    predicted : array of int or None
+        The class codes that were predicted for the samples last learnt.
+    """
+
+    updates: Updates | None = None
+    settled: Solution | None = None
+    predicted: IntArray | None = None
+
+
+NOTHING_KNOWN = Known()
+
+
 @dataclass(frozen=True, eq=False)
 class EvidenceMapping(Regression):
     """All boxes contribute to every prediction, and a ridge regression on the labelled samples gives their weights.
@@ -51,7 +71,7 @@ class EvidenceMapping(Regression):
 
     uses_evidence = True
     one_to_one = False
-    predicted: ClassVar[IntArray | None] = None  # that of an object is in its `vars`
+    known: Known = field(default_factory=lambda: NOTHING_KNOWN)
 
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""
@@ -131,11 +151,19 @@ class EvidenceMapping(Regression):
         if before is not None and not choose:
             mapping = before
         else:
-            mapping = replace(self, class_table=class_table, recent=recent)
+            mapping = self._changed(class_table=class_table, recent=recent)
             competition = None if before is None else before.competition
             mapping = mapping._with_network(network, competition, is_last=is_last, choose=choose, in_order=in_order)
-        vars(mapping)["predicted"] = predicted
-        return mapping
+        return replace(mapping, known=mapping.known._replace(predicted=predicted))
+
+    def _changed(self, **changes: Any) -> Self:
+        """Return another mapping, of which nothing is known yet."""
+        return replace(self, known=NOTHING_KNOWN, **changes)
+
+    @property
+    def predicted(self) -> IntArray | None:
+        """The class codes that were predicted for the samples last learnt before they were; None: not known."""
+        return self.known.predicted
 
     def _predicted(self, codes: IntArray, known: IntArray) -> IntArray | None:
         """Return as which classes the last samples with a label were predicted before they were learnt, by code.
@@ -153,13 +181,10 @@ class EvidenceMapping(Regression):
 
     def _going_on(self, class_table: ClassTable, recent: Recent, n_new: int) -> EvidenceMapping:
         """Return the mapping after further labels, with boxes and settings as they are."""
-        mapping = replace(self, class_table=class_table, recent=recent)
-        if "solution" in vars(self):
-            vars(mapping)["solution"] = self.solution
-        updates: Updates | None = vars(self).get("updates")
-        if updates is not None:
-            vars(mapping)["updates"] = mapping._updated(updates, n_new)
-        return mapping
+        solved = vars(self).get("solution", self.chosen)  # what nobody has needed so far is not made for this
+        mapping = self._changed(class_table=class_table, recent=recent, chosen=solved)
+        updates: Updates | None = vars(self).get("updates", self.known.updates)
+        return mapping if updates is None else replace(mapping, known=Known(mapping._updated(updates, n_new)))
 
     @property
     def competition(self) -> Competition | None:
@@ -183,8 +208,7 @@ class EvidenceMapping(Regression):
         recent = replace(self.recent.ended(competition, half_life), max_used=max_used)
         if np.isfinite(half_life) and not self.settings.is_auto:
             reservoir = reservoir.since(recent.n_samples + half_life * np.log2(MIN_SHARE))
-        mapping = replace(
-            self,
+        mapping = self._changed(
             network=network,
             reservoir=reservoir,
             mixtures=self.mixtures or ((DEFAULT_MIXTURE,) if len(reservoir) else ()),
@@ -204,6 +228,8 @@ class EvidenceMapping(Regression):
     @cached_property
     def updates(self) -> Updates | None:
         """What the labels since the last choice of settings have changed; None: nothing."""
+        if self.known.updates is not None:
+            return self.known.updates
         if not self.recent.is_learnt or not self.mixtures:
             return None
         return self._updated(self.recent.begun(self, self.solution), len(self.recent.labels))
@@ -267,12 +293,7 @@ class EvidenceMapping(Regression):
         if not len(self.recent.labels):
             return self
         recent = self.recent.ended(self.recent.competition, self.recent.half_life)
-        return replace(self, reservoir=self.all_labels(), chosen=None, recent=recent)
-
-    def _settled_by(self, solution: Solution) -> Regression:
-        """Return the regression on all labels kept, given its solution."""
-        recent = self.recent.ended(self.recent.competition, self.recent.half_life)
-        return replace(self, reservoir=self.all_labels(), chosen=solution, recent=recent)
+        return self._changed(reservoir=self.all_labels(), chosen=self.known.settled, recent=recent)
 
     def all_labels(self) -> LabelReservoir:
         """Return the labels that are kept, with those since the last choice of settings."""
@@ -288,12 +309,12 @@ class EvidenceMapping(Regression):
         total = sum(one.weight for one in heaviest)
         mixtures = tuple(one._replace(weight=one.weight / total, without=()) for one in heaviest if one.weight)
         recent = self.recent.ended(None, np.inf)
-        by_some = replace(self, reservoir=few, mixtures=mixtures, chosen=None, recent=recent)
+        by_some = self._changed(reservoir=few, mixtures=mixtures, chosen=None, recent=recent)
         return self.class_table.with_unseen(by_some.proba(coded))
 
     def with_settings(self, settings: EvidenceSettings) -> EvidenceMapping:
         """Return the mapping with other settings, which take effect with the next label and the next choice."""
-        return replace(self, settings=settings, chosen=self.solution if self.mixtures else None)
+        return self._changed(settings=settings, chosen=self.solution if self.mixtures else None)
 
     def network_of(self, network: Network) -> Network:
         """Return the boxes at the last choice of settings; before the first one, those that learn."""
@@ -311,17 +332,16 @@ class EvidenceMapping(Regression):
     def of_columns(self, categorical: frozenset[int]) -> EvidenceMapping:
         """Return the mapping with these columns as the categorical ones in the labels that it has."""
         recent = replace(self.recent, labels=self.recent.labels.of_columns(categorical))
-        return replace(self, reservoir=self.reservoir.of_columns(categorical), recent=recent)
+        return self._changed(reservoir=self.reservoir.of_columns(categorical), recent=recent)
 
     def anew(self, network: Network, class_table: ClassTable) -> EvidenceMapping:
         """Return the mapping of other boxes with the labels that it has, for which settings are chosen."""
-        mapping = replace(self, class_table=class_table, mixtures=())
+        mapping = self._changed(class_table=class_table, mixtures=())
         return mapping._with_network(network, None, is_last=True) if class_table.seen else mapping
 
     def with_columns(self, network: Network, n_columns: int) -> EvidenceMapping:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
-        return replace(
-            self,
+        return self._changed(
             network=network if self.network is not None else None,
             reservoir=self.all_labels().with_columns(n_columns),
             chosen=None,
@@ -340,11 +360,9 @@ class EvidenceMapping(Regression):
         reservoir = AbsentLabels(len(labels), labels.n_seen, own)
         if len(later):
             later = AbsentLabels(len(later), later.n_seen, others)
-        other = replace(self, reservoir=reservoir, chosen=self.solution, recent=replace(self.recent, labels=later))
-        if len(later):
-            vars(other)["settled"] = other._settled_by(self.settled.solution)
-        vars(other)["updates"] = self.updates
-        return other
+        known = Known(self.updates, self.settled.solution if len(later) else None)
+        recent = replace(self.recent, labels=later)
+        return replace(self, reservoir=reservoir, chosen=self.solution, recent=recent, known=known)
 
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
         """Return what must be saved: plain values and arrays.
@@ -394,12 +412,10 @@ class EvidenceMapping(Regression):
             return mapping
         around = Around(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
         solution = solution_of(state["solution"], around)
-        mapping = replace(mapping, chosen=solution)
+        updates = settled = None
         if state["updates"] is not None:
             updates = updates_of(state["updates"], solution, settings, around)
             require(updates.time <= recent.n_samples, "the updates")
-            vars(mapping)["updates"] = updates
         if state["settled"] is not None:
-            around = around._replace(labels=mapping.all_labels())
-            vars(mapping)["settled"] = mapping._settled_by(solution_of(state["settled"], around))
-        return mapping
+            settled = solution_of(state["settled"], around._replace(labels=mapping.all_labels()))
+        return replace(mapping, chosen=solution, known=Known(updates, settled))
