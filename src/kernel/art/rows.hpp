@@ -26,10 +26,10 @@ inline Owner new_owner() {
 template <class T>
 class Rows {
 public:
-    explicit Rows(Index width = 1) : width_(width) {
-        // a chunk is small, because learning one row copies a chunk; no fewer than a row, no more than a page of them
-        constexpr Index kChunkBytes = 2048, kMaxRows = 256;
-        const Index fitting = kChunkBytes / std::max<Index>(1, width * static_cast<Index>(sizeof(T)));
+    // A chunk is small, because learning one row copies a chunk: as many rows as fit into so many bytes, but at least one.
+    explicit Rows(Index width = 1, Index chunk_bytes = 2048) : width_(width) {
+        constexpr Index kMaxRows = 256;
+        const Index fitting = chunk_bytes / std::max<Index>(1, width * static_cast<Index>(sizeof(T)));
         while ((Index{2} << shift_) <= std::min(fitting, kMaxRows)) ++shift_;
     }
 
@@ -37,6 +37,9 @@ public:
     Index size() const { return size_; }
 
     const T* operator[](Index row) const { return data(row >> shift_) + (row & mask()) * width_; }
+
+    // how many rows, this one included, lie side by side from a row on
+    Index n_together(Index row) const { return (Index{1} << shift_) - (row & mask()); }
 
     // the row to change: its chunk is copied first where another version has it
     T* change(Index row, Owner owner) {

@@ -88,10 +88,12 @@ inline std::uint32_t sum_of_bytes(const std::uint8_t* eight) {
 }
 
 inline void scan_portable(const BoxBlocks& boxes, BlockRange range, const CoarseSample& x, Visitor& visitor) {
+    BoxBlocks::Reader blocks(boxes);
     for (Index i = 0; i < range.count; ++i) {
         const Index b = range[i];
         std::uint32_t sums[kBlock] = {}, gaps[kBlock] = {};
-        const std::uint8_t* p = boxes.block(b);
+        const std::uint8_t* p = blocks[b];
+        const float* const norms = BoxBlocks::norms_of(p);
         unsigned passing = 0;
         for (Index g = 0; g < boxes.n_groups();) {
             const Index until = next_check<0>(g, boxes.n_groups());
@@ -117,7 +119,7 @@ inline void scan_portable(const BoxBlocks& boxes, BlockRange range, const Coarse
             passing = 0;
             for (Index k = 0; k < kBlock; ++k) {
                 const Index place = kNormPlace[k];
-                const float norm = boxes.norms(b)[place] - static_cast<float>(gaps[k]);
+                const float norm = norms[place] - static_cast<float>(gaps[k]);
                 const float limit =
                     std::min(norm - visitor.limits.match, norm * visitor.limits.slope - visitor.limits.choice);
                 passing |= static_cast<unsigned>(static_cast<float>(sums[k]) <= limit) << place;
@@ -140,11 +142,12 @@ SSLART_AVX2 void scan_avx2(const BoxBlocks& boxes, BlockRange range, const Coars
     const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
     const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
     const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
+    BoxBlocks::Reader blocks(boxes);
     for (Index i = 0; i < range.count; ++i) {
         const Index b = range[i];
-        const std::uint8_t* p = boxes.block(b);
+        const std::uint8_t* p = blocks[b];
         __m256i s0 = zero, s1 = zero, m0 = zero, m1 = zero;
-        const __m256 norms = _mm256_loadu_ps(boxes.norms(b));
+        const __m256 norms = _mm256_loadu_ps(BoxBlocks::norms_of(p));
         const __m256i* at = reinterpret_cast<const __m256i*>(p);
         int passing = 0;
         for (Index g = 0; g < n_groups;) {
@@ -189,11 +192,12 @@ SSLART_AVX512 void scan_avx512(const BoxBlocks& boxes, BlockRange range, const C
     const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
     const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
     const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
+    BoxBlocks::Reader blocks(boxes);
     for (Index i = 0; i < range.count; ++i) {
         const Index b = range[i];
-        const std::uint8_t* p = boxes.block(b);
+        const std::uint8_t* p = blocks[b];
         __m512i s = zero, m = zero;
-        const __m256 norms = _mm256_loadu_ps(boxes.norms(b));
+        const __m256 norms = _mm256_loadu_ps(BoxBlocks::norms_of(p));
         const std::uint8_t* at = p;
         unsigned passing = 0;
         for (Index g = 0; g < n_groups;) {
