@@ -27,7 +27,7 @@ from sslart import AutoSSLART, FuzzyART
 from sslart.server.models._limits import Limits
 
 CSV = flowers().to_csv(index=False).encode()
-KILOBYTES = 200
+KILOBYTES = 2000  # a file of a model with trees fits
 
 
 class Uploads:
@@ -107,7 +107,7 @@ def as_sheet(**cells: Any) -> bytes:
         (b"PK\x03\x04" + bytes(50), "cannot be read as a spreadsheet"),
         (b"\xd0\xcf\x11\xe0" + bytes(50), "old or encrypted spreadsheet"),
         (b"\x89SSLART\n", "damaged"),
-        (b"\x89SSLART\n" + bytes(50), "not a sslart model"),
+        (b"\x89SSLART\n" + bytes(50), "written by another sslart"),
     ],
 )
 def test_what_is_no_table_is_refused(uploads: Uploads, content: bytes, words: str) -> None:
