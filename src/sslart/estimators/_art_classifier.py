@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
 from sslart._art.learn_result import LearningParams, LearnResult
@@ -18,19 +17,18 @@ from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.presentations import Presentations
 from sslart._data.samples import Table
-from sslart._data.training import check_has_label
 from sslart._drift.monitor import NO_DRIFT, Learnt
 from sslart._mapping.base import Choice, Mapping
 from sslart._mapping.decision_costs import check_costs, cost_matrix
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import Shared
-from sslart._utils.arrays import CountArray, IntArray
+from sslart._utils.arrays import IntArray
 from sslart.estimators._base import ARTEstimator, columns_of, drift_after, drift_of, random_of_part
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, calibration_of, settled
-from sslart.estimators._published import available, turn_of
+from sslart.estimators._published import turn_of
 from sslart.estimators._rows import NO_CODE, NO_LABEL, after_row, is_unlabelled, row_learned
 
 
@@ -247,54 +245,6 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             is_last=True,
         )
         return after_row(before, X, row, checked, mapping=mapping)
-
-    def apply(self, X: Any) -> IntArray:
-        """Return the node that each sample is predicted by.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Index of the node, -1 where the model abstains.
-        """
-        view = self.__sslart_view__()
-        table, member = view.read(X), view.members[0]
-        check_has_label(view.class_table)
-        return member.first_labelled(member.encode(table), view.search_depth)
-
-    @property
-    def counts_(self) -> CountArray:
-        """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`.
-
-        Fractions where they fade.
-        """
-        model = self._fitted()
-        return model.class_table.by_class(model.network.nodes.counts)
-
-    @property
-    @available
-    def node_labels_(self) -> NDArray[Any]:
-        """Class of each node, shape (n_nodes,); -1 for integer classes and None for others where it has none."""
-        view = self.__sslart_view__()
-        labels = view.members[0].labels
-        labelled = labels != UNLABELLED
-        if not labelled.any():
-            as_integers = view.classes.dtype.kind in "if" and not view.class_table.has_minus_one()
-            return np.full(len(labels), UNLABELLED if as_integers else None)
-        return view.labels_of(labels, may_abstain=not labelled.all())
-
-    @property
-    def n_labelled_nodes_(self) -> int:
-        """Number of nodes that have a label."""
-        return int((self._fitted().network.nodes.labels != UNLABELLED).sum())
-
-    @property
-    def n_nodes_stage1_(self) -> int:
-        """Number of nodes made by unlabelled samples: those of stage 1; with `half_life`, also those dropped since."""
-        return self._fitted().network.nodes.n_nodes_stage1
 
     def __sslart_check__(self) -> None:
         super().__sslart_check__()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -18,7 +18,7 @@ from sslart._data.columns.known_texts import as_known_texts
 from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
 from sslart._data.labels import Labels
-from sslart._data.ranks.choice import first_encoder, scaling_of
+from sslart._data.ranks.choice import first_encoder
 from sslart._data.ranks.tables import SCALINGS
 from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
@@ -27,7 +27,7 @@ from sslart._drift.monitor import Context, DriftMonitor, Learnt
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import Shared
-from sslart._utils.arrays import CountArray, FloatArray, IntArray
+from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import (
     check_bounds,
     check_flag,
@@ -37,9 +37,10 @@ from sslart._utils.params import (
     check_option,
     check_whole,
 )
+from sslart.estimators._attributes import FittedAttributes
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel, with_plan
 from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
-from sslart.estimators._published import LOCK, available, turn_of
+from sslart.estimators._published import LOCK, turn_of
 
 # parameters that predictions follow at once: they are checked where they are used
 OF_PREDICTIONS = frozenset(
@@ -47,7 +48,7 @@ OF_PREDICTIONS = frozenset(
 )
 
 
-class RawSamplesEstimator(BaseEstimator, ABC):
+class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
     """Base of all estimators: parameters, and one fitted model that is replaced as a whole.
 
     A method that reads takes `_model` once. A method that learns makes another model and publishes it by one
@@ -130,6 +131,34 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def _read_first(self, reader: SampleReader, X: Any) -> Table:
         """Return the first samples of a stream as a table."""
         return as_known_texts(read_samples(reader, X, reset=True, first_decides=self.bounds is not None), lambda _: ())
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return how well each sample fits what was learnt: the match of its best node, mean over the members.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            From 0 to 1. Low means novel: unlike the best node, or beyond the range of what was learnt.
+        """
+        view = self.__sslart_view__()
+        return view.score_samples(view.read(X))
+
+    def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
+        """Add columns to a fitted estimator, as if their values had been missing in all samples learnt so far.
+
+        For streams in which features appear late. Samples must have come without feature names.
+
+        Parameters
+        ----------
+        is_category : sequence of bool
+            Whether each new column is categorical.
+        """
+        with turn_of(self):
+            self._publish(with_columns(self._name, self._fitted(), is_category, self.bounds))
 
     @property
     def drift_(self) -> list[DriftEvent]:
@@ -258,7 +287,7 @@ def random_of_part(seed: int, number: int) -> np.random.RandomState:
     return np.random.RandomState([seed, number])
 
 
-class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
+class ARTEstimator(RawSamplesEstimator):
     """Base of the estimators that are one network each."""
 
     vigilance: float
@@ -318,72 +347,6 @@ class ARTEstimator(RawSamplesEstimator, NoveltyMixin):
         """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
         scaling = self._checked_scaling()
         return first_encoder(self._name, table, shown, bounds=self.bounds, scaling=scaling, stream=stream)
-
-    @property
-    def scaling_(self) -> list[str]:
-        """How each feature is scaled: "range", "rank", or "category" where it is not a number."""
-        model = self._fitted()
-        return scaling_of(model.encoder, model.n_features)
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return how well each sample fits what was learnt: the match of its best node.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            From 0 to 1. Low means novel: unlike the best node, or beyond the range of what was learnt.
-        """
-        view = self.__sslart_view__()
-        return view.score_samples(view.read(X))
-
-    @property
-    def n_nodes_(self) -> int:
-        """Number of prototype nodes."""
-        return self._fitted().network.nodes.n_nodes
-
-    @property
-    @available
-    def vigilance_(self) -> float:
-        """The vigilance in use: `vigilance`, or what it was lowered to, so that there are at most `max_nodes` nodes."""
-        return self._fitted().members[0].params_in_use.vigilance
-
-    @property
-    def lower_(self) -> FloatArray:
-        """Lower corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
-        return self._fitted().network.boxes_in_units()[0]
-
-    @property
-    def upper_(self) -> FloatArray:
-        """Upper corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
-        return self._fitted().network.boxes_in_units()[1]
-
-    @property
-    def support_(self) -> CountArray:
-        """How many samples resonated with each node, labelled or not, shape (n_nodes,); fractions where they fade."""
-        return self._fitted().network.nodes.support
-
-    @property
-    def coded_feature_names_(self) -> list[str]:
-        """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
-        model = self._fitted()
-        return model.encoder.names(model.column_names())
-
-    def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
-        """Add columns to a fitted estimator, as if their values had been missing in all samples learnt so far.
-
-        For streams in which features appear late. Samples must have come without feature names.
-
-        Parameters
-        ----------
-        is_category : sequence of bool
-            Whether each new column is categorical.
-        """
-        with turn_of(self):
-            self._publish(with_columns(self._name, self._fitted(), is_category, self.bounds))
 
     def __sslart_check__(self) -> None:
         self._learning_params()

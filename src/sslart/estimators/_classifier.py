@@ -13,17 +13,18 @@ from sklearn.base import ClassifierMixin
 from sslart._art.network import NO_LIMIT
 from sslart._data.classes import ClassTable
 from sslart._data.groups import read_sample_weight
-from sslart._data.labels import NO_TRUTH, Labels, read_labels
+from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
 from sslart._data.samples import Table, known_columns
-from sslart._data.training import as_known, read_stream_labels, with_groups_and_weights
+from sslart._data.training import as_known, check_has_label, read_stream_labels, with_groups_and_weights
 from sslart._mapping.decision_costs import cost_matrix
 from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import CountArray, FloatArray
+from sslart._utils.arrays import CountArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
 from sslart.estimators._base import RawSamplesEstimator
 from sslart.estimators._explained import ExplainedMixin
 from sslart.estimators._fitted import FittedModel
+from sslart.estimators._published import available
 
 
 class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
@@ -36,9 +37,48 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
     decision_costs: Any = None
 
     @property
-    @abstractmethod
-    def counts_(self) -> NDArray[np.int64]:
-        """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`."""
+    def counts_(self) -> CountArray:
+        """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`.
+
+        Fractions where they fade.
+        """
+        members = self._fitted().members
+        return np.concatenate([one.class_table.by_class(one.network.nodes.counts) for one in members])
+
+    @property
+    @available
+    def node_labels_(self) -> NDArray[Any]:
+        """Class of each node, shape (n_nodes,); -1 for integer classes and None for others where it has none."""
+        view = self.__sslart_view__()
+        return np.concatenate([_shown_labels(view, member.labels) for member in view.members])
+
+    @property
+    def n_labelled_nodes_(self) -> int:
+        """Number of nodes that have a label."""
+        return sum(int((one.network.nodes.labels != UNLABELLED).sum()) for one in self._fitted().members)
+
+    @property
+    def n_nodes_stage1_(self) -> int:
+        """Number of nodes made by unlabelled samples: those of stage 1; with `half_life`, also those dropped since."""
+        return sum(one.network.nodes.n_nodes_stage1 for one in self._fitted().members)
+
+    def apply(self, X: Any) -> IntArray:
+        """Return the node that each sample is predicted by.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or, of an ensemble, (n_samples, n_members)
+            Index of the node, -1 where the model, or the member, abstains.
+        """
+        view = self.__sslart_view__()
+        table = view.read(X)
+        check_has_label(view.class_table)
+        nodes = [one.first_labelled(one.encode(table), view.search_depth) for one in view.members]
+        return np.transpose(nodes) if view.is_ensemble else nodes[0]
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -183,3 +223,12 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         right = (predicted == labels.values)[labels.known]
         weights = None if sample_weight is None else read_sample_weight(sample_weight, labels.known)[labels.known]
         return float(np.average(right, weights=weights))
+
+
+def _shown_labels(view: ModelView, labels: IntArray) -> NDArray[Any]:
+    """Return class indices of boxes as classes: -1 or None for a box without one."""
+    labelled = labels != UNLABELLED
+    if not labelled.any():
+        as_integers = view.classes.dtype.kind in "if" and not view.class_table.has_minus_one()
+        return np.full(len(labels), UNLABELLED if as_integers else None)
+    return view.labels_of(labels, may_abstain=not labelled.all())

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sslart._art.calibration import LeftOut, Measured
@@ -17,19 +16,18 @@ from sslart._data.classes import ClassTable
 from sslart._data.labels import Labels
 from sslart._data.presentations import Presentations
 from sslart._data.samples import Table
-from sslart._data.training import check_has_label
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import LabelledRows, Shared
-from sslart._utils.arrays import CountArray, FloatArray, IntArray
+from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_option, check_whole
-from sslart.estimators._base import LATER, random_of_part, with_columns
+from sslart.estimators._base import LATER, random_of_part
 from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.estimators._guaranteed import GuaranteedClassifier
-from sslart.estimators._novelty import NoveltyMixin, calibration_after, settled
-from sslart.estimators._published import available, turn_of
+from sslart.estimators._novelty import calibration_after, settled
+from sslart.estimators._published import available
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, evidence_of
 
 MEMBER_PARAMETERS = (
@@ -54,7 +52,7 @@ LABELLED = "labelled"
 VOTINGS = ("weighted", "majority")
 
 
-class Ensemble(GuaranteedClassifier, NoveltyMixin):
+class Ensemble(GuaranteedClassifier):
     """Members that have learnt, and their vote."""
 
     n_members: int
@@ -73,68 +71,6 @@ class Ensemble(GuaranteedClassifier, NoveltyMixin):
             estimators.append(self._new_member(member.seed or 0))
             estimators[-1]._publish(model.of_member(place))
         return estimators
-
-    @property
-    def n_nodes_(self) -> int:
-        """Number of prototype nodes over all members."""
-        return sum(one.network.nodes.n_nodes for one in self._fitted().members)
-
-    @property
-    @available
-    def vigilance_(self) -> float:
-        """The vigilance in use, the lowest of the members: see `SSLART`."""
-        return min(one.params_in_use.vigilance for one in self._fitted().members)
-
-    @property
-    def n_nodes_stage1_(self) -> int:
-        """Number of nodes made by unlabelled samples, over all members."""
-        return sum(one.network.nodes.n_nodes_stage1 for one in self._fitted().members)
-
-    @property
-    def n_labelled_nodes_(self) -> int:
-        """Number of nodes that have a label, over all members."""
-        return sum(self._of_members("n_labelled_nodes_"))
-
-    @property
-    def scaling_(self) -> list[str]:
-        """How each feature is scaled: "range", "rank", or "category" where it is not a number."""
-        scaling: list[str] = self._of_members("scaling_")[0]
-        return scaling
-
-    @property
-    def lower_(self) -> FloatArray:
-        """Lower corners of the boxes of all members in the user's units; NaN: not reached yet."""
-        return np.concatenate(self._of_members("lower_"))
-
-    @property
-    def upper_(self) -> FloatArray:
-        """Upper corners of the boxes of all members in the user's units; NaN: not reached yet."""
-        return np.concatenate(self._of_members("upper_"))
-
-    @property
-    def support_(self) -> CountArray:
-        """How many samples resonated with each node of all members, labelled or not."""
-        return np.concatenate(self._of_members("support_"))
-
-    @property
-    def coded_feature_names_(self) -> list[str]:
-        """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
-        model = self._fitted()
-        return model.encoder.names(model.column_names())
-
-    @property
-    def counts_(self) -> CountArray:
-        """How often each class resonated with each node of all members, in the order of `classes_`."""
-        return np.concatenate(self._of_members("counts_"))
-
-    @property
-    @available
-    def node_labels_(self) -> NDArray[Any]:
-        """Class of each node of all members; -1 for integer classes and None for others where it has none."""
-        return np.concatenate(self._of_members("node_labels_"))
-
-    def _of_members(self, name: str) -> list[Any]:
-        return [getattr(member, name) for member in self.estimators_]
 
     def _uses_evidence(self) -> bool:
         return check_option(self._name, "mapping", self.mapping, MAPPINGS) == EVIDENCE
@@ -194,38 +130,6 @@ class Ensemble(GuaranteedClassifier, NoveltyMixin):
             return np.ones((len(model.members), len(model.class_table.classes)))
         weights = self._class_weights(model)
         return np.maximum(weights, MIN_CLASS_WEIGHT) if model.mapping.uses_evidence else weights
-
-    def apply(self, X: Any) -> IntArray:
-        """Return the node of each member that each sample is predicted by.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_members)
-            Index of the node in its member, -1 where the member abstains.
-        """
-        view = self.__sslart_view__()
-        table = view.read(X)
-        check_has_label(view.class_table)
-        return np.transpose([one.first_labelled(one.encode(table), view.search_depth) for one in view.members])
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Return how well each sample fits what was learnt: the match of its best node, mean over the members.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            From 0 to 1. Low means novel.
-        """
-        view = self.__sslart_view__()
-        return view.score_samples(view.read(X))
 
     def _votes(self, members: Sequence[FittedMember], table: Table) -> IntArray:
         """Return the class index that each member votes for, without a limit of the search."""
@@ -313,8 +217,3 @@ class Ensemble(GuaranteedClassifier, NoveltyMixin):
         self.__sslart_take__(
             FittedModel(columns, members, class_table, calibration_after(calibration, measured), record)
         )
-
-    def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
-        """Add columns to all members: see `ARTEstimator`."""
-        with turn_of(self):
-            self._publish(with_columns(self._name, self._fitted(), is_category, self.bounds))
