@@ -14,8 +14,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-import sslart._art.reference as reference
 import sslart._kernel as kernel
+import sslart._reference as reference
 from sslart._art.backend import use_backend
 from sslart._art.network import LearningParams, Network
 from sslart._data.encoder import Encoder

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sslart._art.reference as reference
-from sslart._art.drift.textbook import BLOCK, FIRST_FEATURE, MAX_LEVELS
+import sslart._reference as reference
+from sslart._reference.drift import BLOCK, FIRST_FEATURE, MAX_LEVELS
 
 LEVELS = np.zeros(MAX_LEVELS, dtype=np.int64)
 

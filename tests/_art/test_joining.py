@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sslart._reference as reference
 from conftest import HAS_KERNEL, lattices, needs_kernel
-from sslart._art import reference
 from sslart._art.backend import use_backend
 from sslart._art.joining import Joined, join_boxes
 from sslart._data.encoder import GRID

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import sslart._art.reference
+import sslart._reference
 from conftest import lattices, needs_kernel
 from sslart import SSLART, WESSLART
 from sslart._art.backend import use_backend
@@ -122,7 +122,7 @@ def test_kernel_and_reference_make_the_same_nodes(
     samples: np.ndarray, params: LearningParams, seed: int, cut: int, depth: int | None
 ) -> None:
     targets = np.random.RandomState(seed).randint(-1, 3, size=len(samples))
-    plain, plain_seen = grown(sslart._art.reference, samples, targets, params, cut, depth)
+    plain, plain_seen = grown(sslart._reference, samples, targets, params, cut, depth)
     n = plain.nodes.n_nodes
     for instructions, cache in itertools.product(kernel().instruction_sets(), CACHES):
         kernel().use_instruction_set(instructions)
@@ -145,7 +145,7 @@ def test_many_nodes_are_the_same(n_features: int, missing: float, one_to_one: bo
     samples[np.isnan(samples).all(axis=1)] = 0.2
     targets = random.randint(-1, 3, size=400)
     params = LearningParams(0.8, 1e-3, 1.0, 1e-6, one_to_one)
-    plain, plain_seen = grown(sslart._art.reference, samples, targets, params, 300, 2)
+    plain, plain_seen = grown(sslart._reference, samples, targets, params, 300, 2)
     for instructions in kernel().instruction_sets():
         kernel().use_instruction_set(instructions)
         fast, fast_seen = grown(kernel(), samples, targets, params, 300, 2)
@@ -196,7 +196,7 @@ def test_kernel_and_reference_code_alike(values: np.ndarray, lower: float, width
     low = np.array([lower, lower, np.inf])
     high = np.array([lower + width, lower, -np.inf])
     fast, plain = np.empty_like(values), np.empty_like(values)
-    assert kernel().encode(values, low, high, fast) == sslart._art.reference.encode(values, low, high, plain)
+    assert kernel().encode(values, low, high, fast) == sslart._reference.encode(values, low, high, plain)
     np.testing.assert_array_equal(fast, plain)
 
 
@@ -284,7 +284,7 @@ def trained_ensemble(engine: Any, mapping: str, n_jobs: int) -> list[bytes]:
 
 @functools.cache
 def ensemble_of_the_reference(mapping: str) -> list[bytes]:
-    return trained_ensemble(sslart._art.reference, mapping, 1)
+    return trained_ensemble(sslart._reference, mapping, 1)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sslart._reference as reference
 from conftest import lattices
-from sslart._art import reference
 from sslart._art.backend import backend, use_backend
 from sslart._art.network import LearningParams, Network
 from sslart._data.encoder import Encoder

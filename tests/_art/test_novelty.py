@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from test_stream import Interrupting
 
 import sslart
-import sslart._art.reference
+import sslart._reference
 from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.backend import use_backend
@@ -222,7 +222,7 @@ def test_kernel_and_reference_agree(model: Any, in_pieces: int) -> None:
     X[:, 0] = random.randint(0, 3, 240)
     X[100] *= 2
     fast = learnt(model, X, y, in_pieces=in_pieces, bounds=(0, 2))
-    with use_backend(sslart._art.reference):
+    with use_backend(sslart._reference):
         plain = learnt(model, X, y, in_pieces=in_pieces, bounds=(0, 2))
         expected = plain.novelty_pvalues(X * 1.2)
     assert (fast.novelty_pvalues(X * 1.2) == expected).all()

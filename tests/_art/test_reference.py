@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sslart._art.reference as reference
+import sslart._reference as reference
 from conftest import lattices
 from sslart import FuzzyART
 from sslart._art.backend import use_backend

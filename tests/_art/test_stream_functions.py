@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sslart._art import reference
+import sslart._reference as reference
 from sslart._art.backend import INSTRUCTION_SETS
 from sslart._utils.parallel import stop_flag
 

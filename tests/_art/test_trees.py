@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._art import reference
+import sslart._reference as reference
 from sslart._art.backend import use_backend
 from sslart._art.trees import LEAF, Forest
 from sslart._utils.random_keys import keys_of_numbers

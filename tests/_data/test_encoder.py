@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from conftest import lattices
-from sslart._art.reference import encode
 from sslart._data.columns.features import Feature
 from sslart._data.encoder import GRID, Encoder
 from sslart._data.recoding import recode_boxes
 from sslart._data.samples import Table
+from sslart._reference import encode
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 tables = hnp.arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 4)), elements=finite)

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-import sslart._art.reference
+import sslart._reference
 from conftest import CLASSIFIERS, ESTIMATORS, lattices, name_of, needs_kernel
 from sslart import SSLART, WESSLART, FuzzyART
 from sslart._art.backend import use_backend
@@ -226,14 +226,14 @@ class Interrupting:
                 if outer.left < 0:
                     raise KeyboardInterrupt
 
-        class Boxes(sslart._art.reference.Boxes):
+        class Boxes(sslart._reference.Boxes):
             def learn(self, first: int, *, winners: np.ndarray, **rest: Any) -> int:
                 return super().learn(first, winners=winners.view(Tripwire), **rest)
 
         self.Boxes = Boxes
 
-    encode = staticmethod(sslart._art.reference.encode)
-    row_keys = staticmethod(sslart._art.reference.row_keys)
+    encode = staticmethod(sslart._reference.encode)
+    row_keys = staticmethod(sslart._reference.row_keys)
 
 
 INTERRUPTED = [

@@ -20,13 +20,13 @@ INSTRUCTION_SETS = ("avx512", "avx2", "portable")
 NAMES = ("auto", *INSTRUCTION_SETS, "reference")
 
 
-REFERENCE = "sslart._art.reference"  # imported only where it is used, so that importing sslart stays quick
+REFERENCE = "sslart._reference"  # imported only where it is used, so that importing sslart stays quick
 
 _forced: list[types.ModuleType] = []
 
 
 def backend() -> types.ModuleType:
-    """Return the module that learns, ranks and scores: `sslart._kernel` or `sslart._art.reference`."""
+    """Return the module that learns, ranks and scores: `sslart._kernel` or `sslart._reference`."""
     return _forced[-1] if _forced else _default_backend()
 
 

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sslart._art.drift.textbook import (
+from sslart._art.learn_result import LearnResult
+from sslart._data.labels import UNLABELLED
+from sslart._data.stream_sums import (
     BLOCK,
     END,
     FIRST_FEATURE,
@@ -17,8 +19,6 @@ from sslart._art.drift.textbook import (
     NOVEL,
     WRONG_SQUARES,
 )
-from sslart._art.learn_result import LearnResult
-from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 # after how many samples windows are checked, from which sample of a stream on

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.drift.textbook import COUNT, END, MAX_LEVELS, N_OF_LEVEL
 from sslart._data.saved import require, saved_array
+from sslart._data.stream_sums import COUNT, END, MAX_LEVELS, N_OF_LEVEL
 from sslart._utils.arrays import FloatArray, IntArray
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.drift.textbook import END, MARGIN, MIN_OF_MEAN
+from sslart._data.stream_sums import END, MARGIN, MIN_OF_MEAN
 from sslart._drift.features import FeatureHistory
 from sslart._utils.text import DateName
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.drift.textbook import COUNT, END, MAX_VALUE, MISSING
 from sslart._data.samples import Table
 from sslart._data.saved import require, saved_array
+from sslart._data.stream_sums import COUNT, END, MAX_VALUE, MISSING
 from sslart._drift.buckets import Buckets
 from sslart._drift.events import FeatureShift
 from sslart._utils.arrays import FloatArray, IntArray

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.drift.textbook import BLOCK, COUNT, END, FIRST_FEATURE, MAX_CLASSES, ROOTS
 from sslart._data.samples import Table
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
+from sslart._data.stream_sums import BLOCK, COUNT, END, FIRST_FEATURE, MAX_CLASSES, ROOTS
 from sslart._drift.blocks import (
     FIRST_CLASS,
     Learnt,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.drift.textbook import END, FIRST_FEATURE
 from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
+from sslart._data.stream_sums import END, FIRST_FEATURE
 from sslart._utils.arrays import FloatArray, IntArray
 
 MAX_PARTS = 200  # even

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.drift.textbook import COUNT, END
 from sslart._data.saved import MAX_COUNT, require, saved_whole
+from sslart._data.stream_sums import COUNT, END
 from sslart._drift.buckets import Buckets
 from sslart._utils.arrays import FloatArray, IntArray
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._art import reference
+import sslart._reference as reference
 from sslart._art.algebra import Cholesky, gram_matrix, multiply, update_regressions
 from sslart._art.backend import INSTRUCTION_SETS, use_backend
 

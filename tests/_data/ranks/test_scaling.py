@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_stream import fingerprint, streamed
 
 import sslart
-import sslart._art.reference
+import sslart._reference
 from conftest import lattices, name_of, needs_kernel
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.backend import use_backend
@@ -94,7 +94,7 @@ def test_the_kernel_makes_the_nodes_of_the_reference(model: Any, samples: np.nda
         return clone(model).fit(samples[:half], y[:half]).partial_fit(2 * samples[half:] - 1, y[half:])
 
     compiled = learnt()
-    with use_backend(sslart._art.reference):
+    with use_backend(sslart._reference):
         reference = learnt()
     assert fingerprint(compiled) == fingerprint(reference)
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-import sslart._art.reference
+import sslart._reference
 from conftest import HAS_KERNEL, needs_kernel
 from sslart import SSLART, AutoSSLART
 from sslart._art.backend import use_backend
@@ -128,7 +128,7 @@ cases = st.builds(
 @needs_kernel
 @given(case=cases)
 def test_kernel_scores_as_the_reference_and_alike_on_every_instruction_set(case: Case) -> None:
-    expected = scores_of(case.scorer(sslart._art.reference), case.samples, case.n_classes)
+    expected = scores_of(case.scorer(sslart._reference), case.samples, case.n_classes)
     scorer = case.scorer(kernel())
     found = []
     for name in every_instruction_set():
@@ -209,7 +209,7 @@ def test_scorer_keeps_copies_of_its_arrays() -> None:
     assert scores_of(scorer, case.samples, 2).tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("module", [sslart._art.reference, pytest.param("kernel", marks=needs_kernel)], ids=str)
+@pytest.mark.parametrize("module", [sslart._reference, pytest.param("kernel", marks=needs_kernel)], ids=str)
 def test_nearest_centre_is_the_nearest_and_the_first_on_ties(module: Any) -> None:
     module = kernel() if module == "kernel" else module
     random = np.random.RandomState(0)
@@ -243,7 +243,7 @@ def test_nearest_centre_is_that_of_the_reference_alone_and_on_every_instruction_
     centres, samples = random.rand(n_centres, n_features), random.rand(37, n_features)
     samples[random.rand(*samples.shape) < 0.1] = np.nan
     nearest = np.empty(len(samples), dtype=np.int64)
-    sslart._art.reference.nearest_centres(samples, centres, centres.mean(axis=0), nearest, no_stop())
+    sslart._reference.nearest_centres(samples, centres, centres.mean(axis=0), nearest, no_stop())
     found = {nearest.tobytes()}
     for name in every_instruction_set():
         with using(name):
@@ -274,14 +274,14 @@ def test_fitted_models_score_alike_by_the_kernel_and_by_the_reference(load: Any)
         member = view.members[0]
         coded = member.encode(view.read(X))
         found = []
-        for module in (kernel(), sslart._art.reference):
+        for module in (kernel(), sslart._reference):
             with use_backend(module):
                 found.append(member.scores(coded))
         scale = sum(np.abs(term.weights).sum() for term in member.readout.terms if isinstance(term, BoxTerm))
         np.testing.assert_allclose(found[0], found[1], rtol=1e-9, atol=1e-9 + TOLERANCE * scale)
 
 
-@pytest.mark.parametrize("module", [sslart._art.reference, pytest.param("kernel", marks=needs_kernel)], ids=str)
+@pytest.mark.parametrize("module", [sslart._reference, pytest.param("kernel", marks=needs_kernel)], ids=str)
 def test_scorer_without_terms_gives_the_bias(module: Any) -> None:
     module = kernel() if module == "kernel" else module
     scorer = module.Scorer(np.array([1.0, -2.0]))
@@ -325,7 +325,7 @@ WRONG: list[tuple[str, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize("module", [sslart._art.reference, pytest.param("kernel", marks=needs_kernel)], ids=str)
+@pytest.mark.parametrize("module", [sslart._reference, pytest.param("kernel", marks=needs_kernel)], ids=str)
 @pytest.mark.parametrize(("method", "arguments"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
 def test_arrays_that_do_not_fit_are_refused_and_change_nothing(module: Any, method: str, arguments: Any) -> None:
     scorer = (kernel() if module == "kernel" else module).Scorer(np.zeros(2))

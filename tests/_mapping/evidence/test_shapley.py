@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_scorer import Case, every_instruction_set, kernel, no_stop, scores_of, using
 
-import sslart._art.reference
+import sslart._reference
 from conftest import needs_kernel
 from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes, padded
 
@@ -77,7 +77,7 @@ def shapley_by_subsets(case: Case, sample: np.ndarray, columns: np.ndarray) -> n
     return values
 
 
-BACKENDS = [sslart._art.reference, pytest.param("kernel", marks=needs_kernel)]
+BACKENDS = [sslart._reference, pytest.param("kernel", marks=needs_kernel)]
 
 
 @pytest.mark.parametrize("module", BACKENDS, ids=str)
@@ -131,7 +131,7 @@ def test_kernel_and_reference_agree_and_all_instruction_sets_and_threads_give_th
 ) -> None:
     case = Case(seed, n_features, n_classes, kinds, n_samples=n_samples)
     columns = columns_of(seed, n_features)
-    expected = contributions_of(case.scorer(sslart._art.reference), case, columns)
+    expected = contributions_of(case.scorer(sslart._reference), case, columns)
     scorer, found = case.scorer(kernel()), []
     for name in every_instruction_set():
         with using(name):
@@ -152,7 +152,7 @@ def test_the_number_of_nodes_is_enough_at_every_width_of_the_boxes(n_features: i
     for rate in np.geomspace(1e-3, 1e3, 50):
         each = np.arange(n_features)
         case.terms = [("add_boxes", (0.0, each, np.ones(n_features), boxes.lower, boxes.upper, rate, weights))]
-        found, expected = (contributions_of(case.scorer(m), case, each)[0] for m in (kernel(), sslart._art.reference))
+        found, expected = (contributions_of(case.scorer(m), case, each)[0] for m in (kernel(), sslart._reference))
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * weights.sum(axis=2).max())
 
 
@@ -169,7 +169,7 @@ def test_contributions_add_up_with_many_columns(rate: float) -> None:
     case.terms = [("add_boxes", (0.0, np.arange(400), np.ones(400), boxes.lower, boxes.upper, rate, weights))]
     case.scale += float(np.abs(weights).sum())
     columns = np.arange(400)
-    for module in (kernel(), sslart._art.reference):
+    for module in (kernel(), sslart._reference):
         by_column, _ = contributions_of(case.scorer(module), case, columns)
         at_nothing = exact_score(case, np.full(400, np.nan))
         for sample, values in zip(case.samples, by_column, strict=True):

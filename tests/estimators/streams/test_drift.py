@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._art.drift.textbook import WRONG
+from sslart._reference.drift import WRONG
 
 N, HALF = 4096, 2048
 CLASSIFIERS = [SSLART(), AutoSSLART(), WESSLART(n_members=2), FuzzyARTMAP(vigilance=0.8)]

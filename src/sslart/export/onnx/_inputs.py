@@ -133,7 +133,7 @@ def _category_codes(graph: Graph, column: Value, known: list[str]) -> Value:
 
 
 def encoded(columns: Columns, encoder: Encoder) -> EncodedSamples:
-    """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._art.reference.encode` does."""
+    """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._reference.encode` does."""
     graph = columns.graph
     origin, span = encoder.origin_and_span()
     matrix = columns.matrix(encoder)

@@ -37,7 +37,7 @@ def depth_limits(member: MemberView, depth: int) -> bool:
 def first_labelled(graph: Graph, member: MemberView, depth: int, samples: EncodedSamples) -> Found:
     """Search for the labelled box that each sample is predicted by.
 
-    All sums are over multiples of 2⁻³² and so are exact: choices are those of `sslart._art.reference`, bit for bit, and
+    All sums are over multiples of 2⁻³² and so are exact: choices are those of `sslart._reference`, bit for bit, and
     ties are ties here too.
     """
     nodes = member.network.nodes

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sslart._art.drift.textbook import COUNT, END, N_LABELLED, N_PREDICTED, NOVEL, WRONG
+from sslart._data.stream_sums import COUNT, END, N_LABELLED, N_PREDICTED, NOVEL, WRONG
 from sslart._drift.blocks import FIRST_CLASS
 from sslart._drift.events import CLASSES, ERROR, FEATURES, NOVELTY, DriftEvent
 from sslart._drift.monitor import DriftMonitor

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import sslart._art.reference
+import sslart._reference
 from conftest import HAS_KERNEL, lattices, needs_kernel
 from sslart._art.backend import backend, use_backend
 from sslart._mapping.evidence.bases.packed_boxes import WIDTH, PackedBoxes, padded
@@ -81,7 +81,7 @@ def boxes_and_samples(draw: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_distances_are_those_of_the_reference_bit_for_bit(case: Any) -> None:
     lower, upper, samples = case
     boxes = PackedBoxes.of(lower, upper)
-    with on(sslart._art.reference):
+    with on(sslart._reference):
         expected = boxes.distances(samples)
     for name in every_instruction_set():
         with on(kernel(), name):
@@ -111,7 +111,7 @@ def test_scores_are_those_of_the_reference_and_alike_on_every_instruction_set(
     lower, upper, samples = case
     boxes = PackedBoxes.of(lower, upper)
     weights = np.random.RandomState(len(lower)).normal(size=(*shape, len(lower)))
-    with on(sslart._art.reference):
+    with on(sslart._reference):
         expected = scores_of(boxes, samples, rate, weights)
     found = []
     for name in every_instruction_set():

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.algebra.textbook import (
+from sslart._data.encoder import GRID
+from sslart._data.labels import UNLABELLED
+from sslart._reference.algebra import (
     factorise,
     gram,
     inverse_diagonals,
@@ -22,14 +24,12 @@ from sslart._art.algebra.textbook import (
     solve,
     update_regressions,
 )
-from sslart._art.drift.textbook import drift_beyond, drift_push, drift_sums, drift_window
-from sslart._art.joining.textbook import join
-from sslart._art.reference_functions import StreamFunctions, compete
-from sslart._art.reference_scorer import Scorer
-from sslart._art.reference_terms import Flags, measure, nearest_centres
-from sslart._art.trees.textbook import grow_tree, tree_scores
-from sslart._data.encoder import GRID
-from sslart._data.labels import UNLABELLED
+from sslart._reference.drift import drift_beyond, drift_push, drift_sums, drift_window
+from sslart._reference.functions import StreamFunctions, compete
+from sslart._reference.joining import join
+from sslart._reference.scorer import Scorer
+from sslart._reference.terms import Flags, measure, nearest_centres
+from sslart._reference.trees import grow_tree, tree_scores
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, mixed
 

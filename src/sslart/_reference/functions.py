@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sslart._art.reference_terms import Flags, measure
+from sslart._reference.terms import Flags, measure
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 

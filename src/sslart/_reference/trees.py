@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._art.reference_terms import Flags, ReferenceTerm
+from sslart._reference.terms import Flags, ReferenceTerm
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.random_keys import STEP
 

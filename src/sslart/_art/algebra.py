@@ -2,7 +2,7 @@
 
 BLAS adds in another order for another number of threads, on another processor, and for another place in memory. Here
 every sum adds its products one after another, in the order of the textbook's loops. The work is done by the backend:
-the compiled kernel, or `sslart._art.algebra.textbook`, which are those loops in NumPy and give the same bits.
+the compiled kernel, or `sslart._reference.algebra`, which are those loops in NumPy and give the same bits.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def update_regressions(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return inverses and weights of ridge regressions after further labels, and the scores of each label before it.
 
-    The parameters are those of `sslart._art.algebra.textbook.update_regressions`.
+    The parameters are those of `sslart._reference.algebra.update_regressions`.
     """
     after, weights = np.empty(inverses.shape), weights.copy()
     scores = np.empty((len(values), len(weights), weights.shape[2]))

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from sslart._art.reference_terms import (
+from sslart._reference.terms import (
     Flags,
     ReferenceBoxes,
     ReferenceGraph,
@@ -14,7 +14,7 @@ from sslart._art.reference_terms import (
     ReferenceSplines,
     ReferenceTerm,
 )
-from sslart._art.trees.textbook import LEAF, ReferenceTrees
+from sslart._reference.trees import LEAF, ReferenceTrees
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 

@@ -1,6 +1,6 @@
 """Joining boxes that lie close together: as far as a vigilance allows, or until few enough are left.
 
-The work is done by the backend: the compiled kernel, or `sslart._art.joining.textbook`, which is its specification.
+The work is done by the backend: the compiled kernel, or `sslart._reference.joining`, which is its specification.
 """
 
 from __future__ import annotations

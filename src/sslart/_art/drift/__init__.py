@@ -1,1 +1,0 @@
-"""Sums and adaptive windows by which a stream is watched."""
