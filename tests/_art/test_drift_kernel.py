@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sslart._reference as reference
-from sslart._reference.drift import BLOCK, FIRST_FEATURE, MAX_LEVELS
+from sslart._data.stream_sums import BLOCK, FIRST_FEATURE, MAX_LEVELS
 
 LEVELS = np.zeros(MAX_LEVELS, dtype=np.int64)
 
