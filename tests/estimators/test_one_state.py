@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import threading
 from collections.abc import Callable
@@ -207,3 +208,55 @@ def test_parameters_of_learning_are_checked_where_samples_are_learnt_and_not_in_
     model.set_params(vigilance=0.8, abstain_below=7)
     with pytest.raises(ValueError, match="abstain_below"):
         model.predict(QUERIES)
+
+
+def test_no_array_that_is_handed_out_changes_the_model() -> None:
+    X, y = samples_of(0, 40, 1.0)
+    model = fit(SSLART(0.8, random_state=0), X, y)
+    before = model_bytes(model), model.predict(QUERIES).tolist()
+    copied = copy.deepcopy(model)
+    for array in (copied.classes_, copied.support_, copied.counts_, copied.lower_, copied.node_labels_):
+        array[:] = 1
+    assert (model_bytes(copied), copied.predict(QUERIES).tolist()) == before
+    assert (model_bytes(model), model.predict(QUERIES).tolist()) == before
+
+
+def test_a_call_in_the_midst_of_another_loses_no_sample() -> None:
+    X, _ = samples_of(0, 40, 1.0)
+    model = FuzzyART(0.8, bounds=(0, 1)).partial_fit(X)
+
+    class Learning:
+        def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+            model.partial_fit(X[:5])
+            inner.append(5)
+            return X[:3]
+
+    inner = list[int]()
+
+    with pytest.raises(RuntimeError, match="this one has changed nothing"):
+        model.partial_fit(Learning())
+    assert model.support_.sum() == 40 + sum(inner)
+
+
+def test_equal_parameters_of_another_type_are_checked_too() -> None:
+    X, y = samples_of(0, 40, 1.0)
+    model = fit(SSLART(0.8, search_depth=1, random_state=0), X, y)
+    model.predict(QUERIES)
+    with pytest.raises(ValueError, match="search_depth"):
+        model.set_params(search_depth=True).predict(QUERIES)
+
+
+def test_a_parameter_that_changes_in_place_is_checked_again() -> None:
+    X, y = samples_of(0, 40, 1.0)
+    model = fit(SSLART(0.8, mapping="evidence", random_state=0, **{**QUICK, "families": ["box", "linear"]}), X, y)
+    model.families[0] = "nonsense"
+    with pytest.raises(ValueError, match="families"):
+        model.partial_fit(X, y)
+
+
+def test_a_score_is_that_of_one_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    model = SSLART(0.99, random_state=0).fit(X, y)
+    view = model.__sslart_view__()
+    monkeypatch.setattr(SSLART, "__sslart_view__", lambda self: (self.fit(X, y.astype(str)), view)[1])
+    assert model.score(X, y) == 1.0

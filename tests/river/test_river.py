@@ -390,3 +390,20 @@ def test_drifts_name_the_keys_of_the_features_that_moved() -> None:
     names = {feature.name for event in detector.drift_events for feature in event.features}
     assert {"flow", "mode=hand"} <= names <= {"flow", "mode=auto", "mode=hand"}
     assert [event.kind for event in classifier.drift_events] == ["features"]
+
+
+def test_an_interrupt_leaves_a_model_that_predicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, samples = StreamClassifier(), np.random.RandomState(0).rand(20, 2)
+    for row, label in zip(samples.tolist(), ["a", "b"] * 10, strict=True):
+        model.learn_one(dict(enumerate(row)), label)
+    learn = SSLART.partial_fit
+
+    def interrupted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        learn(self, *args, **kwargs)
+        raise KeyboardInterrupt  # after the model has learnt, before the label is counted
+
+    with monkeypatch.context() as changed:
+        changed.setattr(SSLART, "partial_fit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_one({0: 0.5, 1: 0.1}, "c")
+    assert set(model.predict_proba_one({0: 0.5, 1: 0.1})) == {"a", "b"}

@@ -149,7 +149,9 @@ class ClassTable(CachesValues):
     @cached_property
     def classes(self) -> NDArray[Any]:
         """All classes, sorted, as users of scikit-learn expect them."""
-        return np.array(sorted({*self.seen, *self.declared}))
+        classes = np.array(sorted({*self.seen, *self.declared}))
+        classes.setflags(write=False)
+        return classes
 
     def sorted_codes(self) -> IntArray:
         """Return for each code the place of its class in `classes`."""

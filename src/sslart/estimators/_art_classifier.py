@@ -218,11 +218,12 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             if before is not None and classes is None and groups is None and sample_weight is None:
                 model = self._after_unlabelled_row(before, X, y, checked)
                 if model is not None:
-                    self._model = model
+                    self._publish(model, before)
                     return self
             columns, table, labels, declared = self._read_stream(before, X, y, classes, groups, sample_weight)
             self._check_weights(labels)
-            self._publish(self._partial_fit_table(before, columns, table, labels, declared, checked=checked)[0])
+            model, _, _ = self._partial_fit_table(before, columns, table, labels, declared, checked=checked)
+            self._publish(model, before)
         return self
 
     def _after_unlabelled_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:

@@ -48,6 +48,10 @@ OF_PREDICTIONS = frozenset(
 )
 
 
+ANY: Any = object()  # no matter which
+MUTABLE = {list, dict, set, np.ndarray}  # parameters of these types may change in place
+
+
 class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
     """Base of all estimators: parameters, and one fitted model that is replaced as a whole.
 
@@ -73,9 +77,15 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         assert model is not None
         return model
 
-    def _publish(self, model: FittedModel) -> None:
-        """Let the estimator have another fitted model, from now on."""
-        self._model = model.with_reader(self._name, vars(self).get("_model"))
+    def _publish(self, model: FittedModel, after: FittedModel | Any | None = ANY) -> None:
+        """Let the estimator have another fitted model, from now on; `after`: the one that it follows."""
+        now = vars(self).get("_model")
+        if after is not ANY and after is not now:
+            raise RuntimeError(
+                f"This {self._name} has learnt in another call of the same thread, such as by a signal handler, while "
+                "this call was learning: the other call counts, and this one has changed nothing. Call it again."
+            )
+        self._model = model.with_reader(self._name, now)
 
     @property
     def n_features_in_(self) -> int:
@@ -88,7 +98,7 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         names = self._fitted().columns.get("feature_names_in_")
         if names is None:
             raise AttributeError("X had no feature names.")
-        return names
+        return names.copy()
 
     @property
     def _column_plan(self) -> ColumnPlan:
@@ -120,7 +130,11 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         """Return the parameters of learning, which are checked where one has been set since they were last checked."""
         given = parameters_of(type(self))(self)
         checked = None if before is None else before.checked
-        if checked is not None and all(map(operator.is_, given, checked.given)):
+        if (
+            checked is not None
+            and all(map(operator.is_, given, checked.given))
+            and MUTABLE.isdisjoint(map(type, given))
+        ):
             return checked
         return Checked(given, self._learning_params())
 
@@ -239,9 +253,15 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
 
 @cache
 def parameters_of(cls: type[Any]) -> Any:
-    """Return a function that returns the parameters of an estimator that learning follows."""
-    names = [name for name in cls._get_param_names() if name not in OF_PREDICTIONS]
-    return operator.attrgetter(*names)
+    """Return a function that returns the parameters of an estimator that learning follows, call by call."""
+    return operator.attrgetter(*(name for name in cls._get_param_names() if name not in {*OF_PREDICTIONS, "bounds"}))
+
+
+@cache
+def decisions_of(cls: type[Any]) -> Any:
+    """Return a function that returns the parameters of an estimator that predictions follow at once."""
+    names = [name for name in cls._get_param_names() if name in OF_PREDICTIONS]
+    return operator.attrgetter(*names, "__class__")  # of one name it would return no tuple
 
 
 def columns_state(model: FittedModel, *, samples: bool) -> dict[str, Any]:

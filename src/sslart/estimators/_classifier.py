@@ -13,15 +13,15 @@ from sklearn.base import ClassifierMixin
 from sslart._art.network import NO_LIMIT
 from sslart._data.classes import ClassTable
 from sslart._data.groups import read_sample_weight
-from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
+from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels
 from sslart._data.samples import Table, known_columns
-from sslart._data.training import as_known, check_has_label, read_stream_labels, with_groups_and_weights
+from sslart._data.training import check_has_label, read_stream_labels, with_groups_and_weights
 from sslart._mapping.decision_costs import cost_matrix
 from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import CountArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole
-from sslart.estimators._base import RawSamplesEstimator
+from sslart.estimators._base import RawSamplesEstimator, decisions_of
 from sslart.estimators._explained import ExplainedMixin
 from sslart.estimators._fitted import FittedModel
 from sslart.estimators._published import available
@@ -83,18 +83,15 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, sorted."""
-        return self._fitted().class_table.classes
+        return self._fitted().class_table.classes.copy()
 
     def _view(self, model: FittedModel) -> ModelView:
-        key = ("view", self.search_depth, self.abstain_below, self.decision_costs, *self._of_decisions())
+        given = decisions_of(type(self))(self)
+        key = ("view", *given, *map(type, given))  # 1 is no True
         try:
             return model.once(key, lambda: self._new_view(model))
         except TypeError:  # a parameter that has no hash
             return self._new_view(model)
-
-    def _of_decisions(self) -> tuple[Any, ...]:
-        """Return further parameters that predictions follow at once."""
-        return (self.n_jobs,)
 
     @abstractmethod
     def _new_view(self, model: FittedModel) -> ModelView:
@@ -214,10 +211,9 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
             True classes. Unlabelled samples are left out of account.
         sample_weight : array-like of shape (n_samples,), default=None
         """
-        predicted = np.asarray(self.predict(X))
-        known = self._fitted().class_table
-        labels = as_known(known, read_labels(y, Table(np.empty((len(predicted), 1)))))
-        known.check_kind(labels)
+        view = self.__sslart_view__()
+        table = view.read(X)
+        predicted, labels = view.labels_of(view.predict(table).indices), view.read_labels(y, table)
         if not labels.known.any():
             raise ValueError(NO_TRUTH)
         right = (predicted == labels.values)[labels.known]

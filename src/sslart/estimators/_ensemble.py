@@ -78,9 +78,6 @@ class Ensemble(GuaranteedClassifier):
     def _new_member(self, seed: int) -> SSLART:
         return SSLART(random_state=seed, **{name: getattr(self, name) for name in MEMBER_PARAMETERS})
 
-    def _of_decisions(self) -> tuple[Any, ...]:
-        return (*super()._of_decisions(), self.quorum, self.voting)
-
     def _new_view(self, model: FittedModel) -> ModelView:
         assert model.reader is not None
         members = tuple(

@@ -178,7 +178,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             params = checked.params
             row = None if before is None else row_learned(before, X, params)
             if before is not None and row is not None:
-                self._model = after_row(before, X, row, checked, labels=np.array([row.node]))
+                self._publish(after_row(before, X, row, checked, labels=np.array([row.node])), before)
                 return self
             if before is None:
                 reader = self._first_reader()
@@ -200,7 +200,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             model = model.with_reader(self._name, before)
             assert model.reader is not None
             drift = drift_after(drift, table, Learnt.of(learnt, params.vigilance), model.reader, ())
-            self._publish(replace(model, drift=drift))
+            self._publish(replace(model, drift=drift), before)
         return self
 
     @property
@@ -209,7 +209,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         labels = self._fitted().labels
         if labels is None:
             raise AttributeError("A model that was loaded or merged has no labels_: they belong to the samples learnt.")
-        return labels
+        return labels.copy()
 
     def predict(self, X: Any) -> IntArray:
         """Name the node of highest choice for each sample. Learns nothing.
@@ -227,7 +227,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         return member.network.rank(table, member.params.choice, n_jobs=self.n_jobs)[0][:, 0]
 
     def _view(self, model: FittedModel) -> ModelView:
-        return model.once(("view", self.n_jobs), lambda: self._new_view(model))
+        return model.once(("view", self.n_jobs, type(self.n_jobs)), lambda: self._new_view(model))
 
     def _new_view(self, model: FittedModel) -> ModelView:
         assert model.reader is not None

@@ -33,9 +33,6 @@ class GuaranteedClassifier(AbstainingClassifier):
         if classes is not None:
             error_levels(self._name, self.max_error, classes)
 
-    def _of_decisions(self) -> tuple[Any, ...]:
-        return (*super()._of_decisions(), self.max_error)
-
     def _error_levels(self, class_table: ClassTable) -> ErrorLevels | None:
         return error_levels(self._name, self.max_error, class_table.classes)
 

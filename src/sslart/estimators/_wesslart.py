@@ -308,7 +308,7 @@ class WESSLART(Ensemble):
             found = Learnt.of_members(novelty, right, class_table.codes(labels))
             drift = NO_DRIFT if before is None else before.drift
             drift = drift_after(drift, table, found, model.reader, class_table.seen)
-            self._publish(replace(model, drift=drift))
+            self._publish(replace(model, drift=drift), before)
         return self
 
     def _learning_params(self) -> LearningParams:

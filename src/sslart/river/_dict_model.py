@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from sslart._data.ranks.tables import RANK
 from sslart._data.samples import is_missing
 from sslart._drift.events import DriftEvent, FeatureShift
 from sslart._utils.arrays import FloatArray
+from sslart.estimators._published import shallow_copy
 
 Sample = Mapping[Hashable, Any]
 Label = bool | str | int
@@ -70,11 +70,13 @@ class DictModel:
     def learn(self, samples: Iterable[Sample], labels: Iterable[Label | None]) -> None:
         """Learn samples in their order, those without a new feature together; all of them, or none."""
         together = list(zip(samples, labels, strict=True))
-        if len(together) < 2:
+        before = {"model": shallow_copy(self.model), "is_category": {**self.is_category}}
+        before["label_counts"] = {**self.label_counts}
+        try:
             self._learn(together)
-            return
-        with self._unchanged_on_failure():
-            self._learn(together)
+        except BaseException:
+            vars(self).update(before)
+            raise
 
     def _learn(self, together: list[tuple[Sample, Label | None]]) -> None:
         rows: list[list[Any]] = []
@@ -127,22 +129,12 @@ class DictModel:
             return sorted(new, key=repr)
 
     def _learn_with_new_keys(self, x: Sample, label: Label | None, new: list[Hashable]) -> None:
-        """Learn a sample with new features; a call that fails changes nothing."""
-        with self._unchanged_on_failure():
-            kinds = [isinstance(x[key], str | bool | np.bool_) for key in new]
-            if self.is_category:
-                self.model.__sslart_add_columns__(kinds)
-            self.is_category.update(zip(new, kinds, strict=True))
-            self._learn_rows([self._row(x)], [label])
-
-    @contextmanager
-    def _unchanged_on_failure(self) -> Iterator[None]:
-        before = copy.deepcopy(vars(self))
-        try:
-            yield
-        except BaseException:
-            vars(self).update(before)
-            raise
+        """Learn a sample with new features."""
+        kinds = [isinstance(x[key], str | bool | np.bool_) for key in new]
+        if self.is_category:
+            self.model.__sslart_add_columns__(kinds)
+        self.is_category.update(zip(new, kinds, strict=True))
+        self._learn_rows([self._row(x)], [label])
 
     def _learn_rows(self, rows: list[list[Any]], labels: list[Label | None]) -> None:
         if not rows:
