@@ -217,6 +217,7 @@ class SampleReader(BaseEstimator):
         self.n_features_in_ = n_features
         if names is not None:
             self.feature_names_in_ = names
+        self._takes_arrays = names is None and not (plan.dates or plan.left_out)
 
     @property
     def feature_names(self) -> list[str]:
@@ -230,6 +231,10 @@ class SampleReader(BaseEstimator):
 
     def read(self, X: Any) -> Table:
         """Return samples as a table, or raise an error that names the cure."""
+        if type(X) is np.ndarray and self._takes_arrays:  # the short way, for streams and single rows
+            values = plain_array(X)
+            if values is not None and values.shape[1] == self.n_features_in_:
+                return Table(values)
         table = read_samples(self, X, reset=False, categorical=self.categorical, undecided=self.undecided)
         return table if self.as_known is None else self.as_known(table)
 

@@ -48,6 +48,8 @@ class PredictionBatch:
         self.view, self.members, self._table = view, view.members, table
         self._nodes: dict[int, IntArray] = {}
         self._ballots: dict[int, Ballot] = {}
+        self._scored: list[FloatArray] | None = None
+        self._probas: list[FloatArray] | None = None
 
     def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> Prediction:
         """Return what the model predicts with its own limit of abstention, and its own depth of search or another."""
@@ -62,15 +64,19 @@ class PredictionBatch:
         """The samples as each member codes them."""
         return [member.encode(self._table) for member in self.members]
 
-    @cached_property
+    @property
     def scored(self) -> list[FloatArray]:
         """The samples as the evidence of each member codes them."""
-        return [member.at_choice.encode(self._table) for member in self.members]
+        if self._scored is None:
+            self._scored = [member.at_choice.encode(self._table) for member in self.members]
+        return self._scored
 
-    @cached_property
+    @property
     def probas(self) -> list[FloatArray]:
         """With evidence, the probabilities by each member, shape (n_samples, n_classes)."""
-        return [member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)]
+        if self._probas is None:
+            self._probas = [member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)]
+        return self._probas
 
     def nodes(self, depth: int) -> IntArray:
         """Return the labelled box that each member finds within a depth, -1 for none."""
@@ -127,7 +133,8 @@ class PredictionBatch:
         if self.view.is_ensemble:
             return np.asarray(self.ballot(depth).winners)
         if self.view.uses_evidence:
-            return np.asarray(self._evidence_indices(depth)[0])
+            indices = self.probas[0].argmax(axis=1)
+            return indices if depth == NO_LIMIT else np.asarray(self._evidence_indices(depth)[0])
         return self.members[0].label_of(self.nodes(depth)[0])
 
     def scores(self) -> FloatArray:
