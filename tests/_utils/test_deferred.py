@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from sslart import AutoSSLART
-from sslart._utils.deferred import Deferred
+from sslart._utils.deferred import Deferred, changed
 
 
 def test_a_value_is_made_once_when_it_is_first_read() -> None:
@@ -36,3 +38,21 @@ def test_explanations_are_those_of_the_model_as_it_was_whenever_they_are_read() 
     model.partial_fit(X, 1 - y)
     assert [str(explanation) for explanation in late] == at_once
     assert [str(explanation) for explanation in model.explain(X[:5])] != at_once
+
+
+@dataclass(frozen=True)
+class Squared:
+    number: int
+    name: str = "x"
+
+    @cached_property
+    def square(self) -> int:
+        return self.number**2
+
+
+def test_a_changed_object_has_no_cached_value_of_the_one_before() -> None:
+    before = Squared(3)
+    assert before.square == 9
+    after = changed(before, number=4)
+    assert (after, after.square) == (Squared(4), 16)
+    assert (before, vars(before)["square"]) == (Squared(3), 9)

@@ -107,6 +107,9 @@ class Mapping(Protocol):
     ) -> Mapping:
         """Return the mapping after its network has learnt samples."""
 
+    def after_unlabelled(self, class_table: ClassTable) -> Mapping:
+        """Return the mapping after a sample without a label, at which no settings are chosen."""
+
     def with_columns(self, network: Network, n_columns: int) -> Mapping:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
 

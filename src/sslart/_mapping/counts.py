@@ -62,6 +62,10 @@ class CountsMapping:
         """Return the mapping itself: the network has counted."""
         return self
 
+    def after_unlabelled(self, class_table: ClassTable) -> CountsMapping:
+        """Return the mapping itself: the network has counted."""
+        return self
+
     def with_columns(self, network: Network, n_columns: int) -> CountsMapping:
         """Return the mapping itself: the network keeps the counts."""
         return self

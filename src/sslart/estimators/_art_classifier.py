@@ -29,7 +29,7 @@ from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, calibration_of, settled
 from sslart.estimators._published import turn_of
-from sslart.estimators._rows import NO_CODE, NO_LABEL, after_row, is_unlabelled, row_learned
+from sslart.estimators._rows import NO_CODE, after_row, is_unlabelled, row_learned
 
 
 class ARTClassifier(AbstainingClassifier, ARTEstimator):
@@ -236,15 +236,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         row = row_learned(before, X, checked.params)
         if row is None:
             return None
-        mapping = mapping.learned(
-            row.network,
-            before.class_table,
-            Table(X),
-            NO_CODE,
-            NO_LABEL,
-            choose=Choice.NONE,
-            is_last=True,
-        )
+        mapping = mapping.after_unlabelled(before.class_table)
         return after_row(before, X, row, checked, mapping=mapping)
 
     def __sslart_check__(self) -> None:

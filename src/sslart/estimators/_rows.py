@@ -9,7 +9,7 @@ import numpy as np
 from sslart._art.learn_result import LearningParams
 from sslart._art.network import RowLearnt
 from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._drift.blocks import TINY
 from sslart._drift.monitor import Learnt
@@ -20,7 +20,6 @@ from sslart.estimators._fitted import Checked, FittedMember, FittedModel
 from sslart.estimators._novelty import settled
 
 NO_CODE = np.array([UNLABELLED])
-NO_LABEL = Labels.none(1)
 
 
 def row_learned(

@@ -36,6 +36,7 @@ from sslart._mapping.evidence.stream.schedule import LONG, choosing_rows
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import changed
 from sslart._utils.text import list_text
 
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
@@ -154,11 +155,22 @@ class EvidenceMapping(Regression):
             mapping = self._changed(class_table=class_table, recent=recent)
             competition = None if before is None else before.competition
             mapping = mapping._with_network(network, competition, is_last=is_last, choose=choose, in_order=in_order)
-        return replace(mapping, known=mapping.known._replace(predicted=predicted))
+        return changed(mapping, known=mapping.known._replace(predicted=predicted))
+
+    def after_unlabelled(self, class_table: ClassTable) -> EvidenceMapping:
+        """Return the mapping after a sample without a label, at which no settings are chosen."""
+        updates: Updates | None = vars(self).get("updates", self.known.updates)
+        return changed(
+            self,
+            class_table=class_table,
+            recent=changed(self.recent, n_samples=self.recent.n_samples + 1),
+            chosen=vars(self).get("solution", self.chosen),
+            known=NOTHING_KNOWN if updates is None else Known(updates),
+        )
 
     def _changed(self, **changes: Any) -> Self:
         """Return another mapping, of which nothing is known yet."""
-        return replace(self, known=NOTHING_KNOWN, **changes)
+        return changed(self, **{"known": NOTHING_KNOWN, **changes})
 
     @property
     def predicted(self) -> IntArray | None:
@@ -184,7 +196,7 @@ class EvidenceMapping(Regression):
         solved = vars(self).get("solution", self.chosen)  # what nobody has needed so far is not made for this
         mapping = self._changed(class_table=class_table, recent=recent, chosen=solved)
         updates: Updates | None = vars(self).get("updates", self.known.updates)
-        return mapping if updates is None else replace(mapping, known=Known(mapping._updated(updates, n_new)))
+        return mapping if updates is None else changed(mapping, known=Known(mapping._updated(updates, n_new)))
 
     @property
     def competition(self) -> Competition | None:

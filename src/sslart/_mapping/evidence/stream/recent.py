@@ -20,6 +20,7 @@ from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixt
 from sslart._mapping.evidence.stream.basis import UpdateBasis
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import changed
 from sslart._utils.params import check_number
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Recent:
         """Return what has come after further samples; `known`: the rows with a label."""
         n_samples = self.n_samples + len(codes)
         if not len(known):
-            return replace(self, n_samples=n_samples)
+            return changed(self, n_samples=n_samples)
         own = labels[known]
         longer = self.labels.adding(
             table[known],
@@ -124,7 +125,7 @@ class Recent:
             groups=own.groups,
             times=self.n_samples + 1 + known if in_order else np.full(len(known), n_samples),
         )
-        return replace(self, labels=longer, n_samples=n_samples)
+        return changed(self, labels=longer, n_samples=n_samples)
 
     def ended(self, competition: Competition | None, half_life: float) -> Recent:
         """Return what follows a choice of settings, which has all labels, with a half-life."""
