@@ -207,18 +207,19 @@ Index learn_batch(Store& store, Index next, double vigilance, double choice, dou
     return next;
 }
 
-// Learns one row in the user's units: checks, encodes, searches and learns. Returns another version of the boxes, the
-// box, the class predicted before, the gap, the key of the row, and its fit where its key is below `measure_below` (None:
-// of every row). Returns None, and does nothing, where one row is not enough: it is beyond the range, or has an infinite
+// Learns one row, given in the user's units and on the scales of its features, of which the ends are given: checks,
+// encodes, searches and learns. Returns another version of the boxes, the box, the class predicted before, the gap, the
+// key of the row, and its fit where its key is below `measure_below` (None: of every row). Returns None, and does nothing, where one row is not enough: it is beyond the range, or has an infinite
 // value or none, or needs a box too many.
-nb::object learn_row(Store& store, Array<const double, 2> values, Array<const double, 1> lower,
-                     Array<const double, 1> upper, Index target, double vigilance, double choice,
-                     double learning_rate, double match_tracking, bool one_to_one, bool predicts, bool predict_by_first,
+nb::object learn_row(Store& store, Array<const double, 2> values, Array<const double, 2> scaled,
+                     Array<const double, 1> lower, Array<const double, 1> upper, Index target, double vigilance,
+                     double choice, double learning_rate, double match_tracking, bool one_to_one, bool predicts, bool predict_by_first,
                      std::optional<Index> max_boxes, Array<const std::uint64_t, 1> factors,
                      std::optional<std::uint64_t> measure_below) {
     const Boxes& before = store.boxes;
     const Index D = before.n_features;
-    if (values.shape(0) != 1 || static_cast<Index>(values.shape(1)) != D || before.n_constant || !before.n_boxes ||
+    if (values.shape(0) != 1 || static_cast<Index>(values.shape(1)) != D || scaled.shape(0) != 1 ||
+        static_cast<Index>(scaled.shape(1)) != D || before.n_constant || !before.n_boxes ||
         target >= before.n_classes)
         return nb::none();
     require(static_cast<Index>(lower.shape(0)) == D && static_cast<Index>(upper.shape(0)) == D &&
@@ -232,7 +233,7 @@ nb::object learn_row(Store& store, Array<const double, 2> values, Array<const do
         if (std::isinf(x)) return nb::none();
         has_value |= !std::isnan(x);
     }
-    if (!has_value || encode(values.data(), 1, D, lower.data(), upper.data(), coded.data())) return nb::none();
+    if (!has_value || encode(scaled.data(), 1, D, lower.data(), upper.data(), coded.data())) return nb::none();
     std::uint64_t key = 0;
     row_keys(values.data(), 1, D, factors.data(), &key);
     const std::uint8_t measured = !measure_below || key < *measure_below;
@@ -314,7 +315,7 @@ void bind_boxes(nb::module_& module) {
              "fit_nodes"_a.noconvert().none() = nb::none(), "fit_matches"_a.noconvert().none() = nb::none(),
              "fit_extents"_a.noconvert().none() = nb::none(), "max_boxes"_a.none() = nb::none(),
              "stop"_a.noconvert())
-        .def("learn_row", &learn_row, "values"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "target"_a,
+        .def("learn_row", &learn_row, "values"_a.noconvert(), "scaled"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "target"_a,
              "vigilance"_a, "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a, "predicts"_a,
              "predict_by_first"_a, "max_boxes"_a.none(), "factors"_a.noconvert(), "measure_below"_a.none())
         .def("rank", &rank_batch, nb::kw_only(), "choice"_a, "labelled_only"_a,

@@ -260,3 +260,21 @@ def test_a_score_is_that_of_one_state(monkeypatch: pytest.MonkeyPatch) -> None:
     view = model.__sslart_view__()
     monkeypatch.setattr(SSLART, "__sslart_view__", lambda self: (self.fit(X, y.astype(str)), view)[1])
     assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("scaling", ["range", "rank"])
+@pytest.mark.parametrize("half_life", [None, 25])
+def test_single_rows_are_learnt_as_others_are(scaling: str, half_life: int | None) -> None:
+    random = np.random.RandomState(0)
+    X = np.exp(2 * random.randn(260, 3))
+    X[random.rand(*X.shape) < 0.05] = np.nan
+    X[np.isnan(X).all(axis=1)] = 0.1
+    y = np.where(random.rand(260) < 0.2, X[:, 0] > 1, -1)
+    how = {"scaling": scaling, "half_life": half_life, "max_nodes": 40, "random_state": 0}
+    first = SSLART(0.8, **how).partial_fit(X[:100], y[:100])
+    short, long, whole = first, copy.deepcopy(first), copy.deepcopy(first)
+    for row in range(100, 260):  # an array takes the short way, a list does not
+        short.partial_fit(X[row : row + 1], y[row : row + 1])
+        long.partial_fit(X[row : row + 1].tolist(), y[row : row + 1].tolist())
+    whole.partial_fit(X[100:], y[100:])
+    assert model_bytes(short) == model_bytes(long) == model_bytes(whole)

@@ -189,8 +189,13 @@ class Network:
         """
         encoder, nodes = self.encoder, self.nodes
         boxes = nodes.backend_boxes
-        if not encoder.is_plain or encoder.ranks is not None or type(boxes).__module__ != backend().__name__:
+        if not encoder.is_plain or type(boxes).__module__ != backend().__name__:
             return None
+        scaled = values
+        if encoder.ranks is not None:
+            if not np.isfinite(values).all() or (values < encoder.lower).any() or (values > encoder.upper).any():
+                return None
+            scaled = np.ascontiguousarray(encoder.on_scale(values))
         if params.max_nodes is not None and nodes.n_nodes > params.max_nodes:
             return None
         n_learnt = nodes.n_learnt
@@ -200,8 +205,8 @@ class Network:
             n_learnt += 1
         learnt = boxes.learn_row(
             values,
-            encoder.lower,
-            encoder.upper,
+            scaled,
+            *encoder.ends,
             target,
             min(params.vigilance, nodes.vigilance),
             params.choice,

@@ -36,7 +36,8 @@ def learn(model: Any, n_samples: int, seed: int) -> None:
 
 def kept(model: Any) -> dict[str, int]:
     """How many bytes each part of a model takes when it is written."""
-    return {name: len(pickle.dumps(value)) for name, value in vars(model).items()}
+    parts = model._model.__getstate__().items()
+    return {name: len(pickle.dumps(value)) for name, value in parts}
 
 
 @pytest.mark.slow
