@@ -17,7 +17,7 @@ help:
 	@echo "make test             style, types, layout, and all tests (under six minutes)"
 	@echo "make test-slow        the checks that take minutes"
 	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
-	@echo "make stress           many threads and processes at once, damaged files, and the fuzzers (a few minutes)"
+	@echo "make stress           many threads and processes at once, damaged files, and the fuzzers (half an hour or more)"
 	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
 	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
