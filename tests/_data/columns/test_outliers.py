@@ -163,7 +163,7 @@ def test_the_search_takes_a_small_part_of_a_fit(data: str, vigilance: float) -> 
         (_seconds(lambda: list(find_outliers(X))), _seconds(lambda: FuzzyART(vigilance).fit(X))) for _ in range(15)
     ]
     search, fit = (statistics.median(one) for one in zip(*turns, strict=True))
-    assert search < 0.2 * fit  # a tenth and less where nothing else runs
+    assert search < 0.2 * fit  # a fifth: the goal of a tenth is not reached on all tables
 
 
 @pytest.mark.filterwarnings("default")
