@@ -151,8 +151,7 @@ void meet(Store& store, Array<const Index, 1> winners, Array<const std::uint8_t,
         const Index box = winners.data()[i];
         require(box >= 0 && box < boxes.n_boxes, "no such box");
         for (Index k = 0; k < boxes.n_constant; ++k)
-            if (values.data()[static_cast<Index>(i) * boxes.n_constant + k] && !boxes.met[box][k])
-                boxes.met.change(box, boxes.owner)[k] = 1;
+            if (values.data()[static_cast<Index>(i) * boxes.n_constant + k]) boxes.meet(box, k);
     }
 }
 
@@ -208,34 +207,42 @@ Index learn_batch(Store& store, Index next, double vigilance, double choice, dou
 }
 
 // Learns one row, given in the user's units and on the scales of its features, of which the ends are given: checks,
-// encodes, searches and learns. Returns another version of the boxes, the box, the class predicted before, the gap, the
-// key of the row, and its fit where its key is below `measure_below` (None: of every row). Returns None, and does nothing, where one row is not enough: it is beyond the range, or has an infinite
-// value or none, or needs a box too many.
+// encodes, searches and learns. Constant features are given by their columns and values. Returns another version of the
+// boxes, the box, the class predicted before, the gap, the key of the row, and its fit where its key is below
+// `measure_below` (None: of every row). Returns None, and does nothing, where one row is not enough: it is beyond the
+// range, or off a constant, or has an infinite value or none, or needs a box too many.
 nb::object learn_row(Store& store, Array<const double, 2> values, Array<const double, 2> scaled,
-                     Array<const double, 1> lower, Array<const double, 1> upper, Index target, double vigilance,
+                     Array<const double, 1> lower, Array<const double, 1> upper,
+                     Array<const Index, 1> constant_columns, Array<const double, 1> constants, Index target,
+                     double vigilance,
                      double choice, double learning_rate, double match_tracking, bool one_to_one, bool predicts, bool predict_by_first,
                      std::optional<Index> max_boxes, Array<const std::uint64_t, 1> factors,
                      std::optional<std::uint64_t> measure_below) {
     const Boxes& before = store.boxes;
-    const Index D = before.n_features;
-    if (values.shape(0) != 1 || static_cast<Index>(values.shape(1)) != D || scaled.shape(0) != 1 ||
-        static_cast<Index>(scaled.shape(1)) != D || before.n_constant || !before.n_boxes ||
-        target >= before.n_classes)
+    const Index D = before.n_features, n_columns = static_cast<Index>(values.shape(1));
+    if (values.shape(0) != 1 || scaled.shape(0) != 1 || !before.n_boxes || target >= before.n_classes)
         return nb::none();
-    require(static_cast<Index>(lower.shape(0)) == D && static_cast<Index>(upper.shape(0)) == D &&
-                static_cast<Index>(factors.shape(0)) == D,
+    require(static_cast<Index>(scaled.shape(1)) == D && static_cast<Index>(lower.shape(0)) == D &&
+                static_cast<Index>(upper.shape(0)) == D && static_cast<Index>(factors.shape(0)) == n_columns &&
+                static_cast<Index>(constant_columns.shape(0)) == before.n_constant &&
+                static_cast<Index>(constants.shape(0)) == before.n_constant,
             "arrays of unlike lengths");
     thread_local std::vector<double> coded;
     coded.resize(static_cast<std::size_t>(D));
     bool has_value = false;
-    for (Index i = 0; i < D; ++i) {
-        const double x = values.data()[i];
-        if (std::isinf(x)) return nb::none();
-        has_value |= !std::isnan(x);
-    }
+    for (Index i = 0; i < n_columns; ++i)
+        if (std::isinf(values.data()[i])) return nb::none();
+    for (Index i = 0; i < D; ++i) has_value |= !std::isnan(scaled.data()[i]);
+    const auto value_of = [&](Index k) {
+        const Index column = constant_columns.data()[k];
+        require(column >= 0 && column < n_columns, "no such column");
+        return values.data()[column];
+    };
+    for (Index k = 0; k < before.n_constant; ++k)
+        if (!std::isnan(value_of(k)) && value_of(k) != constants.data()[k]) return nb::none();
     if (!has_value || encode(scaled.data(), 1, D, lower.data(), upper.data(), coded.data())) return nb::none();
     std::uint64_t key = 0;
-    row_keys(values.data(), 1, D, factors.data(), &key);
+    row_keys(values.data(), 1, n_columns, factors.data(), &key);
     const std::uint8_t measured = !measure_below || key < *measure_below;
     Index winner = kNone, predicted = kNone, fit_box = kNone;
     double gap = std::nan(""), fit_match = 0.0, fit_extent = 0.0;
@@ -253,6 +260,8 @@ nb::object learn_row(Store& store, Array<const double, 2> values, Array<const do
     std::unique_ptr<Store> draft(store.draft());
     Interrupt never([] { return false; });
     if (learn(draft->boxes, draft->cache, params, batch, 0, never) != 1) return nb::none();
+    for (Index k = 0; k < before.n_constant; ++k)
+        if (!std::isnan(value_of(k))) draft->boxes.meet(winner, k);
     draft->publish();
     nb::object fit = measured ? nb::object(nb::make_tuple(fit_box, fit_match, fit_extent)) : nb::none();
     return nb::make_tuple(nb::cast(draft.release(), nb::rv_policy::take_ownership), winner, predicted, gap, key, fit);
@@ -315,7 +324,9 @@ void bind_boxes(nb::module_& module) {
              "fit_nodes"_a.noconvert().none() = nb::none(), "fit_matches"_a.noconvert().none() = nb::none(),
              "fit_extents"_a.noconvert().none() = nb::none(), "max_boxes"_a.none() = nb::none(),
              "stop"_a.noconvert())
-        .def("learn_row", &learn_row, "values"_a.noconvert(), "scaled"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "target"_a,
+        .def("learn_row", &learn_row, "values"_a.noconvert(), "scaled"_a.noconvert(), "lower"_a.noconvert(),
+             "upper"_a.noconvert(),
+             "constant_columns"_a.noconvert(), "constants"_a.noconvert(), "target"_a,
              "vigilance"_a, "choice"_a, "learning_rate"_a, "match_tracking"_a, "one_to_one"_a, "predicts"_a,
              "predict_by_first"_a, "max_boxes"_a.none(), "factors"_a.noconvert(), "measure_below"_a.none())
         .def("rank", &rank_batch, nb::kw_only(), "choice"_a, "labelled_only"_a,

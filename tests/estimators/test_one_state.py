@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -265,17 +266,25 @@ def test_a_score_is_that_of_one_state(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("scaling", ["range", "rank"])
 @pytest.mark.parametrize("half_life", [None, 25])
-def test_single_rows_are_learnt_as_others_are(scaling: str, half_life: int | None) -> None:
+@pytest.mark.parametrize("constant", [False, True])
+def test_single_rows_are_learnt_as_others_are(scaling: str, half_life: int | None, constant: bool) -> None:
     random = np.random.RandomState(0)
     X = np.exp(2 * random.randn(260, 3))
+    if constant:
+        X = np.asfortranarray(np.insert(X, [0, 2], 2.0, axis=1))
+        X[220:, 0] = 3.0  # the other column never varies
     X[random.rand(*X.shape) < 0.05] = np.nan
     X[np.isnan(X).all(axis=1)] = 0.1
     y = np.where(random.rand(260) < 0.2, X[:, 0] > 1, -1)
     how = {"scaling": scaling, "half_life": half_life, "max_nodes": 40, "random_state": 0}
     first = SSLART(0.8, **how).partial_fit(X[:100], y[:100])
     short, long, whole = first, copy.deepcopy(first), copy.deepcopy(first)
+    n_short = 0
     for row in range(100, 260):  # an array takes the short way, a list does not
-        short.partial_fit(X[row : row + 1], y[row : row + 1])
+        with mock.patch.object(SSLART, "_partial_fit_table", wraps=short._partial_fit_table) as table:
+            short.partial_fit(X[row : row + 1], y[row : row + 1])
+        n_short += not table.called
         long.partial_fit(X[row : row + 1].tolist(), y[row : row + 1].tolist())
     whole.partial_fit(X[100:], y[100:])
     assert model_bytes(short) == model_bytes(long) == model_bytes(whole)
+    assert n_short > 80  # of about 128 without a label; a row beyond the range goes the long way

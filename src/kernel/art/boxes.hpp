@@ -53,6 +53,11 @@ struct Boxes {
         if (count > leading || (count == leading && target < own.label)) own.label = target;
     }
 
+    // takes down that a sample of the box has a value of a constant feature
+    void meet(Index box, Index constant) {
+        if (!met[box][constant]) met.change(box, owner)[constant] = 1;
+    }
+
     // the class with most counts, the one seen first on ties
     Index label_by_counts(Index box) const {
         const double* own = counts[box];

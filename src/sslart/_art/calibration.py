@@ -14,7 +14,7 @@ from sslart._art.network import Network, RowLearnt
 from sslart._art.reduction.renaming import DROPPED, NO_BOX, renamed
 from sslart._data.saved import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import Deferred
+from sslart._utils.deferred import Deferred, changed
 from sslart._utils.random_keys import KeyArray
 
 MAX_IN_BLOCK = 100  # samples that are measured, on average
@@ -98,6 +98,21 @@ class Measured(NamedTuple):
     into: IntArray | None = None
 
 
+class RowFit(NamedTuple):
+    """The key and the fit of a single row, as numbers: arrays of one take longer to make."""
+
+    key: int
+    fit: tuple[int, float, float]
+
+    def measured(self) -> tuple[KeyArray, list[Fits]]:
+        """Return the same as arrays."""
+        return np.array([self.key], dtype=np.uint64), [_fits_of(self.fit)]
+
+
+def _fits_of(fit: tuple[int, float, float]) -> Fits:
+    return Fits(*(np.array([value]) for value in fit))
+
+
 class LeftOut(NamedTuple):
     """The fits of samples that a network has learnt in its first call, left out in turn.
 
@@ -125,8 +140,8 @@ class NoveltyCalibration:
     ----------
     earlier : Deferred
         The fits, but for those of the last calls.
-    later : tuple of (keys, list of Fits)
-        The fits of the last calls, by the members of an ensemble.
+    later : tuple of (keys, list of Fits) or RowFit
+        The fits of the last calls, by the members of an ensemble, and of single rows.
     n_learnt : int
         How many samples have been learnt.
     block : int
@@ -140,7 +155,7 @@ class NoveltyCalibration:
     """
 
     earlier: Deferred[FitRecords]
-    later: tuple[tuple[KeyArray, list[Fits]], ...] = ()
+    later: tuple[tuple[KeyArray, list[Fits]] | RowFit, ...] = ()
     n_learnt: int = 0
     block: int = 0
     start: int = 0
@@ -175,8 +190,9 @@ class NoveltyCalibration:
         earlier = self.earlier.get()
         if not self.later:
             return earlier
-        keys = np.concatenate([keys for keys, _ in self.later])
-        members = zip(*(fits for _, fits in self.later), strict=True)
+        later = [one.measured() if isinstance(one, RowFit) else one for one in self.later]
+        keys = np.concatenate([keys for keys, _ in later])
+        members = zip(*(fits for _, fits in later), strict=True)
         return earlier.and_new(FitRecords.of(keys, [Fits.joined(one) for one in members], self.block))
 
     def fading(self, half_life: float | None) -> NoveltyCalibration:
@@ -225,12 +241,11 @@ class NoveltyCalibration:
 
     def adding_row(self, row: RowLearnt) -> NoveltyCalibration:
         """Return the calibration after one further row has been learnt."""
-        if row.fit is None and self.n_learnt + 1 < self.end:
-            return NoveltyCalibration(
-                self.earlier, self.later, self.n_learnt + 1, self.block, self.start, self.end, self.longest
-            )
-        fits = NO_FITS if row.fit is None else Fits(*(np.array([value]) for value in row.fit))
-        return self.adding([Measured(np.array([row.key], dtype=np.uint64), fits)])
+        if self.n_learnt + 1 < self.end and len(self.later) < MAX_LATER:
+            later = self.later if row.fit is None else (*self.later, RowFit(row.key, row.fit))
+            return changed(self, later=later, n_learnt=self.n_learnt + 1)
+        keys = np.array([row.key], dtype=np.uint64)
+        return self.adding([Measured(keys, NO_FITS if row.fit is None else _fits_of(row.fit))])
 
     def adding(self, members: Sequence[Measured]) -> NoveltyCalibration:
         """Return the calibration after further samples have been learnt."""

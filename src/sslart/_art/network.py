@@ -188,14 +188,14 @@ class Network:
             The fit is measured where the key of the row is lower; None: in any case.
         """
         encoder, nodes = self.encoder, self.nodes
-        boxes = nodes.backend_boxes
-        if not encoder.is_plain or type(boxes).__module__ != backend().__name__:
+        boxes, columns = nodes.backend_boxes, encoder.numeric_columns
+        if columns is None or type(boxes).__module__ != backend().__name__:
             return None
-        scaled = values
+        scaled = values if encoder.is_plain else values.take(columns.features, axis=1)
         if encoder.ranks is not None:
-            if not np.isfinite(values).all() or (values < encoder.lower).any() or (values > encoder.upper).any():
+            if not np.isfinite(scaled).all() or (scaled < encoder.lower).any() or (scaled > encoder.upper).any():
                 return None
-            scaled = np.ascontiguousarray(encoder.on_scale(values))
+            scaled = np.ascontiguousarray(encoder.on_scale(scaled))
         if params.max_nodes is not None and nodes.n_nodes > params.max_nodes:
             return None
         n_learnt = nodes.n_learnt
@@ -207,6 +207,8 @@ class Network:
             values,
             scaled,
             *encoder.ends,
+            columns.constant,
+            columns.constants,
             target,
             min(params.vigilance, nodes.vigilance),
             params.choice,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,22 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.deferred import CachesValues
 
 __all__ = ["GRID", "UNKNOWN", "Encoder", "Feature"]
+
+
+class NumericColumns(NamedTuple):
+    """The columns of an encoder without categories.
+
+    Attributes
+    ----------
+    features, constant : arrays of int
+        The column of each coded feature, and of each constant one.
+    constants : array of float
+        The values of the constant features.
+    """
+
+    features: IntArray
+    constant: IntArray
+    constants: FloatArray
 
 
 @dataclass(frozen=True)
@@ -227,6 +243,17 @@ class Encoder(CachesValues):
         """Whether the coded features are the columns, in their order."""
         return not (self.categorical or self.constant) and self.features == numeric_features(len(self.features))
 
+    @cached_property
+    def numeric_columns(self) -> NumericColumns | None:
+        """The columns of the features and of the constant ones; None where a column is categorical."""
+        if self.categorical:
+            return None
+        return NumericColumns(
+            np.array([feature.column for feature in self.features], dtype=np.int64),
+            np.array([feature.column for feature in self.constant], dtype=np.int64),
+            np.array(list(self.constant.values()), dtype=np.float64),
+        )
+
     def with_known_texts(self, table: Table) -> Table:
         """Return samples in which a category that is not known, but whose text is, is that text."""
         return as_known_texts(table, self.categories_of)
@@ -250,8 +277,8 @@ class Encoder(CachesValues):
         """Return one column per coded feature, in the user's units; indicators are 0 or 1, NaN where missing."""
         if self.is_plain:
             return table.values
-        if not self.categorical:
-            return table.values[:, self.numeric]
+        if self.numeric_columns is not None:
+            return table.values.take(self.numeric_columns.features, axis=1)
         matrix = np.zeros((len(table), len(self.features)))
         positions: dict[int, dict[str | bool | float, int]] = {column: {} for column in table.categories}
         for position, (column, category) in enumerate(self.features):

@@ -20,6 +20,8 @@ from sslart._utils.arrays import CountArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
 
+CLOSE = 1e-9  # of scores: probabilities that differ by more than rounding have scores that differ by more
+
 
 @dataclass(frozen=True, eq=False)
 class MemberView:
@@ -180,6 +182,15 @@ class MemberView:
         """
         assert self.mapping.scoring is not None
         return self.class_table.with_unseen(self.mapping.scoring.scores(coded, self.n_jobs), fill=-np.inf)
+
+    def clear_winner(self, coded: FloatArray) -> int | None:
+        """Return the class index of the highest score of one sample; None where another score is as high but for less.
+
+        It is the most probable class, at less cost than the probabilities.
+        """
+        scores = self.scores(coded)[0].tolist()
+        best = max(scores)
+        return scores.index(best) if sum(score > best - CLOSE for score in scores) == 1 else None
 
     def evidence_proba(self, coded: FloatArray) -> FloatArray:
         """Return the probability of each class by evidence mapping; 0 for classes not learnt yet."""

@@ -133,6 +133,10 @@ class PredictionBatch:
         if self.view.is_ensemble:
             return np.asarray(self.ballot(depth).winners)
         if self.view.uses_evidence:
+            if self._probas is None and depth == NO_LIMIT and len(self._table) == 1:
+                winner = self.members[0].clear_winner(self.scored[0])
+                if winner is not None:
+                    return np.array([winner])
             indices = self.probas[0].argmax(axis=1)
             return indices if depth == NO_LIMIT else np.asarray(self._evidence_indices(depth)[0])
         return self.members[0].label_of(self.nodes(depth)[0])

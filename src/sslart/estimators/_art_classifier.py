@@ -29,7 +29,7 @@ from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, calibration_of, settled
 from sslart.estimators._published import turn_of
-from sslart.estimators._rows import NO_CODE, after_row, is_unlabelled, row_learned
+from sslart.estimators._rows import NO_CODE, after_row, is_unlabelled
 
 
 class ARTClassifier(AbstainingClassifier, ARTEstimator):
@@ -233,11 +233,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         mapping, n_seen = before.mapping, len(before.class_table.seen)
         if mapping.segment(NO_CODE, n_seen).choose is not Choice.NONE:
             return None
-        row = row_learned(before, X, checked.params)
-        if row is None:
-            return None
-        mapping = mapping.after_unlabelled(before.class_table)
-        return after_row(before, X, row, checked, mapping=mapping)
+        return after_row(before, X, checked, mapping=mapping.after_unlabelled(before.class_table))
 
     def __sslart_check__(self) -> None:
         super().__sslart_check__()

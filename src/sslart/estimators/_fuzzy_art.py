@@ -27,7 +27,7 @@ from sslart.estimators._base import ARTEstimator, drift_after, random_of_part
 from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
 from sslart.estimators._published import turn_of
-from sslart.estimators._rows import after_row, row_learned
+from sslart.estimators._rows import after_row
 
 
 class FuzzyART(ClusterMixin, ARTEstimator):
@@ -176,9 +176,9 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             before: FittedModel | None = vars(self).get("_model")
             checked = self._checked(before)
             params = checked.params
-            row = None if before is None else row_learned(before, X, params)
-            if before is not None and row is not None:
-                self._publish(after_row(before, X, row, checked, labels=np.array([row.node])), before)
+            model = None if before is None else after_row(before, X, checked, keeps_box=True)
+            if model is not None:
+                self._publish(model, before)
                 return self
             if before is None:
                 reader = self._first_reader()

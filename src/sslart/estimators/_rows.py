@@ -6,75 +6,68 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.learn_result import LearningParams
-from sslart._art.network import RowLearnt
+from sslart._art.learning.kept import Kept
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._drift.blocks import TINY
 from sslart._drift.monitor import Learnt
 from sslart._mapping.base import Mapping
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.deferred import changed
 from sslart.estimators._base import drift_after
-from sslart.estimators._fitted import Checked, FittedMember, FittedModel
+from sslart.estimators._fitted import Checked, FittedModel
 from sslart.estimators._novelty import settled
 
 NO_CODE = np.array([UNLABELLED])
 
 
-def row_learned(
-    before: FittedModel, X: Any, params: LearningParams, target: int = UNLABELLED, *, predicts: bool = False
-) -> RowLearnt | None:
-    """Return what one row of numbers makes of a model; None where it has to be learnt as others are."""
-    reader = before.reader
+def after_row(
+    before: FittedModel, X: Any, checked: Checked, *, mapping: Mapping | None = None, keeps_box: bool = False
+) -> FittedModel | None:
+    """Return a model of one network after it has learnt one row of numbers without a label.
+
+    None where the row has to be learnt as others are.
+
+    Parameters
+    ----------
+    before : FittedModel
+    X : object
+        As the user gave it.
+    checked : Checked
+    mapping : Mapping or None
+        That of the new model; None: as before.
+    keeps_box : bool
+        Whether the box of the row is kept, as `labels_`.
+    """
+    reader, params = before.reader, checked.params
     assert reader is not None
-    if (
-        type(X) is not np.ndarray
-        or X.shape != (1, reader.n_features_in_)
-        or X.dtype != np.float64
-        or not X.flags.c_contiguous
-        or reader.has_names
-        or before.calibration is None
-    ):
+    if type(X) is not np.ndarray or X.shape != (1, reader.n_features_in_) or X.dtype != np.float64 or reader.has_names:
         return None
     calibration = settled(before.calibration, params.half_life)
-    assert calibration is not None
-    return before.network.row_learned(X, target, params, predicts=predicts, measure_below=calibration.measure_below)
-
-
-def after_row(
-    before: FittedModel,
-    X: FloatArray,
-    row: RowLearnt,
-    checked: Checked,
-    *,
-    mapping: Mapping | None = None,
-    labels: IntArray | None = None,
-) -> FittedModel:
-    """Return a model of one network after it has learnt one row, without a label where it has classes.
-
-    `mapping` and `labels` are those of the new model; None: as before.
-    """
-    member, params = before.members[0], checked.params
-    calibration = settled(before.calibration, params.half_life)
-    assert calibration is not None
-    assert before.reader is not None
+    if calibration is None:
+        return None
+    values = np.ascontiguousarray(X)
+    row = before.network.row_learned(values, UNLABELLED, params, measure_below=calibration.measure_below)
+    if row is None:
+        return None
+    member, codes = before.members[0], None if keeps_box else NO_CODE
     calibration = calibration.adding_row(row)
-    codes = None if labels is not None else NO_CODE
     found = Learnt(np.array([row.gap]), max(1.0 - params.vigilance, TINY), codes, codes)
-    drift = drift_after(before.drift, Table(X), found, before.reader, before.class_table.seen)
-    now = FittedMember(
-        row.network, member.class_table, member.mapping if mapping is None else mapping, params, calibration
+    now = changed(
+        member,
+        network=row.network,
+        mapping=member.mapping if mapping is None else mapping,
+        params=params,
+        calibration=calibration,
     )
-    return FittedModel(
-        before.columns,
-        (now,),
-        before.class_table,
-        calibration,
-        drift=drift,
-        labels=labels,
+    return changed(
+        before,
+        members=(now,),
+        calibration=calibration,
+        drift=drift_after(before.drift, Table(values), found, reader, before.class_table.seen),
+        labels=np.array([row.node]) if keeps_box else None,
         checked=checked,
-        reader=before.reader,
+        _made=Kept(),
     )
 
 
