@@ -82,6 +82,10 @@ class ClassTable(CachesValues):
         if labels.known.any():
             self.declaring(labels[np.flatnonzero(labels.known)[:1]])
 
+    def code_of(self, label: Label) -> int | None:
+        """Return the code of a class; None where it has not been learnt, or the classes are of another type."""
+        return self._code_of.get(label) if self.seen and type(self.seen[0]) is type(label) else None
+
     def has_minus_one(self) -> bool:
         """Return whether -1 is a class here, and so does not mean unlabelled."""
         return self._has_minus_one

@@ -29,7 +29,7 @@ from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, calibration_of, settled
 from sslart.estimators._published import turn_of
-from sslart.estimators._rows import NO_CODE, after_row, is_unlabelled
+from sslart.estimators._rows import NO_CODE, after_row, code_of_row
 
 
 class ARTClassifier(AbstainingClassifier, ARTEstimator):
@@ -216,7 +216,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             before: FittedModel | None = vars(self).get("_model")
             checked = self._checked(before)
             if before is not None and classes is None and groups is None and sample_weight is None:
-                model = self._after_unlabelled_row(before, X, y, checked)
+                model = self._after_row(before, X, y, checked)
                 if model is not None:
                     self._publish(model, before)
                     return self
@@ -226,14 +226,23 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             self._publish(model, before)
         return self
 
-    def _after_unlabelled_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
-        """Return the model after one row without a label; None where that has to be learnt as others are."""
-        if checked is not before.checked or not (y is None or is_unlabelled(y, before.class_table)):
+    def _after_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
+        """Return the model after one row; None where that has to be learnt as others are."""
+        classes, mapping = before.class_table, before.mapping
+        code = UNLABELLED if y is None else code_of_row(y, classes)
+        if checked is not before.checked or code is None:
             return None
-        mapping, n_seen = before.mapping, len(before.class_table.seen)
-        if mapping.segment(NO_CODE, n_seen).choose is not Choice.NONE:
+        codes = NO_CODE if code == UNLABELLED else np.array([code])
+        if mapping.segment(codes, len(classes.seen)).choose is not Choice.NONE:
             return None
-        return after_row(before, X, checked, mapping=mapping.after_unlabelled(before.class_table))
+
+        def mapping_after(network: Network, table: Table) -> Mapping:
+            if code == UNLABELLED:
+                return mapping.after_unlabelled(classes)
+            labels = Labels(codes, np.ones(1, dtype=bool))
+            return mapping.learned(network, classes, table, codes, labels, choose=Choice.NONE, is_last=True)
+
+        return after_row(before, X, checked, code=code, mapping_after=mapping_after)
 
     def __sslart_check__(self) -> None:
         super().__sslart_check__()

@@ -176,7 +176,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             before: FittedModel | None = vars(self).get("_model")
             checked = self._checked(before)
             params = checked.params
-            model = None if before is None else after_row(before, X, checked, keeps_box=True)
+            model = None if before is None else after_row(before, X, checked)
             if model is not None:
                 self._publish(model, before)
                 return self

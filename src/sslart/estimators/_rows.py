@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sslart._art.learning.kept import Kept
+from sslart._art.network import Network
 from sslart._data.classes import ClassTable
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
@@ -19,12 +21,18 @@ from sslart.estimators._fitted import Checked, FittedModel
 from sslart.estimators._novelty import settled
 
 NO_CODE = np.array([UNLABELLED])
+NOT_PLAIN = object()
 
 
 def after_row(
-    before: FittedModel, X: Any, checked: Checked, *, mapping: Mapping | None = None, keeps_box: bool = False
+    before: FittedModel,
+    X: Any,
+    checked: Checked,
+    *,
+    code: int | None = None,
+    mapping_after: Callable[[Network, Table], Mapping] | None = None,
 ) -> FittedModel | None:
-    """Return a model of one network after it has learnt one row of numbers without a label.
+    """Return a model of one network after it has learnt one row of numbers.
 
     None where the row has to be learnt as others are.
 
@@ -34,10 +42,10 @@ def after_row(
     X : object
         As the user gave it.
     checked : Checked
-    mapping : Mapping or None
-        That of the new model; None: as before.
-    keeps_box : bool
-        Whether the box of the row is kept, as `labels_`.
+    code : int or None
+        Class code, -1 where unlabelled; None of a model without classes, which keeps the box of the row as `labels_`.
+    mapping_after : callable or None
+        Returns the mapping of the new model, given the network and the row; None: as before.
     """
     reader, params = before.reader, checked.params
     assert reader is not None
@@ -47,16 +55,29 @@ def after_row(
     if calibration is None:
         return None
     values = np.ascontiguousarray(X)
-    row = before.network.row_learned(values, UNLABELLED, params, measure_below=calibration.measure_below)
+    is_labelled = code is not None and code != UNLABELLED
+    row = before.network.row_learned(
+        values,
+        UNLABELLED if code is None else code,
+        params,
+        predicts=is_labelled,
+        measure_below=calibration.measure_below,
+    )
     if row is None:
         return None
-    member, codes = before.members[0], None if keeps_box else NO_CODE
-    calibration = calibration.adding_row(row)
-    found = Learnt(np.array([row.gap]), max(1.0 - params.vigilance, TINY), codes, codes)
+    member, table, calibration = before.members[0], Table(values), calibration.adding_row(row)
+    mapping = member.mapping if mapping_after is None else mapping_after(row.network, table)
+    codes = predicted = None
+    if code is not None:
+        codes = predicted = NO_CODE
+    if is_labelled:
+        codes = np.array([code])
+        predicted = np.array([row.predicted]) if mapping.predicted is None else mapping.predicted
+    found = Learnt(np.array([row.gap]), max(1.0 - params.vigilance, TINY), codes, predicted)
     now = changed(
         member,
         network=row.network,
-        mapping=member.mapping if mapping is None else mapping,
+        mapping=mapping,
         params=params,
         calibration=calibration,
     )
@@ -64,17 +85,23 @@ def after_row(
         before,
         members=(now,),
         calibration=calibration,
-        drift=drift_after(before.drift, Table(values), found, reader, before.class_table.seen),
-        labels=np.array([row.node]) if keeps_box else None,
+        drift=drift_after(before.drift, table, found, reader, before.class_table.seen),
+        labels=np.array([row.node]) if code is None else None,
         checked=checked,
         _made=Kept(),
     )
 
 
-def is_unlabelled(y: Any, class_table: ClassTable) -> bool:
-    """Return whether labels are those of one row without a label, given as an array or a list."""
+def code_of_row(y: Any, class_table: ClassTable) -> int | None:
+    """Return the class code of one label given as an array or a list, -1 where it is none.
+
+    None where that takes more than a look: of other types, and of classes not learnt yet.
+    """
+    label: Any
     if type(y) is np.ndarray:
-        return y.shape == (1,) and y.dtype.kind == "i" and y.item(0) == UNLABELLED and not class_table.has_minus_one()
-    if type(y) is not list or len(y) != 1:
-        return False
-    return y[0] is None or (type(y[0]) is int and y[0] == UNLABELLED and not class_table.has_minus_one())
+        label = y.item(0) if y.shape == (1,) and y.dtype.kind in "iU" else NOT_PLAIN
+    else:
+        label = y[0] if type(y) is list and len(y) == 1 else NOT_PLAIN
+    if label is None or (type(label) is int and label == UNLABELLED and not class_table.has_minus_one()):
+        return UNLABELLED
+    return class_table.code_of(label) if type(label) in (int, str) else None
