@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._mapping.model_view import view_of
+from sslart._mapping.predictions import PredictionBatch
 from sslart.rules import rules_of
 from sslart.rules._boxes.lookup import RuleNumbers
+
+
+def numbers_of(model: Any, X: np.ndarray, labels: list[Any]) -> np.ndarray:
+    view = view_of(model)
+    indices = np.array([-1 if label is None else view.classes.tolist().index(label) for label in labels])
+    return RuleNumbers(view)(PredictionBatch(view, view.read(X)), indices)
 
 
 @pytest.mark.parametrize("model", [FuzzyARTMAP(vigilance=0.8), SSLART(0.8, search_depth=1, random_state=0)])
@@ -19,7 +27,7 @@ def test_where_one_box_decides_its_rule_is_meant(model: Any, few_labels: tuple[n
     model.fit(X[known], y[known])
     rules, nodes = rules_of(model, kind="boxes"), model.apply(X)
     labels = [None if label == -1 else label for label in model.predict(X).tolist()]
-    numbers = RuleNumbers(model)(X, labels)
+    numbers = numbers_of(model, X, labels)
     for number, label, node in zip(numbers.tolist(), labels, nodes.tolist(), strict=True):
         assert number == (-1 if label is None else node)
         assert label is None or rules[rules.numbers.index(number)].nodes == (node,)
@@ -34,7 +42,7 @@ def test_where_many_boxes_decide_the_nearest_rule_of_the_class_is_meant(model: A
     rules = rules_of(model, kind="boxes")
     samples = np.linspace(0, 1, 21)[:, None]
     for label in ("a", "b"):
-        numbers = RuleNumbers(model)(samples, [label] * len(samples))
+        numbers = numbers_of(model, samples, [label] * len(samples))
         for number, (value,) in zip(numbers.tolist(), samples, strict=True):
             gaps = {}
             for other, rule in zip(rules.numbers, rules, strict=True):
@@ -42,4 +50,4 @@ def test_where_many_boxes_decide_the_nearest_rule_of_the_class_is_meant(model: A
                 if rule.label == label:
                     gaps[other] = max(condition.low_value - value, value - condition.high_value, 0.0)
             assert gaps[number] == pytest.approx(min(gaps.values()), abs=1e-6)
-    assert RuleNumbers(model)(samples[:1], [None]).tolist() == [-1]
+    assert numbers_of(model, samples[:1], [None]).tolist() == [-1]

@@ -42,6 +42,26 @@ class RowLearnt(NamedTuple):
     fit: tuple[int, float, float] | None
 
 
+class Coded(NamedTuple):
+    """Samples and their coded values.
+
+    Attributes
+    ----------
+    table : Table
+    matrix : array of shape (n_samples, n_features)
+        In the user's units, a column for each coded feature.
+    values : array of shape (n_samples, n_features)
+        In the unit cube, NaN where missing.
+    is_beyond : bool
+        Whether a value lies beyond the range of its feature.
+    """
+
+    table: Table
+    matrix: FloatArray
+    values: FloatArray
+    is_beyond: bool
+
+
 class Network:
     """An encoder and the boxes learnt in it. Immutable: learning makes another one.
 
@@ -240,13 +260,18 @@ class Network:
         if np.isnan(samples).all():
             return 0, 0.0, float(self.nodes.extents(np.array([0]))[0])
         boxes, matches = self.rank_coded(samples, choice)
-        familiarity = self.less_beyond(sample, matches[:, 0])
+        familiarity = self.less_beyond(sample, self.encoder.matrix(sample), matches[:, 0])
         return int(boxes[0, 0]), float(familiarity[0]), float(self.nodes.extents(boxes[:, 0])[0])
 
     def encode(self, table: Table) -> FloatArray:
         """Return samples in the unit cube, NaN where missing, after checking that their columns are as learnt."""
+        return self.encoded(table).values
+
+    def encoded(self, table: Table) -> Coded:
+        """Return samples as they are coded, after checking that their columns are as learnt."""
         self.encoder.check(table)
-        return self._encode(table)[0]
+        matrix = self.encoder.matrix(table)
+        return Coded(table, matrix, *encode(self.encoder, matrix))
 
     def _encode(self, table: Table) -> tuple[FloatArray, bool]:
         """Return the coded samples, and whether any value lies beyond the encoder."""
@@ -331,25 +356,29 @@ class Network:
                 "features first."
             )
 
-    def familiarity(self, table: Table, choice: float, *, n_jobs: int | None = None) -> FloatArray:
+    def familiarity(self, coded: Coded, choice: float, *, n_jobs: int | None = None) -> FloatArray:
         """Return the match of the best node of each sample, less what the sample lies beyond the range.
 
         A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
         together. Where all samples learnt have one value of a feature, another value counts as one range away.
         """
-        self.encoder.check(table)
-        samples, beyond = self._encode(table)
-        self.check_known_features(samples)
-        matches = self.rank_coded(samples, choice, n_jobs=n_jobs)[1][:, 0]
-        return self.less_beyond(table, matches) if beyond or self.encoder.constant else np.clip(matches, 0.0, 1.0)
+        self.check_known_features(coded.values)
+        matches = self.rank_coded(coded.values, choice, n_jobs=n_jobs)[1][:, 0]
+        if not (coded.is_beyond or self.encoder.constant):
+            return np.clip(matches, 0.0, 1.0)
+        return self.less_beyond(coded.table, coded.matrix, matches)
 
-    def less_beyond(self, table: Table, matches: FloatArray) -> FloatArray:
-        """Return the familiarity of samples, given the match of their best node."""
-        beyond, n_present = self.encoder.beyond(table)
-        if not self.encoder.constant:
-            return np.clip(matches - beyond / n_present, 0.0, 1.0)
-        n_off, n_present = self.encoder.n_off_constants(table), np.maximum(n_present, 1)
-        return np.clip((matches - beyond / n_present) * n_present / (n_present + n_off), 0.0, 1.0)
+    def less_beyond(self, table: Table, matrix: FloatArray, matches: FloatArray) -> FloatArray:
+        """Return the familiarity of samples, also given in the user's units, from the match of their best node."""
+        encoder, familiarity = self.encoder, np.clip(matches, 0.0, 1.0)
+        n_off = encoder.n_off_constants(table)
+        rows = np.flatnonzero((n_off > 0) | encoder.rows_beyond(matrix))
+        if len(rows):
+            beyond, n_present = encoder.beyond(table[rows])
+            n_present, n_off = np.maximum(n_present, 1), n_off[rows]
+            less = (matches[rows] - beyond / n_present) * n_present / (n_present + n_off)
+            familiarity[rows] = np.clip(less, 0.0, 1.0)
+        return familiarity
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Network:
         """Return a copy with further columns, as if their values had been missing in all samples learnt so far.

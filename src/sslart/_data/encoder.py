@@ -296,6 +296,10 @@ class Encoder(CachesValues):
                 matrix[np.ix_(missing, list(of_category.values()))] = np.nan
         return matrix
 
+    def rows_beyond(self, matrix: FloatArray) -> BoolArray:
+        """Return which samples, given in the user's units, have a value beyond the range of its feature."""
+        return np.asarray(((matrix < self.lower) | (matrix > self.upper)).any(axis=1))
+
     def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
         """Return how many ranges each sample lies beyond the encoder, in all, and how many values it has."""
         matrix = self.on_scale(self.matrix(table))

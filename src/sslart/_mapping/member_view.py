@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sslart._art.backend import encode
-from sslart._art.network import NO_LIMIT, LearningParams, Network
+from sslart._art.network import NO_LIMIT, Coded, LearningParams, Network
 from sslart._data.classes import ClassTable
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
@@ -197,6 +197,6 @@ class MemberView:
         assert self.mapping.scoring is not None
         return self.class_table.with_unseen(self.mapping.scoring.proba(coded, self.n_jobs))
 
-    def familiarity(self, table: Table) -> FloatArray:
+    def familiarity(self, coded: Coded) -> FloatArray:
         """Return the match of the best box of each sample, less what the sample lies beyond the learnt range."""
-        return self.network.familiarity(table, self.params.choice, n_jobs=self.n_jobs)
+        return self.network.familiarity(coded, self.params.choice, n_jobs=self.n_jobs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,15 @@ from sslart._art.novelty import NoveltyTest
 from sslart._data.classes import ClassTable, Label
 from sslart._data.labels import UNLABELLED, Labels, read_labels
 from sslart._data.samples import SampleReader, Table
-from sslart._data.training import as_known, check_has_label
+from sslart._data.training import as_known
 from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import Ballot
 from sslart._mapping.guarantees.errors import ErrorLevels
 from sslart._mapping.guarantees.promises import Promises, no_promise
 from sslart._mapping.left_out import LeftOut, left_out_by_vote
 from sslart._mapping.member_view import MemberView
-from sslart._mapping.predictions import Prediction, PredictionBatch
+from sslart._mapping.predictions import Decisions, Prediction, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,18 +194,19 @@ class ModelView:
 
     def predict(self, table: Table, *, want_proba: bool = False) -> Prediction:
         """Return what the model predicts; every sample is scored once."""
-        check_has_label(self.class_table)
         return PredictionBatch(self, table).prediction(want_proba=want_proba)
+
+    def decide(self, table: Table) -> Decisions:
+        """Return class, probabilities and novelty of each sample; every sample is encoded once."""
+        return PredictionBatch(self, table).decisions()
 
     def predict_at_depths(self, table: Table, depths: Iterable[int]) -> list[IntArray]:
         """Return the class indices that the model predicts at each depth of search (0: no limit)."""
-        check_has_label(self.class_table)
         batch = PredictionBatch(self, table)
         return [batch.prediction(depth=depth).indices for depth in depths]
 
     def predict_proba(self, table: Table) -> FloatArray:
         """Return the probability of each class; the model never abstains here."""
-        check_has_label(self.class_table)
         return PredictionBatch(self, table).proba()
 
     def class_by(self, proba: FloatArray) -> IntArray:
@@ -217,17 +215,16 @@ class ModelView:
 
     def decision_scores(self, table: Table) -> FloatArray:
         """Return a finite score of each class, the highest for the class that is predicted without abstention."""
-        check_has_label(self.class_table)
         return PredictionBatch(self, table).scores()
 
     def vote(self, table: Table, depth: int) -> Ballot:
         """Return the votes of the members of an ensemble, each with a limited depth of search (0: no limit)."""
-        check_has_label(self.class_table)
         return PredictionBatch(self, table).ballot(depth)
 
     def score_samples(self, table: Table) -> FloatArray:
         """Return the familiarity of each sample, mean over the members."""
-        return np.asarray(np.mean([member.familiarity(table) for member in self.members], axis=0))
+        found = [member.familiarity(member.network.encoded(table)) for member in self.members]
+        return np.asarray(np.mean(found, axis=0))
 
     def labels_of(self, indices: IntArray, *, may_abstain: bool | None = None) -> NDArray[Any]:
         """Return class indices as classes: -1 for integer classes, None for others where the index is -1."""

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sslart._art.network import NO_LIMIT
+from sslart._art.network import NO_LIMIT, Coded
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
+from sslart._data.training import check_has_label
 from sslart._mapping.decision_costs import expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sslart._mapping.model_view import ModelView
@@ -35,6 +36,44 @@ class Prediction:
     proba: FloatArray | None
 
 
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Decisions on samples: the one record that the command line, the service and reports are made of.
+
+    Attributes
+    ----------
+    indices : array of length n_samples
+        Class index, -1 where the model abstains.
+    proba : array of shape (n_samples, n_classes)
+        Probability of each class, whether the model abstains or not.
+    familiarity : array of length n_samples
+        How well each sample fits what was learnt, from 0 to 1.
+    is_novel : array of length n_samples
+        Whether it fits so badly that it is flagged as novel.
+    """
+
+    indices: IntArray
+    proba: FloatArray
+    familiarity: FloatArray
+    is_novel: BoolArray
+
+    @property
+    def abstained(self) -> BoolArray:
+        """Which samples have no class."""
+        return np.asarray(self.indices == UNLABELLED)
+
+    @property
+    def novelty(self) -> FloatArray:
+        """How unlike the learnt samples each one is, from 0 to 1."""
+        return np.asarray(1.0 - self.familiarity)
+
+    @property
+    def probability(self) -> FloatArray:
+        """The probability of each class predicted; where the model abstains, the highest."""
+        shown = np.where(self.abstained, self.proba.argmax(axis=1), self.indices)
+        return np.asarray(self.proba[np.arange(len(shown)), shown])
+
+
 class PredictionBatch:
     """What a model predicts for one table of samples: nothing is encoded, searched or scored twice.
 
@@ -45,6 +84,7 @@ class PredictionBatch:
     """
 
     def __init__(self, view: ModelView, table: Table) -> None:
+        check_has_label(view.class_table)
         self.view, self.members, self._table = view, view.members, table
         self._nodes: dict[int, IntArray] = {}
         self._ballots: dict[int, Ballot] = {}
@@ -59,16 +99,37 @@ class PredictionBatch:
             indices = np.where(self.view.is_unsure(indices, proba), UNLABELLED, indices)
         return Prediction(indices, proba)
 
+    def decisions(self, familiar_from: float | None = None) -> Decisions:
+        """Return the decisions on the samples; those of less familiarity than given, or than usual, are novel."""
+        found, familiarity = self.prediction(want_proba=True), self.familiarity()
+        assert found.proba is not None
+        least = self.view.novelty_threshold if familiar_from is None else familiar_from
+        return Decisions(found.indices, found.proba, familiarity, familiarity < least)
+
+    def familiarity(self) -> FloatArray:
+        """Return the familiarity of each sample, mean over the members."""
+        return np.asarray(
+            np.mean([one.familiarity(coded) for one, coded in zip(self.members, self._encoded, strict=True)], axis=0)
+        )
+
     @cached_property
+    def _encoded(self) -> list[Coded]:
+        return [member.network.encoded(self._table) for member in self.members]
+
+    @property
     def coded(self) -> list[FloatArray]:
         """The samples as each member codes them."""
-        return [member.encode(self._table) for member in self.members]
+        return [coded.values for coded in self._encoded]
 
     @property
     def scored(self) -> list[FloatArray]:
-        """The samples as the evidence of each member codes them."""
+        """The samples as the evidence of each member codes them: as at the last choice of settings."""
         if self._scored is None:
-            self._scored = [member.at_choice.encode(self._table) for member in self.members]
+            chosen = [member.at_choice for member in self.members]
+            self._scored = [
+                self.coded[place] if one.encoder is self.members[place].encoder else one.encode(self._table)
+                for place, one in enumerate(chosen)
+            ]
         return self._scored
 
     @property

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from sslart._art.novelty import FALSE_ALARMS
-from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.decision_costs import Costs, cost_matrix
 from sslart._mapping.guarantees.errors import error_levels
 from sslart._mapping.model_view import view_of
-from sslart._mapping.predictions import Prediction
+from sslart._mapping.predictions import PredictionBatch
 from sslart._tables.files import pandas
-from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_number
 from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
 
@@ -51,13 +49,13 @@ class RowPredictor:
         )
         given["max_error"] = error_levels(view.name, max_error, view.classes)
         self._view = dataclasses.replace(view, **{name: value for name, value in given.items() if value is not None})
-        self._rule_numbers = RuleNumbers(model)
+        self._rule_numbers = RuleNumbers(view)
         share = check_number(view.name, "false_alarms", false_alarms, 0, 1, open_low=True)
         self._threshold, self.promise = view.novelty.threshold(share), view.novelty.promise(share)
 
     def __call__(self, samples: Any) -> Any:
         """Return class, probability, whether the model abstained, box, novelty, and whether a row is novel."""
-        return self.of_table(samples, self.read(samples))
+        return self.of_table(self.read(samples))
 
     def read(self, samples: Any) -> Table:
         """Return samples as the model reads them."""
@@ -68,30 +66,21 @@ class RowPredictor:
         """The names of the columns of such a table."""
         return self._view.reader.feature_names
 
-    def of_table(self, samples: Any, table: Table) -> Any:
+    def of_table(self, table: Table) -> Any:
         """Return the predictions of samples that have been read."""
-        pd, view = pandas(), self._view
-        prediction = view.predict(table, want_proba=True)
-        labels = view.labels_or_none(prediction.indices)
-        familiarity = view.score_samples(table)
-        rules = self._rule_numbers(samples, labels)
+        pd, batch = pandas(), PredictionBatch(self._view, table)
+        found = batch.decisions(self._threshold)
+        rules = self._rule_numbers(batch, found.indices)
         return pd.DataFrame(
             {
-                "class": pd.Series(labels, dtype=object),
-                "probability": _probabilities(prediction).round(6),
-                "abstained": [label is None for label in labels],
+                "class": pd.Series(self._view.labels_or_none(found.indices), dtype=object),
+                "probability": found.probability.round(6),
+                "abstained": found.abstained,
                 "box": pd.Series(rules, dtype="Int64").mask(rules == NO_RULE),
-                "novelty": (1 - familiarity).round(6),
-                "novel": familiarity < self._threshold,
+                "novelty": found.novelty.round(6),
+                "novel": found.is_novel,
             }
         )
-
-
-def _probabilities(prediction: Prediction) -> FloatArray:
-    """Return the probability of each prediction; where the model abstains, the highest."""
-    assert prediction.proba is not None
-    shown = np.where(prediction.indices == UNLABELLED, prediction.proba.argmax(axis=1), prediction.indices)
-    return np.asarray(prediction.proba[np.arange(len(shown)), shown])
 
 
 def with_blank_rows(predictions: Any, predicted: Any) -> Any:

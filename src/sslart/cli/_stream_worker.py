@@ -285,7 +285,7 @@ class StreamWorker:
         frame, samples = self._as_samples(rows)
         labels = self._labels(frame) or [None] * len(rows)
         table = self._predict.read(samples)
-        predictions = records(self._predict.of_table(samples, table))
+        predictions = records(self._predict.of_table(table))
         lines = []
         for row, prediction in zip(rows, predictions, strict=True):
             name = {} if self.id_column is None else {"id": row.cells.get(self.id_column)}

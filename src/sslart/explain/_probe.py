@@ -125,4 +125,5 @@ class MemberProbe:
 
     def familiarity(self, best_matches: FloatArray) -> FloatArray:
         """Return what `score_samples` returns, from the match of the best boxes."""
-        return self.member.network.less_beyond(self.samples.table, best_matches)
+        table = self.samples.table
+        return self.member.network.less_beyond(table, self.member.encoder.matrix(table), best_matches)

@@ -159,8 +159,7 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
     """Predict samples with a fitted model."""
     view = view_of(model, "a fitted SSLART, FuzzyARTMAP or WESSLART")
     table = view.read(X)
-    prediction = view.predict(table, want_proba=True)
-    assert prediction.proba is not None
+    found = view.decide(table)
     labels = Labels.none(len(table))
     if y is not None:
         _check_length(y, table)
@@ -175,9 +174,9 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
         table,
         classes + sorted(others),
         truth,
-        view.labels_or_none(prediction.indices),
-        view.novelty.is_novel(view.score_samples(table)),
-        prediction.proba,
+        view.labels_or_none(found.indices),
+        found.is_novel,
+        found.proba,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.training import check_has_label
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.params import check_number
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.rule import Rule
@@ -26,7 +26,7 @@ USAGE_SHARE = 0.5  # γ of Carpenter and Tan
 def box_rules_of(model: Any, levels: Any, terms: Any, min_confidence: Any, min_support: Any, simplify: Any) -> RuleSet:
     """Return one rule per labelled box: see `sslart.rules.rules_of`."""
     view = view_of(model, "a fitted classifier of sslart to make rules of")
-    domain = _domain_of(view, levels, terms)
+    domain = domain_of(view, levels, terms)
     if domain.uses_evidence and simplify is not False:
         raise ValueError(
             "simplify keeps the prediction of the nearest rule, but with mapping='evidence' no single rule decides a "
@@ -43,7 +43,7 @@ def box_rules_of(model: Any, levels: Any, terms: Any, min_confidence: Any, min_s
     return RuleSet(tuple(fewer), domain, dropped)
 
 
-def _domain_of(view: ModelView, levels: Any, terms: Any) -> Domain:
+def domain_of(view: ModelView, levels: Any, terms: Any) -> Domain:
     check_has_label(view.class_table)
     encoder = view.members[0].encoder
     scales = scales_of(encoder, view.feature_names, levels, terms)
@@ -66,8 +66,33 @@ def _read_simplify(view: ModelView, simplify: Any) -> FloatArray:
     return view.members[0].encode(table[labels.known])
 
 
-def _extract(view: ModelView, domain: Domain) -> list[Rule]:
-    """Return the rules of all labelled boxes, those of an ensemble merged where they read the same."""
+class BoxGroups(NamedTuple):
+    """The labelled boxes of a model, those of an ensemble in groups that read the same: a rule each, in their order.
+
+    Attributes
+    ----------
+    nodes, member_of : lists of arrays
+        The boxes of each group, numbered through all members, and the members they are of.
+    lower, upper : arrays of shape (n_groups, n_features)
+    labels : array of length n_groups
+        Class indices.
+    counts : array of shape (n_groups, n_classes)
+    support, factors : arrays of length n_groups
+        Number of samples, and confidence factor.
+    """
+
+    nodes: list[IntArray]
+    member_of: list[IntArray]
+    lower: FloatArray
+    upper: FloatArray
+    labels: IntArray
+    counts: CountArray
+    support: CountArray
+    factors: FloatArray
+
+
+def box_groups(view: ModelView, domain: Domain) -> BoxGroups:
+    """Return the labelled boxes of a model, by falling confidence factor, then falling support."""
     members = view.members
     member_of = np.repeat(np.arange(len(members)), [member.n_nodes for member in members])
     labels = np.concatenate([member.labels for member in members])
@@ -76,7 +101,6 @@ def _extract(view: ModelView, domain: Domain) -> list[Rule]:
     lower, upper = (np.concatenate(sides)[nodes] for sides in zip(*(member.boxes for member in members), strict=True))
     counts = np.concatenate([member.counts for member in members])[nodes]
     support = np.concatenate([member.support for member in members])[nodes]
-    evidence = np.concatenate([_inside_contributions(member) for member in members])[nodes]
     groups = [np.array([index]) for index in range(len(nodes))]
     if view.is_ensemble:
         groups = _equal_rows(_readings(domain, lower, upper, labels))
@@ -88,19 +112,44 @@ def _extract(view: ModelView, domain: Domain) -> list[Rule]:
     own = counts[np.arange(len(labels)), labels]
     factors = _confidence_factors(own, own / counts.sum(axis=1), labels)
     order = np.lexsort((-support, -factors))
-    classes = domain.classes.tolist()
+    in_order = [groups[index] for index in order]
+    return BoxGroups(
+        [nodes[group] for group in in_order],
+        [member_of[group] for group in in_order],
+        lower[order],
+        upper[order],
+        labels[order],
+        counts[order],
+        support[order],
+        factors[order],
+    )
+
+
+def _extract(view: ModelView, domain: Domain) -> list[Rule]:
+    """Return the rules of all labelled boxes, those of an ensemble merged where they read the same."""
+    found, classes = box_groups(view, domain), domain.classes.tolist()
+    evidence = np.concatenate([_inside_contributions(member) for member in view.members])
     return [
         Rule(
-            classes[labels[index]],
+            classes[label],
             conditions,
-            dict(zip(classes, counts[index].tolist(), strict=True)),
-            support[index].item(),
-            float(factors[index]),
-            tuple(nodes[groups[index]].tolist()),
-            tuple(np.unique(member_of[groups[index]]).tolist()),
-            _mean_evidence(evidence[groups[index]], member_of[groups[index]], classes),
+            dict(zip(classes, counts.tolist(), strict=True)),
+            support.item(),
+            float(factor),
+            tuple(nodes.tolist()),
+            tuple(np.unique(member_of).tolist()),
+            _mean_evidence(evidence[nodes], member_of, classes),
         )
-        for index, conditions in zip(order, domain.conditions(lower[order], upper[order]), strict=True)
+        for nodes, member_of, label, counts, support, factor, conditions in zip(
+            found.nodes,
+            found.member_of,
+            found.labels,
+            found.counts,
+            found.support,
+            found.factors,
+            domain.conditions(found.lower, found.upper),
+            strict=True,
+        )
     ]
 
 

@@ -1,66 +1,52 @@
-"""The number of the rule behind each prediction, as the rule set of the model numbers them."""
+"""The number of the box rule behind each prediction, as `rules_of` with kind "boxes" numbers them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
-from sslart._data.classes import Label
+from sslart._data.labels import UNLABELLED
 from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes
-from sslart._mapping.model_view import view_of
+from sslart._mapping.model_view import ModelView
+from sslart._mapping.predictions import PredictionBatch
 from sslart._utils.arrays import IntArray
-from sslart.rules._rules_of import rules_of
+from sslart.rules._boxes.extract import box_groups, domain_of
+from sslart.rules._boxes.scales import DEFAULT_LEVELS
 
 NO_RULE = -1
 ROWS_PER_PART = 2048
 
 
 class RuleNumbers:
-    """Numbers of the rules of a model, computed once and then looked up.
+    """Numbers of the box rules of a model, looked up without making the rules.
 
     Where one box decides a prediction, its rule is meant. Where many do, in an ensemble or with evidence mapping, it is
     the nearest rule of the predicted class.
 
     Parameters
     ----------
-    model : fitted FuzzyARTMAP, SSLART or WESSLART
+    view : ModelView
     """
 
-    def __init__(self, model: Any) -> None:
-        self._view = view_of(model)
-        rules = rules_of(model, kind="boxes")
-        self._domain = rules._domain
-        self._of_node = np.full(sum(member.n_nodes for member in self._view.members), NO_RULE)
-        for number, rule in zip(rules.numbers, rules, strict=True):
-            self._of_node[list(rule.nodes)] = number
-        lower, upper = self._domain.boxes(rules)
-        labels = [rule.label for rule in rules]
-        self._of_class: dict[Label, tuple[IntArray, PackedBoxes]] = {}
-        for label in set(labels):
-            own = np.flatnonzero([one == label for one in labels])
-            self._of_class[label] = np.array(rules.numbers)[own], PackedBoxes.of(lower[own], upper[own])
+    def __init__(self, view: ModelView) -> None:
+        if view.uses_one_box:
+            return
+        found = box_groups(view, domain_of(view, DEFAULT_LEVELS, None))
+        single = len(view.members) == 1
+        numbers = np.array([own[0] for own in found.nodes]) if single else np.arange(1, len(found.nodes) + 1)
+        self._of_class = [
+            (label, numbers[own], PackedBoxes.of(found.lower[own], found.upper[own]))
+            for label in np.unique(found.labels).tolist()
+            for own in [found.labels == label]
+        ]
 
-    def __call__(self, X: Any, labels: Sequence[Label | None]) -> IntArray:
-        """Return the number of the rule for each sample and its predicted label; -1 where the label is None.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        labels : sequence of class or None
-            What the model predicts for each sample, None where it abstains.
-        """
-        if self._view.uses_one_box:
-            (member,) = self._view.members
-            nodes = member.first_labelled(member.encode(self._view.read(X)))  # the same at every depth that predicts
-            predicted = np.array([label is not None for label in labels])
-            return np.where(predicted, self._of_node[nodes], NO_RULE)
-        coded = self._domain.encode(X)
-        numbers = np.full(len(labels), NO_RULE)
-        for label, (own, boxes) in self._of_class.items():
-            rows = np.flatnonzero([one == label for one in labels])
+    def __call__(self, batch: PredictionBatch, indices: IntArray) -> IntArray:
+        """Return the number of the rule for each sample and the class predicted for it, by index; -1 where that is."""
+        if batch.view.uses_one_box:
+            return np.where(indices == UNLABELLED, NO_RULE, batch.all_nodes()[0])
+        numbers = np.full(len(indices), NO_RULE)
+        for label, own, boxes in self._of_class:
+            rows = np.flatnonzero(indices == label)
             for start in range(0, len(rows), ROWS_PER_PART):
                 part = rows[start : start + ROWS_PER_PART]
-                numbers[part] = own[boxes.distances(coded[part]).argmin(axis=1)]
+                numbers[part] = own[boxes.distances(batch.coded[0][part]).argmin(axis=1)]
         return numbers

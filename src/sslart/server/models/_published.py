@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._mapping.predictions import Decisions, PredictionBatch
 from sslart.estimators._published import shallow_copy
 from sslart.persistence._models import model_bytes
 from sslart.server.models._rows import Cells, RowReader
@@ -70,7 +70,7 @@ class Published:
     def predict(self, rows: Sequence[Cells], abstain_below: float | None = None) -> list[dict[str, Any]]:
         """Return for each row its class, the probabilities, whether the model abstained, and whether it is novel."""
         self.check_has_label()
-        return self.predict_table(self.reader.table(rows), abstain_below).decisions()
+        return self._plain(self.predict_table(self.reader.table(rows), abstain_below))
 
     def check_has_label(self) -> None:
         """Raise a NoLabelError where the model has learnt no label."""
@@ -85,56 +85,29 @@ class Published:
         except TypeError as error:
             raise ValueError(str(error)) from error
 
-    def predict_table(self, table: Table, abstain_below: float | None = None) -> Predicted:
-        """Return what is predicted for samples that have been read."""
+    def predict_table(self, table: Table, abstain_below: float | None = None) -> Decisions:
+        """Return the decisions on samples that have been read."""
         view = self.view if abstain_below is None else replace(self.view, abstain_below=abstain_below)
-        prediction = view.predict(table, want_proba=True)
-        assert prediction.proba is not None
-        familiarity = view.score_samples(table)
-        return Predicted(
-            self.classes, prediction.indices, prediction.proba, 1 - familiarity, familiarity < self._threshold
-        )
+        return PredictionBatch(view, table).decisions(self._threshold)
 
-
-class Predicted(NamedTuple):
-    """What is predicted for samples.
-
-    Attributes
-    ----------
-    classes : list
-    indices : array of shape (n_samples,)
-        The class of each, by its index; -1 where the model abstains.
-    probabilities : array of shape (n_samples, n_classes)
-    novelty : array of shape (n_samples,)
-        From 0 to 1.
-    is_novel : array of shape (n_samples,)
-    """
-
-    classes: list[Any]
-    indices: IntArray
-    probabilities: FloatArray
-    novelty: FloatArray
-    is_novel: BoolArray
-
-    def decisions(self) -> list[dict[str, Any]]:
-        """Return the same as plain values, rounded to six decimals as in tables, with the class of each probability."""
+    def _plain(self, found: Decisions) -> list[dict[str, Any]]:
+        """Return decisions as plain values, rounded to six decimals as in tables."""
         names = [str(one) for one in self.classes]
-        shown = np.where(self.indices == UNLABELLED, self.probabilities.argmax(axis=1), self.indices)
         return [
             {
                 "class": None if index == UNLABELLED else self.classes[index],
-                "probability": probabilities[place],
+                "probability": probability,
                 "probabilities": dict(zip(names, probabilities, strict=True)),
                 "abstained": index == UNLABELLED,
                 "novelty": novelty,
                 "novel": is_novel,
             }
-            for index, place, probabilities, novelty, is_novel in zip(
-                self.indices.tolist(),
-                shown.tolist(),
-                self.probabilities.round(6).tolist(),
-                self.novelty.round(6).tolist(),
-                self.is_novel.tolist(),
+            for index, probability, probabilities, novelty, is_novel in zip(
+                found.indices.tolist(),
+                found.probability.round(6).tolist(),
+                found.proba.round(6).tolist(),
+                found.novelty.round(6).tolist(),
+                found.is_novel.tolist(),
                 strict=True,
             )
         ]

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from sslart import __version__
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
+from sslart._mapping.predictions import Decisions
 from sslart.server._tasks import FEW_ROWS
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
@@ -29,7 +30,7 @@ from sslart.server.api._schemas.tensors import (
     ServerReady,
 )
 from sslart.server.api._tensors import as_bytes, datatype_of, read_inputs
-from sslart.server.models._published import Predicted, Published
+from sslart.server.models._published import Published
 
 ALL = "input"  # the name of the tensor that has all features
 HEADER_LENGTH = "inference-header-content-length"
@@ -133,7 +134,7 @@ async def infer(
         predicted = published.predict_table(table)
     else:
         predicted = await context.threads.run(published.predict_table, table)
-    n_abstained, n_novel = int((predicted.indices == UNLABELLED).sum()), int(predicted.is_novel.sum())
+    n_abstained, n_novel = int(predicted.abstained.sum()), int(predicted.is_novel.sum())
     context.metrics.count(model.name, len(table), n_abstained, n_novel)
     return _answer(model.name, asked, outputs_of(published, predicted))
 
@@ -208,7 +209,7 @@ def _cells(values: NDArray[Any]) -> list[Any]:
     return [None if isinstance(one, float) and one != one else one for one in cells]
 
 
-def outputs_of(published: Published, predicted: Predicted) -> dict[str, NDArray[Any]]:
+def outputs_of(published: Published, predicted: Decisions) -> dict[str, NDArray[Any]]:
     """Return predictions as tensors. Where the model abstains, the class is empty text, or -1 of integer classes."""
     kind = published.view.classes.dtype.kind
     classes = [None if index == UNLABELLED else published.classes[index] for index in predicted.indices.tolist()]
@@ -220,19 +221,17 @@ def outputs_of(published: Published, predicted: Predicted) -> dict[str, NDArray[
         labels = np.array(["" if one is None else str(one) for one in classes], dtype=object)
     return {
         "class": labels,
-        "probabilities": predicted.probabilities,
-        "abstained": predicted.indices == UNLABELLED,
+        "probabilities": predicted.proba,
+        "abstained": predicted.abstained,
         "novelty": predicted.novelty,
         "novel": predicted.is_novel,
     }
 
 
-def no_predictions(published: Published) -> Predicted:
+def no_predictions(published: Published) -> Decisions:
     """Return the predictions for no sample, which have the types and shapes of all others."""
     none = np.empty(0)
-    return Predicted(
-        published.classes, none.astype(np.intp), np.empty((0, len(published.classes))), none, none.astype(bool)
-    )
+    return Decisions(none.astype(np.intp), np.empty((0, len(published.classes))), none, none.astype(bool))
 
 
 def _answer(name: str, asked: InferRequest, found: dict[str, NDArray[Any]]) -> Response:
