@@ -233,7 +233,8 @@ nb::object learn_row(Store& store, Array<const double, 2> values, Array<const do
         if (std::isinf(x)) return nb::none();
         has_value |= !std::isnan(x);
     }
-    if (!has_value || encode(scaled.data(), 1, D, lower.data(), upper.data(), coded.data())) return nb::none();
+    const VectorOps& ops = chosen_instructions().load()->ops;
+    if (!has_value || encode(scaled.data(), 1, D, lower.data(), upper.data(), coded.data(), ops)) return nb::none();
     std::uint64_t key = 0;
     row_keys(values.data(), 1, D, factors.data(), &key);
     const std::uint8_t measured = !measure_below || key < *measure_below;
