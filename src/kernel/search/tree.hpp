@@ -1,5 +1,5 @@
 // A tree of boxes over the blocks of coarse boxes: a box of one level contains all boxes of a block of the level
-// below, so that one comparison rules out a block of boxes, or sixteen blocks of them.
+// below, so that one comparison rules out a block of boxes, or a block of such blocks.
 //
 // The tree puts nodes that lie close together in the same block; nodes created after it was built follow in the order
 // they were created. It only rules nodes out; whether a node is selected is decided exactly.
