@@ -21,7 +21,7 @@ bool encode_batch(Array<const double, 2> matrix, Array<const double, 1> lower, A
             "arrays of unlike lengths");
     nb::gil_scoped_release unlocked;
     return encode(matrix.data(), static_cast<Index>(matrix.shape(0)), static_cast<Index>(matrix.shape(1)), lower.data(),
-                  upper.data(), coded.data());
+                  upper.data(), coded.data(), chosen_instructions().load()->ops);
 }
 
 void row_keys_batch(Array<const double, 2> matrix, Array<const std::uint64_t, 1> factors, Array<std::uint64_t, 1> keys) {

@@ -240,7 +240,8 @@ nb::object learn_row(Store& store, Array<const double, 2> values, Array<const do
     };
     for (Index k = 0; k < before.n_constant; ++k)
         if (!std::isnan(value_of(k)) && value_of(k) != constants.data()[k]) return nb::none();
-    if (!has_value || encode(scaled.data(), 1, D, lower.data(), upper.data(), coded.data())) return nb::none();
+    const VectorOps& ops = chosen_instructions().load()->ops;
+    if (!has_value || encode(scaled.data(), 1, D, lower.data(), upper.data(), coded.data(), ops)) return nb::none();
     std::uint64_t key = 0;
     row_keys(values.data(), 1, n_columns, factors.data(), &key);
     const std::uint8_t measured = !measure_below || key < *measure_below;

@@ -61,31 +61,28 @@ inline void adapt(const Sample& sample, double beta, double* w, Index n_features
     norm = sum;
 }
 
-// The node that resonates with the sample, kNone if none does, and whether it holds the sample. One-to-one: while the winner belongs to another class,
-// it is left out and vigilance is raised just above its match (match tracking). Vigilance only rises, so the nodes that
-// can still win come later in the ranking.
+// The node that resonates with the sample; node kNone if none does. One-to-one: while the winner belongs to another
+// class, it is left out and vigilance is raised just above its match (match tracking). Vigilance only rises, so the
+// nodes that can still win come later in the ranking.
 // `first` is the first node that passed vigilance, whatever its class.
-inline Index resonance(Search& search, const Labels& labels, Index target, const LearningParams& params, Index& first,
-                       bool& holds) {
+inline Candidate resonance(Search& search, const Labels& labels, Index target, const LearningParams& params,
+                           Candidate& first) {
+    constexpr Candidate kNoCandidate{kNone, 0.0, 0.0, 0.0};
     const bool tracks = params.one_to_one && target != kNone;
     Query query;
     query.vigilance = params.vigilance;
     Candidate last{};
-    first = kNone;
-    holds = false;
+    first = kNoCandidate;
     for (query.depth = 1;; query.depth = std::min<Index>(16, 4 * query.depth)) {
         const std::vector<Candidate>& found = search.find(query);
         for (const Candidate& candidate : found) {
             if (candidate.match < query.vigilance) continue;
-            if (first == kNone) first = candidate.node;
+            if (first.node == kNone) first = candidate;
             const Index label = labels[candidate.node];
-            if (!tracks || label == kNone || label == target) {
-                holds = candidate.holds;
-                return candidate.node;
-            }
+            if (!tracks || label == kNone || label == target) return candidate;
             query.vigilance = candidate.match + params.match_tracking;
         }
-        if (static_cast<Index>(found.size()) < query.depth) return kNone;
+        if (static_cast<Index>(found.size()) < query.depth) return kNoCandidate;
         last = found.back();
         query.after = &last;
     }
@@ -116,18 +113,12 @@ inline void record_fit(Search& search, const Boxes& boxes, const Fits& fits, Ind
 }
 
 // How far a sample lies from a box, by the mean of its features; a side that no sample has reached yet counts nothing.
-inline double gap(const Sample& sample, const double* w, Index n_features) {
-    const double* a = sample.code();
-    auto missing = sample.missing().begin();
-    double sum = 0.0;
-    for (Index i = 0; i < n_features; ++i) {
-        if (missing != sample.missing().end() && *missing == i) {
-            ++missing;
-        } else if (w[i] + w[i + n_features] <= 1.0) {
-            sum += std::max(0.0, w[i] - a[i]) + std::max(0.0, w[i + n_features] - a[i + n_features]);
-        }
-    }
-    return sum / static_cast<double>(n_features - static_cast<Index>(sample.missing().size()));
+// Its weights are 1, so that it has a part of 1 in what the sample lies beyond.
+inline double gap(const Sample& sample, const Candidate& box, const double* w, Index n_features) {
+    Index n_open = 0;
+    for (Index i = 0; i < n_features; ++i) n_open += w[i] + w[i + n_features] > 1.0;
+    for (Index i : sample.missing()) n_open -= w[i] + w[i + n_features] > 1.0;
+    return (box.beyond - static_cast<double>(n_open)) / sample.norm();
 }
 
 // Learns from sample `next` on; stops early before a sample that would need a box too many, or when it is interrupted.
@@ -141,22 +132,21 @@ inline Index learn(Boxes& boxes, SearchCache& cache, const LearningParams& param
         if (!interrupt.may_continue(boxes.n_boxes * width)) break;
         search.set_sample(batch.samples + next * boxes.n_features);
         const Index target = batch.targets[next];
-        Index first;
-        bool holds;
-        const Index winner = resonance(search, labels, target, params, first, holds);
-        if (winner == kNone && boxes.n_boxes >= batch.max_boxes) break;
+        Candidate first;
+        const Candidate winner = resonance(search, labels, target, params, first);
+        if (winner.node == kNone && boxes.n_boxes >= batch.max_boxes) break;
         if (batch.predicted && target != kNone) {
-            const bool by_first = batch.predict_by_first && first != kNone && labels[first] != kNone;
-            batch.predicted[next] = by_first ? labels[first] : predict_class(search, labels, batch.search_depth);
+            const bool by_first = batch.predict_by_first && first.node != kNone && labels[first.node] != kNone;
+            batch.predicted[next] = by_first ? labels[first.node] : predict_class(search, labels, batch.search_depth);
         }
         if (batch.fits.wanted && batch.fits.wanted[next]) record_fit(search, boxes, batch.fits, next);
-        if (batch.gaps && first != kNone)
-            batch.gaps[next] = gap(search.sample(), boxes.weight(first), boxes.n_features);
+        if (batch.gaps && first.node != kNone)
+            batch.gaps[next] = gap(search.sample(), first, boxes.weight(first.node), boxes.n_features);
 
-        const Index box = winner == kNone ? boxes.add() : winner;
+        const Index box = winner.node == kNone ? boxes.add() : winner.node;
         Boxes::Summary& summary = *boxes.summaries.change(box, boxes.owner);
         ++summary.support;
-        if (!holds) {
+        if (winner.node == kNone || winner.beyond != 0.0) {
             adapt(search.sample(), params.learning_rate, boxes.weights.change(box, boxes.owner), boxes.n_features,
                   summary.norm, search.ops());
             search.update_node(box);

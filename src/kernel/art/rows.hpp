@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "art/model.hpp"
@@ -22,6 +23,21 @@ inline Owner new_owner() {
     static std::atomic<Owner> last{kNobody};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
+
+// Memory that begins where a cache line begins, so that vector instructions read no two lines at once.
+template <class T>
+struct LineAllocator {
+    using value_type = T;
+    static constexpr std::align_val_t kLine{64};
+
+    LineAllocator() = default;
+    template <class U>
+    LineAllocator(const LineAllocator<U>&) {}
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
+    void deallocate(T* at, std::size_t) { ::operator delete(at, kLine); }
+    friend bool operator==(LineAllocator, LineAllocator) { return true; }
+    friend bool operator!=(LineAllocator, LineAllocator) { return false; }
+};
 
 template <class T>
 class Rows {
@@ -65,7 +81,7 @@ private:
 
     struct Chunk {
         Owner owner;
-        std::vector<T> values;
+        std::vector<T, LineAllocator<T>> values;
     };
     struct Group {
         Owner owner = kNobody;
@@ -95,7 +111,7 @@ private:
         Group& group = own_group(n_chunks_ / kChunks, owner);
         const std::size_t at = static_cast<std::size_t>(n_chunks_ % kChunks);
         const std::size_t n_values = static_cast<std::size_t>(width_ << shift_);
-        group.chunks[at] = std::make_shared<Chunk>(Chunk{owner, std::vector<T>(n_values, value)});
+        group.chunks[at] = std::make_shared<Chunk>(Chunk{owner, decltype(Chunk::values)(n_values, value)});
         group.data[at] = group.chunks[at]->values.data();
         ++n_chunks_;
     }

@@ -97,6 +97,23 @@ SSLART_INLINE void outward_of(const double* code, Index n_features, std::uint8_t
         upper[i] = static_cast<std::uint8_t>(~static_cast<std::int32_t>(code[n_features + i] * 255.0));
 }
 
+// Scales, clips and rounds one row to the grid, by the lowest values, the spans, and 1 where these are known, 0 where
+// there is one value only, else NaN; returns whether a value lies beyond its range.
+SSLART_INLINE bool scale_of(const double* SSLART_RESTRICT x, const double* lower, const double* upper,
+                            const double* span, const double* known, Index length, double* SSLART_RESTRICT code) {
+    // adding and subtracting 1.5·2²⁰ rounds a value in [0, 1] to a multiple of 2⁻³², ties to even
+    constexpr double kRounder = 1.5 * (1 << 20);
+    Index outside = 0;
+    for (Index i = 0; i < length; ++i) {
+        outside |= Index{x[i] < lower[i]} | Index{x[i] > upper[i]};
+        double value = (x[i] - lower[i]) / span[i] * known[i];
+        value = value < 0.0 ? 0.0 : value;
+        value = value > 1.0 ? 1.0 : value;
+        code[i] = (value + kRounder) - kRounder;
+    }
+    return outside != 0;
+}
+
 // One instruction set's arithmetic.
 struct VectorOps {
     double (*overlap)(const double* a, const double* w, Index length);
@@ -104,6 +121,8 @@ struct VectorOps {
     double (*shrink)(const double* a, double* w, Index length);
     bool (*complement)(const double* x, Index n_features, double* code);
     void (*outward)(const double* code, Index n_features, std::uint8_t* lower, std::uint8_t* upper);
+    bool (*scale)(const double* x, const double* lower, const double* upper, const double* span, const double* known,
+                  Index length, double* code);
 };
 
 #define SSLART_VECTOR_OPS(name, target)                                                                                \
@@ -116,8 +135,12 @@ struct VectorOps {
     target inline void outward_##name(const double* code, Index n, std::uint8_t* lower, std::uint8_t* upper) {         \
         outward_of(code, n, lower, upper);                                                                             \
     }                                                                                                                  \
+    target inline bool scale_##name(const double* x, const double* lower, const double* upper, const double* span,     \
+                                    const double* known, Index n, double* code) {                                      \
+        return scale_of(x, lower, upper, span, known, n, code);                                                        \
+    }                                                                                                                  \
     inline constexpr VectorOps kVectorOps_##name = {overlap_##name, overlaps_##name, shrink_##name,                   \
-                                                    complement_##name, outward_##name};
+                                                    complement_##name, outward_##name, scale_##name};
 
 SSLART_VECTOR_OPS(portable, )
 #ifdef SSLART_X86

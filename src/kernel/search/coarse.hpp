@@ -62,9 +62,9 @@ public:
         thread_local std::vector<std::uint8_t> rounded;
         thread_local CoarseBox box;
         const Index D = boxes.n_features;
-        const std::size_t width = static_cast<std::size_t>(nodes_.n_groups() * kBlock);
+        const std::size_t width = static_cast<std::size_t>(nodes_.n_groups() * kGroup);
         rounded.resize(static_cast<std::size_t>(2 * D));
-        if (box.lower.size() != width) box = CoarseBox(nodes_.n_groups() * kBlock);
+        if (box.lower.size() != width) box = CoarseBox(nodes_.n_groups() * kGroup);
         std::fill(box.lower.begin() + D, box.lower.end(), std::uint8_t{0});
         std::fill(box.upper.begin() + D, box.upper.end(), std::uint8_t{255});
         ops.outward(boxes.weight(node), D, rounded.data(), rounded.data() + D);
@@ -76,7 +76,7 @@ public:
     }
 
     void round(const Sample& sample, CoarseSample& coarse, const VectorOps& ops) const {
-        const std::size_t width = static_cast<std::size_t>(nodes_.n_groups() * kBlock);
+        const std::size_t width = static_cast<std::size_t>(nodes_.n_groups() * kGroup);
         if (coarse.low.size() != width || coarse.any_missing) {
             coarse.low.assign(width, 0);
             coarse.high.assign(width, 255);
@@ -104,7 +104,7 @@ private:
     // features in which boxes differ most come first, so that the scan can skip most blocks early
     void order_features(const Boxes& boxes) {
         const Index D = boxes.n_features;
-        const Index n_groups = (D + kBlock - 1) / kBlock;
+        const Index n_groups = (D + kGroup - 1) / kGroup;
         nodes_ = BoxBlocks(n_groups);
         std::vector<Index> order(D);
         std::iota(order.begin(), order.end(), Index{0});

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "runtime/simd.hpp"
 #include "search/blocks.hpp"
-#include "search/coarse.hpp"
+#include "search/scan.hpp"
 
 namespace sslart {
 
@@ -30,9 +31,9 @@ inline Index nearest_portable(const BoxBlocks& boxes, Index first, Index last, c
         const std::uint8_t* lower = boxes.block(b);
         for (Index g = 0; g < boxes.n_groups(); ++g, lower += kGroupBytes)
             for (Index k = 0; k < kBlock; ++k)
-                for (Index i = 0; i < kBlock; ++i) {
-                    const int middle = (lower[k * kBlock + i] + lower[kGroupBytes / 2 + k * kBlock + i] + 1) / 2;
-                    distances[k] += static_cast<std::uint64_t>(std::abs(middle - x.low[g * kBlock + i]));
+                for (Index i = 0; i < kGroup; ++i) {
+                    const int middle = (lower[k * kGroup + i] + lower[kSideBytes + k * kGroup + i] + 1) / 2;
+                    distances[k] += static_cast<std::uint64_t>(std::abs(middle - x.low[g * kGroup + i]));
                 }
         keep_nearest(boxes, b, distances, least, place);
     }
@@ -46,18 +47,18 @@ SSLART_AVX2 inline Index nearest_avx2(const BoxBlocks& boxes, Index first, Index
     std::uint64_t least = ~std::uint64_t{0};
     Index place = first * kBlock;
     for (Index b = first; b < last; ++b) {
-        __m256i s0 = _mm256_setzero_si256(), s1 = s0;
+        __m256i sums[kQuarters] = {};
         const __m256i* at = reinterpret_cast<const __m256i*>(boxes.block(b));
-        for (Index g = 0; g < boxes.n_groups(); ++g, at += 4) {
+        for (Index g = 0; g < boxes.n_groups(); ++g, at += 2 * kQuarters) {
             const __m256i value = _mm256_set1_epi64x(low[g]);
-            const __m256i m0 = _mm256_avg_epu8(_mm256_loadu_si256(at), _mm256_loadu_si256(at + 2));
-            const __m256i m1 = _mm256_avg_epu8(_mm256_loadu_si256(at + 1), _mm256_loadu_si256(at + 3));
-            s0 = _mm256_add_epi64(s0, _mm256_sad_epu8(m0, value));
-            s1 = _mm256_add_epi64(s1, _mm256_sad_epu8(m1, value));
+            for (int q = 0; q < kQuarters; ++q) {
+                const __m256i middle =
+                    _mm256_avg_epu8(_mm256_loadu_si256(at + q), _mm256_loadu_si256(at + kQuarters + q));
+                sums[q] = _mm256_add_epi64(sums[q], _mm256_sad_epu8(middle, value));
+            }
         }
         std::uint64_t distances[kBlock];
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(distances), s0);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(distances + 4), s1);
+        std::memcpy(distances, sums, sizeof distances);
         keep_nearest(boxes, b, distances, least, place);
     }
     return place;

@@ -47,8 +47,34 @@ struct BlockRange {
     Index first;
     Index count;
     const std::uint32_t* listed = nullptr;
+};
 
-    Index operator[](Index i) const { return listed ? Index{listed[i]} : first + i; }
+// The sides of the blocks of a range, one after another, by as few looks at their chunks as possible.
+class BlockReader {
+public:
+    BlockReader(const BoxBlocks& blocks, BlockRange range) : blocks_(blocks), range_(range), n_left_(range.count) {}
+
+    // the sides of the next block, null after the last one
+    SSLART_INLINE const std::uint8_t* next() {
+        ++block_;
+        return n_together_-- > 0 ? at_ += blocks_.stride() : next_run();
+    }
+    Index block() const { return block_; }
+
+private:
+    const std::uint8_t* next_run() {
+        if (n_left_ == 0) return nullptr;
+        block_ = range_.listed ? Index{*range_.listed++} : range_.first + range_.count - n_left_;
+        const Index n_run = range_.listed ? 1 : std::min(n_left_, blocks_.n_together(block_));
+        n_left_ -= n_run;
+        n_together_ = n_run - 1;
+        return at_ = blocks_.block(block_);
+    }
+
+    const BoxBlocks& blocks_;
+    BlockRange range_;
+    Index n_left_, n_together_ = 0, block_ = 0;
+    const std::uint8_t* at_ = nullptr;
 };
 
 using Scan = void (*)(const BoxBlocks&, BlockRange, const CoarseSample&, Visitor&);
@@ -73,8 +99,7 @@ inline Index lowest_bit(unsigned bits) {
 }
 
 inline void visit_all(unsigned passing, Index first, Visitor& visitor) {
-    static constexpr Index kBoxAt[kBlock] = {0, 4, 1, 5, 2, 6, 3, 7};  // inverse of kNormPlace
-    for (; passing; passing &= passing - 1) visitor.visit(first + kBoxAt[lowest_bit(passing)]);
+    for (; passing; passing &= passing - 1) visitor.visit(first + box_at(lowest_bit(passing)));
 }
 
 // ---- portable C++
@@ -88,37 +113,35 @@ inline std::uint32_t sum_of_bytes(const std::uint8_t* eight) {
 }
 
 inline void scan_portable(const BoxBlocks& boxes, BlockRange range, const CoarseSample& x, Visitor& visitor) {
-    BoxBlocks::Reader blocks(boxes);
-    for (Index i = 0; i < range.count; ++i) {
-        const Index b = range[i];
+    BlockReader blocks(boxes, range);
+    while (const std::uint8_t* p = blocks.next()) {
         std::uint32_t sums[kBlock] = {}, gaps[kBlock] = {};
-        const std::uint8_t* p = blocks[b];
         const float* const norms = BoxBlocks::norms_of(p);
         unsigned passing = 0;
         for (Index g = 0; g < boxes.n_groups();) {
             const Index until = next_check<0>(g, boxes.n_groups());
             for (; g < until; ++g, p += kGroupBytes) {
-                const std::uint8_t *lower = p, *upper = p + kGroupBytes / 2;
-                std::uint8_t low[kBlock * kBlock], high[kBlock * kBlock], outside[kBlock * kBlock];
+                const std::uint8_t *lower = p, *upper = p + kSideBytes;
+                std::uint8_t low[kSideBytes], high[kSideBytes], outside[kSideBytes];
                 for (Index k = 0; k < kBlock; ++k) {
-                    std::memcpy(low + k * kBlock, &x.low[g * kBlock], kBlock);
-                    std::memcpy(high + k * kBlock, &x.high[g * kBlock], kBlock);
+                    std::memcpy(low + k * kGroup, &x.low[g * kGroup], kGroup);
+                    std::memcpy(high + k * kGroup, &x.high[g * kGroup], kGroup);
                 }
-                for (Index i = 0; i < kBlock * kBlock; ++i) {
+                for (Index i = 0; i < kSideBytes; ++i) {
                     const std::uint8_t below = static_cast<std::uint8_t>(std::max(lower[i], high[i]) - high[i]);
                     const std::uint8_t above = static_cast<std::uint8_t>(std::max(low[i], upper[i]) - upper[i]);
                     outside[i] = below | above;
                 }
-                for (Index k = 0; k < kBlock; ++k) sums[k] += sum_of_bytes(outside + k * kBlock);
+                for (Index k = 0; k < kBlock; ++k) sums[k] += sum_of_bytes(outside + k * kGroup);
                 if (x.any_missing)
                     for (Index k = 0; k < kBlock; ++k)
-                        for (Index i = 0; i < kBlock; ++i)
-                            if (x.missing[g * kBlock + i])
-                                gaps[k] += 255u + p[k * kBlock + i] - p[kGroupBytes / 2 + k * kBlock + i];
+                        for (Index i = 0; i < kGroup; ++i)
+                            if (x.missing[g * kGroup + i])
+                                gaps[k] += 255u + p[k * kGroup + i] - p[kSideBytes + k * kGroup + i];
             }
             passing = 0;
             for (Index k = 0; k < kBlock; ++k) {
-                const Index place = kNormPlace[k];
+                const Index place = norm_place(k);
                 const float norm = norms[place] - static_cast<float>(gaps[k]);
                 const float limit =
                     std::min(norm - visitor.limits.match, norm * visitor.limits.slope - visitor.limits.choice);
@@ -126,13 +149,15 @@ inline void scan_portable(const BoxBlocks& boxes, BlockRange range, const Coarse
             }
             if (!passing) break;
         }
-        visit_all(passing, b * kBlock, visitor);
+        visit_all(passing, blocks.block() * kBlock, visitor);
     }
 }
 
 #ifdef SSLART_X86
 
 // ---- AVX2
+
+constexpr int kQuarters = kBlock / 4;  // a register holds four sums
 
 // kGroups: the number of groups where it is known at compile time, 0 where it is not
 template <int kGroups, bool kMissing>
@@ -142,43 +167,45 @@ SSLART_AVX2 void scan_avx2(const BoxBlocks& boxes, BlockRange range, const Coars
     const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
     const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
     const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
-    BoxBlocks::Reader blocks(boxes);
-    for (Index i = 0; i < range.count; ++i) {
-        const Index b = range[i];
-        const std::uint8_t* p = blocks[b];
-        __m256i s0 = zero, s1 = zero, m0 = zero, m1 = zero;
-        const __m256 norms = _mm256_loadu_ps(BoxBlocks::norms_of(p));
+    BlockReader blocks(boxes, range);
+    while (const std::uint8_t* p = blocks.next()) {
+        __m256i sums[kQuarters] = {}, gaps[kQuarters] = {};
+        const float* const norms = BoxBlocks::norms_of(p);
         const __m256i* at = reinterpret_cast<const __m256i*>(p);
-        int passing = 0;
+        unsigned passing = 0;
         for (Index g = 0; g < n_groups;) {
             const Index until = next_check<kGroups>(g, n_groups);
-            for (; g < until; ++g, at += 4) {
+            for (; g < until; ++g, at += 2 * kQuarters) {
                 const __m256i xl = _mm256_set1_epi64x(low[g]), xh = _mm256_set1_epi64x(high[g]);
-                const __m256i l0 = _mm256_loadu_si256(at), l1 = _mm256_loadu_si256(at + 1);
-                const __m256i u0 = _mm256_loadu_si256(at + 2), u1 = _mm256_loadu_si256(at + 3);
-                const __m256i d0 = _mm256_or_si256(_mm256_subs_epu8(l0, xh), _mm256_subs_epu8(xl, u0));
-                const __m256i d1 = _mm256_or_si256(_mm256_subs_epu8(l1, xh), _mm256_subs_epu8(xl, u1));
-                s0 = _mm256_add_epi64(s0, _mm256_sad_epu8(d0, zero));
-                s1 = _mm256_add_epi64(s1, _mm256_sad_epu8(d1, zero));
-                if (kMissing) {
-                    const __m256i gap = _mm256_set1_epi64x(missing[g]);
-                    m0 = _mm256_add_epi64(m0, _mm256_sad_epu8(_mm256_and_si256(l0, gap), zero));
-                    m1 = _mm256_add_epi64(m1, _mm256_sad_epu8(_mm256_and_si256(l1, gap), zero));
-                    m0 = _mm256_add_epi64(m0, _mm256_sad_epu8(_mm256_andnot_si256(u0, gap), zero));
-                    m1 = _mm256_add_epi64(m1, _mm256_sad_epu8(_mm256_andnot_si256(u1, gap), zero));
+                for (int q = 0; q < kQuarters; ++q) {
+                    const __m256i l = _mm256_loadu_si256(at + q), u = _mm256_loadu_si256(at + kQuarters + q);
+                    const __m256i d = _mm256_or_si256(_mm256_subs_epu8(l, xh), _mm256_subs_epu8(xl, u));
+                    sums[q] = _mm256_add_epi64(sums[q], _mm256_sad_epu8(d, zero));
+                    if (kMissing) {
+                        const __m256i gap = _mm256_set1_epi64x(missing[g]);
+                        gaps[q] = _mm256_add_epi64(gaps[q], _mm256_sad_epu8(_mm256_and_si256(l, gap), zero));
+                        gaps[q] = _mm256_add_epi64(gaps[q], _mm256_sad_epu8(_mm256_andnot_si256(u, gap), zero));
+                    }
                 }
             }
-            // nodes 0 4 1 5 2 6 3 7
-            const __m256 sums = _mm256_cvtepi32_ps(_mm256_or_si256(s0, _mm256_slli_epi64(s1, 32)));
-            __m256 n = norms;
-            if (kMissing) n = _mm256_sub_ps(n, _mm256_cvtepi32_ps(_mm256_or_si256(m0, _mm256_slli_epi64(m1, 32))));
-            const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(visitor.limits.match));
-            const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(visitor.limits.slope)),
-                                                   _mm256_set1_ps(visitor.limits.choice));
-            passing = _mm256_movemask_ps(_mm256_cmp_ps(sums, _mm256_min_ps(by_match, by_choice), _CMP_LE_OQ));
+            passing = 0;
+            for (int q = 0; q < kQuarters / 2; ++q) {  // in the order of the norms
+                __m256 n = _mm256_loadu_ps(norms + q * 8);
+                if (kMissing)
+                    n = _mm256_sub_ps(n, _mm256_cvtepi32_ps(_mm256_or_si256(
+                                             gaps[q], _mm256_slli_epi64(gaps[q + kQuarters / 2], 32))));
+                const __m256 sum = _mm256_cvtepi32_ps(
+                    _mm256_or_si256(sums[q], _mm256_slli_epi64(sums[q + kQuarters / 2], 32)));
+                const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(visitor.limits.match));
+                const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(visitor.limits.slope)),
+                                                       _mm256_set1_ps(visitor.limits.choice));
+                const int passes =
+                    _mm256_movemask_ps(_mm256_cmp_ps(sum, _mm256_min_ps(by_match, by_choice), _CMP_LE_OQ));
+                passing |= static_cast<unsigned>(passes) << (q * 8);
+            }
             if (!passing) break;
         }
-        if (passing) visit_all(static_cast<unsigned>(passing), b * kBlock, visitor);
+        visit_all(passing, blocks.block() * kBlock, visitor);
     }
 }
 
@@ -187,44 +214,44 @@ SSLART_AVX2 void scan_avx2(const BoxBlocks& boxes, BlockRange range, const Coars
 template <int kGroups, bool kMissing>
 SSLART_AVX512 void scan_avx512(const BoxBlocks& boxes, BlockRange range, const CoarseSample& x, Visitor& visitor) {
     const __m512i zero = _mm512_setzero_si512();
-    const __m256i norm_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     const Index n_groups = kGroups ? kGroups : boxes.n_groups();
     const std::int64_t* low = reinterpret_cast<const std::int64_t*>(x.low.data());
     const std::int64_t* high = reinterpret_cast<const std::int64_t*>(x.high.data());
     const std::int64_t* missing = reinterpret_cast<const std::int64_t*>(x.missing.data());
-    BoxBlocks::Reader blocks(boxes);
-    for (Index i = 0; i < range.count; ++i) {
-        const Index b = range[i];
-        const std::uint8_t* p = blocks[b];
-        __m512i s = zero, m = zero;
-        const __m256 norms = _mm256_loadu_ps(BoxBlocks::norms_of(p));
-        const std::uint8_t* at = p;
+    BlockReader blocks(boxes, range);
+    while (const std::uint8_t* p = blocks.next()) {
+        __m512i s0 = zero, s1 = zero, m0 = zero, m1 = zero;
+        const __m512 norms = _mm512_loadu_ps(BoxBlocks::norms_of(p));
+        const __m512i* at = reinterpret_cast<const __m512i*>(p);
         unsigned passing = 0;
         for (Index g = 0; g < n_groups;) {
             const Index until = next_check<kGroups>(g, n_groups);
-            for (; g < until; ++g, at += kGroupBytes) {
+            for (; g < until; ++g, at += 4) {
                 const __m512i xl = _mm512_set1_epi64(low[g]), xh = _mm512_set1_epi64(high[g]);
-                const __m512i l = _mm512_loadu_si512(at), u = _mm512_loadu_si512(at + kGroupBytes / 2);
-                const __m512i d = _mm512_or_si512(_mm512_subs_epu8(l, xh), _mm512_subs_epu8(xl, u));
-                s = _mm512_add_epi64(s, _mm512_sad_epu8(d, zero));
+                const __m512i l0 = _mm512_loadu_si512(at), l1 = _mm512_loadu_si512(at + 1);
+                const __m512i u0 = _mm512_loadu_si512(at + 2), u1 = _mm512_loadu_si512(at + 3);
+                const __m512i d0 = _mm512_or_si512(_mm512_subs_epu8(l0, xh), _mm512_subs_epu8(xl, u0));
+                const __m512i d1 = _mm512_or_si512(_mm512_subs_epu8(l1, xh), _mm512_subs_epu8(xl, u1));
+                s0 = _mm512_add_epi64(s0, _mm512_sad_epu8(d0, zero));
+                s1 = _mm512_add_epi64(s1, _mm512_sad_epu8(d1, zero));
                 if (kMissing) {
                     const __m512i gap = _mm512_set1_epi64(missing[g]);
-                    m = _mm512_add_epi64(m, _mm512_sad_epu8(_mm512_and_si512(l, gap), zero));
-                    m = _mm512_add_epi64(m, _mm512_sad_epu8(_mm512_andnot_si512(u, gap), zero));
+                    m0 = _mm512_add_epi64(m0, _mm512_sad_epu8(_mm512_and_si512(l0, gap), zero));
+                    m1 = _mm512_add_epi64(m1, _mm512_sad_epu8(_mm512_and_si512(l1, gap), zero));
+                    m0 = _mm512_add_epi64(m0, _mm512_sad_epu8(_mm512_andnot_si512(u0, gap), zero));
+                    m1 = _mm512_add_epi64(m1, _mm512_sad_epu8(_mm512_andnot_si512(u1, gap), zero));
                 }
             }
-            const __m256 sums = _mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(s), norm_order));
-            __m256 n = norms;
-            if (kMissing)
-                n = _mm256_sub_ps(
-                    n, _mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(m), norm_order)));
-            const __m256 by_match = _mm256_sub_ps(n, _mm256_set1_ps(visitor.limits.match));
-            const __m256 by_choice = _mm256_sub_ps(_mm256_mul_ps(n, _mm256_set1_ps(visitor.limits.slope)),
-                                                   _mm256_set1_ps(visitor.limits.choice));
-            passing = _mm256_cmp_ps_mask(sums, _mm256_min_ps(by_match, by_choice), _CMP_LE_OQ);
+            const __m512 sums = _mm512_cvtepi32_ps(_mm512_or_si512(s0, _mm512_slli_epi64(s1, 32)));
+            __m512 n = norms;
+            if (kMissing) n = _mm512_sub_ps(n, _mm512_cvtepi32_ps(_mm512_or_si512(m0, _mm512_slli_epi64(m1, 32))));
+            const __m512 by_match = _mm512_sub_ps(n, _mm512_set1_ps(visitor.limits.match));
+            const __m512 by_choice = _mm512_sub_ps(_mm512_mul_ps(n, _mm512_set1_ps(visitor.limits.slope)),
+                                                   _mm512_set1_ps(visitor.limits.choice));
+            passing = _mm512_cmp_ps_mask(sums, _mm512_min_ps(by_match, by_choice), _CMP_LE_OQ);
             if (!passing) break;
         }
-        if (passing) visit_all(passing, b * kBlock, visitor);
+        visit_all(passing, blocks.block() * kBlock, visitor);
     }
 }
 

@@ -20,7 +20,7 @@ struct Candidate {
     Index node;
     double choice;
     double match;
-    bool holds;  // whether the box holds the sample: learning it leaves the box as it is
+    double beyond;  // |W| − |A ∧ W|: 0 where the box holds the sample, so that learning it leaves the box as it is
 
     // ranking order: by choice, the lower index on ties
     bool precedes(const Candidate& other) const {
@@ -139,7 +139,7 @@ private:
         double norm = boxes_.norm(node);
         for (Index i : sample_.missing()) norm -= w[i] + w[i + boxes_.n_features];
         const double shared = instructions_.ops.overlap(sample_.code(), w, 2 * boxes_.n_features);
-        const Candidate here{node, shared / (alpha_ + norm), shared / sample_.norm(), shared == norm};
+        const Candidate here{node, shared / (alpha_ + norm), shared / sample_.norm(), norm - shared};
         if (!(here.match >= query_.vigilance) || (query_.after && !query_.after->precedes(here))) return;
         keep(here);
     }

@@ -1,5 +1,5 @@
-// A tree of boxes over the blocks of coarse boxes: a box of one level contains all eight boxes of a block of the level
-// below, so that one comparison rules out eight boxes, or eight blocks of them.
+// A tree of boxes over the blocks of coarse boxes: a box of one level contains all boxes of a block of the level
+// below, so that one comparison rules out a block of boxes, or a block of such blocks.
 //
 // The tree puts nodes that lie close together in the same block; nodes created after it was built follow in the order
 // they were created. It only rules nodes out; whether a node is selected is decided exactly.
@@ -92,7 +92,7 @@ private:
 
     // moves boxes in place, cycle by cycle: the box for place i is now at place former[i]
     static void rearrange(BoxBlocks& nodes, const std::vector<std::uint32_t>& former, Owner owner) {
-        CoarseBox first(nodes.n_groups() * kBlock), box = first;
+        CoarseBox first(nodes.n_groups() * kGroup), box = first;
         std::vector<bool> is_moved(former.size(), false);
         for (std::size_t start = 0; start < former.size(); ++start) {
             if (is_moved[start]) continue;
@@ -113,7 +113,7 @@ private:
 
     void build_levels(const BoxBlocks& nodes, Owner owner) {
         levels_.clear();
-        CoarseBox box(nodes.n_groups() * kBlock);
+        CoarseBox box(nodes.n_groups() * kGroup);
         const BoxBlocks* below = &nodes;
         Index n_below = n_nodes();
         do {
@@ -134,8 +134,8 @@ private:
     class Sorter {
     public:
         Sorter(const BoxBlocks& boxes, Index n)
-            : n_keys_(std::min<Index>(boxes.n_groups() * kBlock, kMaxKeys)), keys_(n * n_keys_) {
-            CoarseBox box(boxes.n_groups() * kBlock);
+            : n_keys_(std::min<Index>(boxes.n_groups() * kGroup, kMaxKeys)), keys_(n * n_keys_) {
+            CoarseBox box(boxes.n_groups() * kGroup);
             for (Index place = 0; place < n; ++place) {
                 boxes.get(place, box);
                 for (Index i = 0; i < n_keys_; ++i)

@@ -19,6 +19,7 @@ MAX_SHARE = 0.1  # of the samples that have them
 MIN_OTHERS = 5
 MAX_COMMON = 0.95  # share of the most common of the other values: a column that is nearly constant has no usual range
 FEW, MANY = 128, 2000  # values of a column to look at: of all columns, and of those that seem odd
+N_PARTS = 513  # of a range: two of them are more than one part in `FACTOR`
 ROWS_AT_ONCE = 4096
 
 # what follows for the feature, and what to do if such a value is right
@@ -58,34 +59,39 @@ def find_outliers(values: FloatArray) -> Iterator[Outliers]:
 
 
 def _that_may_have_outliers(values: FloatArray) -> list[int]:
-    """Return the columns but those in which it is soon seen that all but a few values have a good part of the range."""
+    """Return the columns but those in which it is soon seen that there are no outliers."""
     lowest, highest = column_ranges(values)
     columns = np.flatnonzero(lowest < highest)
-    columns = columns[_crowd_in(values[:: len(values) // FEW + 1, columns], lowest[columns], highest[columns])]
-    # two different whole numbers are always among the other values, and these are at least one apart
-    is_narrow = highest[columns] / 2 - lowest[columns] / 2 <= FACTOR / 2
-    columns = columns[~is_narrow | _have_fractions(values, columns)]
-    columns = columns[_crowd_in(values[:: len(values) // MANY + 1, columns], lowest[columns], highest[columns])]
+    columns = columns[~_are_spread(values[:: len(values) // FEW + 1, columns], lowest[columns], highest[columns])]
+    columns = columns[~_have_a_usual_value(values, columns, lowest[columns], highest[columns])]
+    columns = columns[~_are_spread(values[:: len(values) // MANY + 1, columns], lowest[columns], highest[columns])]
     return list(columns.tolist())
 
 
-def _crowd_in(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
-    """Return in which columns all but a few of some values have a small part of the range, or are too few to tell."""
-    some = np.sort(some, axis=0)
-    some[1:][some[1:] == some[:-1]] = np.nan
-    some.sort(axis=0)
-    n_different = (~np.isnan(some)).sum(axis=0)
-    first, last = some[MAX_OUTLIERS], some[n_different - MAX_OUTLIERS - 1, np.arange(len(lowest))]
-    return np.asarray((n_different < 2 * MAX_OUTLIERS + 2) | _is_small_part(first, last, lowest, highest))
+def _are_spread(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
+    """Return which columns have some values in so many parts of the range that three are left without the outliers."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a range that no double holds has one part
+        part = np.fmax((some - lowest) / (highest - lowest) * (N_PARTS - 1), 0.0).astype(np.intp)
+    has_values = np.zeros((len(lowest), N_PARTS), dtype=bool)
+    has_values[np.arange(len(lowest)), part] = True
+    return np.asarray(has_values.sum(axis=1) >= MAX_OUTLIERS + 3)
 
 
-def _have_fractions(values: FloatArray, columns: IntArray) -> BoolArray:
-    """Return which columns have values that are no whole numbers."""
-    found = np.zeros(len(columns), dtype=bool)
+def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
+    """Return which columns have a value that is too common for an outlier, and no outliers if it is none.
+
+    The values that are no outliers would be near it: too few are, or nearly all of these are the value itself.
+    """
+    value = np.sort(values[:: len(values) // FEW + 1, columns], axis=0)
+    value = value[len(value) // 2, :, None]
+    near = (highest / 2 - lowest / 2)[:, None] / FACTOR
+    n_known, n_equal, n_near = np.zeros((3, len(columns)))
     for start in range(0, len(values) if len(columns) else 0, ROWS_AT_ONCE):
-        own = values[start : start + ROWS_AT_ONCE, columns]
-        found |= (np.abs(own - np.rint(own)) > 0).any(axis=0)
-    return found
+        own = np.ascontiguousarray(values[start : start + ROWS_AT_ONCE, columns].T)
+        for count, found in ((n_known, own == own), (n_equal, own == value), (n_near, abs(own / 2 - value / 2) < near)):
+            count += [np.count_nonzero(row) for row in found]
+    most = np.maximum(MAX_SHARE * n_known, 1)
+    return np.asarray((n_equal > most) & ((n_near < n_known - most) | (n_equal > MAX_COMMON * n_near)))
 
 
 def _is_small_part(first: Any, last: Any, lowest: Any, highest: Any) -> Any:

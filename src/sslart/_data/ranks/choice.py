@@ -39,8 +39,8 @@ def first_encoder(
     """
     limits = check_bounds(owner, bounds, table.values.shape[1] - table.n_parts)
     if limits is not None:
-        lower, upper = (np.pad(side, (0, table.n_parts), constant_values=np.nan) for side in limits)
-        limits = lower, upper
+        unknown = np.full(table.n_parts, np.nan)
+        limits = np.append(limits[0], unknown), np.append(limits[1], unknown)
     return scaled_by(scaling, Encoder.first(table, limits, stream=stream), table[shown], limits)
 
 
