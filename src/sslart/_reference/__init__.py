@@ -22,10 +22,9 @@ from sslart._reference.algebra import (
     invert,
     multiply,
     solve,
-    update_regressions,
 )
 from sslart._reference.drift import drift_beyond, drift_push, drift_sums, drift_window
-from sslart._reference.functions import StreamFunctions, compete
+from sslart._reference.functions import StreamFunctions, learn_labels, shared_weights
 from sslart._reference.joining import join
 from sslart._reference.scorer import Scorer
 from sslart._reference.terms import Flags, measure, nearest_centres
@@ -37,7 +36,6 @@ __all__ = [
     "Boxes",
     "Scorer",
     "StreamFunctions",
-    "compete",
     "drift_beyond",
     "drift_push",
     "drift_sums",
@@ -49,13 +47,14 @@ __all__ = [
     "inverse_diagonals",
     "invert",
     "join",
+    "learn_labels",
     "measure",
     "multiply",
     "nearest_centres",
     "row_keys",
+    "shared_weights",
     "solve",
     "tree_scores",
-    "update_regressions",
 ]
 
 NO_NODE = -1
