@@ -28,7 +28,7 @@ from sslart._reference.functions import StreamFunctions, learn_labels, shared_we
 from sslart._reference.joining import join
 from sslart._reference.scorer import Scorer
 from sslart._reference.terms import Flags, measure, nearest_centres
-from sslart._reference.trees import grow_tree, tree_scores
+from sslart._reference.trees import grow_trees, tree_scores
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, mixed
 
@@ -43,7 +43,7 @@ __all__ = [
     "encode",
     "factorise",
     "gram",
-    "grow_tree",
+    "grow_trees",
     "inverse_diagonals",
     "invert",
     "join",
