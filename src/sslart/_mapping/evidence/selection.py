@@ -191,7 +191,7 @@ def _weighted(
     every = np.ones(1 + N_BLOCKS if by_block else 1, dtype=bool)
     taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed)}
     taking_part |= {(one.specs, one.ridge): every for one in fixed.known if able is None or able.allows(one.specs)}
-    tried, fits, scores = _tried(trial, screened(trial, taking_part))
+    tried, fits, scores = _tried(trial, screened(trial, taking_part, is_coarse=fixed.is_coarse))
     shares = _group_shares(tried)
     of_scores: dict[bytes, FloatArray] = {}  # views without a block that has no labels are all the same
     for own in scores:
