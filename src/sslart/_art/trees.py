@@ -110,8 +110,17 @@ class Forest:
                 values,
                 stop_flag(),
             )
-            nodes = [array[:n].copy() for array in (features, thresholds, left, shares)]
-            forests.append(cls(roots, *nodes, values[: int((nodes[0] == LEAF).sum())].copy()))
+            n_leaves = int((features[:n] == LEAF).sum())
+            forests.append(
+                cls(
+                    roots,
+                    features[:n].copy(),
+                    thresholds[:n].copy(),
+                    left[:n].copy(),
+                    shares[:n].copy(),
+                    values[:n_leaves].copy(),
+                )
+            )
         return forests[0] if len(forests) == 1 else cls.joined(forests)
 
     @classmethod

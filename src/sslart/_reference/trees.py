@@ -89,9 +89,21 @@ def grow_trees(
     """
     n_nodes = n_leaves = 0
     for tree, (own, seed) in enumerate(zip(weights, seeds.tolist(), strict=True)):
-        nodes = [array[n_nodes:] for array in (features, thresholds, left, shares)]
         n = _grow_tree(
-            columns, starts, members, classes, own, seed, n_tried, min_weight, *nodes, values[n_leaves:], stop
+            columns,
+            starts,
+            members,
+            classes,
+            own,
+            seed,
+            n_tried,
+            min_weight,
+            features[n_nodes:],
+            thresholds[n_nodes:],
+            left[n_nodes:],
+            shares[n_nodes:],
+            values[n_leaves:],
+            stop,
         )
         is_leaf = features[n_nodes : n_nodes + n] == LEAF
         left[n_nodes : n_nodes + n] += np.where(is_leaf, n_leaves, n_nodes)
