@@ -1,6 +1,5 @@
 // The functions of the Python module for linear algebra: stacks of matrices, one after another.
 #include "algebra/cholesky.hpp"
-#include "algebra/updates.hpp"
 #include "bindings.hpp"
 #include "runtime/dispatch.hpp"
 
@@ -110,46 +109,6 @@ void inverse_diagonals(Array<const double, 3> factors, Array<double, 2> out, Sto
     });
 }
 
-// All labels, one after another, in all regressions. The first one reads the inverses given and writes the next ones.
-void update_regressions(Array<const double, 3> inverses, Array<double, 3> next, Array<double, 3> weights,
-                        Array<const double, 2> values, Array<const Index, 1> targets,
-                        Array<const double, 1> importances, Array<const double, 2> kept,
-                        Array<const double, 1> ridges, Array<const double, 2> first, Index turns,
-                        Array<double, 3> scores, StopFlag stop) {
-    const Index n_regressions = size(inverses.shape(0)), n = size(inverses.shape(1));
-    const Index n_labels = size(values.shape(0)), n_classes = size(weights.shape(2));
-    require(size(inverses.shape(2)) == n && size(next.shape(0)) == n_regressions && size(next.shape(1)) == n &&
-                size(next.shape(2)) == n && size(weights.shape(0)) == n_regressions && size(weights.shape(1)) == n,
-            "inverses must have the shape (n_regressions, n, n), weights the shape (n_regressions, n, n_classes)");
-    require(size(values.shape(1)) == n && size(targets.shape(0)) == n_labels &&
-                size(importances.shape(0)) == n_labels && size(kept.shape(0)) == n_labels &&
-                size(kept.shape(1)) == n_regressions && size(ridges.shape(0)) == n && size(first.shape(0)) == n &&
-                size(first.shape(1)) == n_classes && size(scores.shape(0)) == n_labels &&
-                size(scores.shape(1)) == n_regressions && size(scores.shape(2)) == n_classes && turns >= 0,
-            "arrays of labels whose shapes do not fit");
-    run_interruptible(stop, [&](Interrupt& interrupt) {
-        if (n_labels == 0) std::copy_n(inverses.data(), n_regressions * n * n, next.data());
-        RankOneUpdate update(chosen_instructions().load()->algebra);
-        for (Index label = 0; label < n_labels && interrupt.may_continue(3 * n_regressions * n * n); ++label) {
-            const Index place = (turns + label) % n;
-            for (Index r = 0; r < n_regressions; ++r) {
-                double* own_next = next.data() + r * n * n;
-                const Regression own{label == 0 ? inverses.data() + r * n * n : own_next, own_next,
-                                     weights.data() + r * n * n_classes, n, n_classes};
-                const double share = kept.data()[label * n_regressions + r];
-                update.learn(own, values.data() + label * n, targets.data()[label], importances.data()[label], share,
-                             scores.data() + (label * n_regressions + r) * n_classes);
-                if (share == 1.0) {
-                    update.shrink(own);
-                } else {
-                    const double amount = ridges.data()[place] * (1.0 - share) * static_cast<double>(n);
-                    update.shrink_and_forget(own, 1.0 / share, place, amount, first.data() + place * n_classes);
-                }
-            }
-        }
-    });
-}
-
 }  // namespace
 
 void bind_algebra(nb::module_& module) {
@@ -161,11 +120,6 @@ void bind_algebra(nb::module_& module) {
     module.def("solve", &solve, "factors"_a.noconvert(), "right_sides"_a.noconvert(), "stop"_a.noconvert());
     module.def("invert", &invert, "factors"_a.noconvert(), "out"_a.noconvert(), "stop"_a.noconvert());
     module.def("inverse_diagonals", &inverse_diagonals, "factors"_a.noconvert(), "out"_a.noconvert(),
-               "stop"_a.noconvert());
-    module.def("update_regressions", &update_regressions, "inverses"_a.noconvert(), "next"_a.noconvert(),
-               "weights"_a.noconvert(),
-               "values"_a.noconvert(), "targets"_a.noconvert(), "importances"_a.noconvert(), "kept"_a.noconvert(),
-               "ridges"_a.noconvert(), "first"_a.noconvert(), "turns"_a, "scores"_a.noconvert(),
                "stop"_a.noconvert());
 }
 

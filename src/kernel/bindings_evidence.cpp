@@ -116,18 +116,81 @@ private:
     StreamFunctions functions_;
 };
 
-void compete(Array<const double, 3> scores, Array<const Index, 1> targets, double sharpness, double kept,
-             Array<double, 1> losses, Array<double, 1> errors, Array<Index, 1> predicted) {
-    const std::size_t n_labels = scores.shape(0), n_candidates = scores.shape(1), n_classes = scores.shape(2);
-    require(targets.shape(0) == n_labels && predicted.shape(0) == n_labels && n_candidates > 0 && n_classes > 0,
-            "scores and targets whose shapes do not fit");
-    require(losses.shape(0) == n_candidates && errors.shape(0) == n_candidates,
-            "losses and errors must have the length n_candidates");
+template <class Weights>
+void require_part(const Weights& weights, const Array<const Index, 1>& columns, std::size_t n_half_lives,
+                  std::size_t n_functions, std::size_t n_classes) {
+    require(weights.shape(0) == n_half_lives && weights.shape(1) == columns.shape(0) && weights.shape(2) == n_classes,
+            "weights must have the shape (n_half_lives, n, n_classes)");
+    for (std::size_t k = 0; k < columns.shape(0); ++k)
+        require(columns.data()[k] >= 0 && columns.data()[k] < static_cast<Index>(n_functions),
+                "columns must be from 0 to n_functions - 1");
+}
+
+// Labels, one after another, in the regressions of both parts. The first one reads the inverses given.
+void learn_labels(Array<const double, 3> inverses, Array<double, 3> next, Array<double, 3> weights,
+                  Array<const Index, 1> columns, Array<const double, 3> other_inverses, Array<double, 3> other_next,
+                  Array<double, 3> other_weights, Array<const Index, 1> other_columns, Array<const double, 2> values,
+                  Array<const Index, 1> targets, Array<const double, 1> importances, Array<const Index, 1> times,
+                  Index time, Index turns, Array<const double, 1> half_lives, double max_forgotten,
+                  Array<const double, 1> ridges, Array<const double, 2> first, double sharpness, double kept,
+                  Array<double, 1> losses, Array<double, 1> errors, Array<Index, 1> predicted, StopFlag stop) {
+    const std::size_t n_labels = values.shape(0), n_functions = values.shape(1), n_classes = first.shape(1);
+    const std::size_t n_half_lives = half_lives.shape(0);
+    const auto part_of = [&](const Array<const double, 3>& from, Array<double, 3>& to, Array<double, 3>& own,
+                             const Array<const Index, 1>& some) {
+        const std::size_t n = some.shape(0);
+        require_part(own, some, n_half_lives, n_functions, n_classes);
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            require(from.shape(axis) == (axis ? n : n_half_lives) && to.shape(axis) == from.shape(axis),
+                    "inverses must have the shape (n_half_lives, n, n)");
+        if (n_labels == 0) std::copy_n(from.data(), from.size(), to.data());
+        return Regressions{from.data(), to.data(), own.data(), some.data(), static_cast<Index>(n)};
+    };
+    const std::vector<Regressions> parts{part_of(inverses, next, weights, columns),
+                                         part_of(other_inverses, other_next, other_weights, other_columns)};
+    const std::size_t n_candidates = parts.size() * n_half_lives;
+    require(targets.shape(0) == n_labels && importances.shape(0) == n_labels && times.shape(0) == n_labels &&
+                predicted.shape(0) == n_labels && ridges.shape(0) == n_functions && first.shape(0) == n_functions &&
+                losses.shape(0) == n_candidates && errors.shape(0) == n_candidates && n_candidates > 0 &&
+                n_classes > 0 && columns.shape(0) > 0 && other_columns.shape(0) > 0 && turns >= 0,
+            "arrays of labels whose shapes do not fit");
     const Competition competition{sharpness, kept, static_cast<Index>(n_candidates), static_cast<Index>(n_classes)};
-    std::vector<double> sums;
-    for (std::size_t label = 0; label < n_labels; ++label)
-        predicted.data()[label] = competition.learn(scores.data() + label * n_candidates * n_classes,
-                                                    targets.data()[label], losses.data(), errors.data(), sums);
+    run_interruptible(stop, [&](Interrupt& interrupt) {
+        LabelLearner learner({half_lives.data(), static_cast<Index>(n_half_lives), max_forgotten, ridges.data(),
+                              first.data(), competition},
+                             chosen_instructions().load()->algebra);
+        const Index cost = static_cast<Index>(3 * n_candidates * n_functions * n_functions);
+        for (std::size_t i = 0; i < n_labels && interrupt.may_continue(cost); ++i) {
+            const Index before = i ? times.data()[i - 1] : time;
+            predicted.data()[i] = learner.learn(parts, i == 0, values.data() + i * n_functions, targets.data()[i],
+                                                importances.data()[i], static_cast<double>(times.data()[i] - before),
+                                                turns + static_cast<Index>(i), losses.data(), errors.data());
+        }
+    });
+}
+
+// The weight of each function of all candidates together: of both parts, by what each counts.
+void shared_weights(Array<const double, 3> weights, Array<const Index, 1> columns, Array<const double, 3> other_weights,
+                    Array<const Index, 1> other_columns, Array<const double, 1> losses, double sharpness,
+                    Array<double, 2> out) {
+    const std::size_t n_half_lives = weights.shape(0), n_classes = out.shape(1), n_candidates = losses.shape(0);
+    require_part(weights, columns, n_half_lives, out.shape(0), n_classes);
+    require_part(other_weights, other_columns, n_half_lives, out.shape(0), n_classes);
+    require(n_candidates == 2 * n_half_lives && n_candidates > 0, "losses must have the length n_candidates");
+    const Competition competition{sharpness, 1.0, static_cast<Index>(n_candidates), static_cast<Index>(n_classes)};
+    const double least = *std::min_element(losses.data(), losses.data() + n_candidates);
+    double total = 0.0;
+    for (std::size_t r = 0; r < n_candidates; ++r) total += competition.share_of(losses.data()[r], least);
+    std::fill_n(out.data(), out.size(), 0.0);
+    for (std::size_t r = 0; r < n_candidates; ++r) {
+        const auto& own = r < n_half_lives ? weights : other_weights;
+        const auto& some = r < n_half_lives ? columns : other_columns;
+        const double share = competition.share_of(losses.data()[r], least) / total;
+        const double* from = own.data() + r % n_half_lives * some.shape(0) * n_classes;
+        for (std::size_t k = 0; k < some.shape(0); ++k)
+            for (std::size_t c = 0; c < n_classes; ++c)
+                out.data()[static_cast<std::size_t>(some.data()[k]) * n_classes + c] += share * *from++;
+    }
 }
 
 // A scorer whose arguments are checked. Terms can be added while other threads score: they wait for each other.
@@ -287,8 +350,16 @@ void bind_evidence(nb::module_& module) {
                "distances"_a.noconvert(), "stop"_a.noconvert());
     module.def("nearest_centres", &nearest_centres, "samples"_a.noconvert(), "centres"_a.noconvert(),
                "missing"_a.noconvert(), "nearest"_a.noconvert(), "stop"_a.noconvert());
-    module.def("compete", &compete, "scores"_a.noconvert(), "targets"_a.noconvert(), "sharpness"_a, "kept"_a,
-               "losses"_a.noconvert(), "errors"_a.noconvert(), "predicted"_a.noconvert());
+    module.def("learn_labels", &learn_labels, "inverses"_a.noconvert(), "next"_a.noconvert(), "weights"_a.noconvert(),
+               "columns"_a.noconvert(), "other_inverses"_a.noconvert(), "other_next"_a.noconvert(),
+               "other_weights"_a.noconvert(), "other_columns"_a.noconvert(), "values"_a.noconvert(),
+               "targets"_a.noconvert(), "importances"_a.noconvert(), "times"_a.noconvert(), "time"_a, "turns"_a,
+               "half_lives"_a.noconvert(), "max_forgotten"_a, "ridges"_a.noconvert(), "first"_a.noconvert(),
+               "sharpness"_a, "kept"_a, "losses"_a.noconvert(), "errors"_a.noconvert(), "predicted"_a.noconvert(),
+               "stop"_a.noconvert());
+    module.def("shared_weights", &shared_weights, "weights"_a.noconvert(), "columns"_a.noconvert(),
+               "other_weights"_a.noconvert(), "other_columns"_a.noconvert(), "losses"_a.noconvert(), "sharpness"_a,
+               "out"_a.noconvert());
     nb::class_<CheckedFunctions>(module, "StreamFunctions")
         .def(nb::init<Array<const Index, 1>, Array<const double, 1>, Array<const double, 1>, double,
                       Array<const float, 3>, Array<const float, 3>, Index, double, double, Index>(),

@@ -1,4 +1,4 @@
-// What labels change in a stream: the functions whose weights they change, and how candidates compete.
+// The part of evidence that labels change in a stream: functions, regressions on them, and how candidates compete.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "algebra/updates.hpp"
 #include "art/model.hpp"
 #include "evidence/rank_tables.hpp"
 #include "evidence/rbf.hpp"
@@ -56,13 +57,15 @@ struct Competition {
     double sharpness, kept;  // of the losses, and the share of them that remains after a label
     Index n_candidates, n_classes;
 
+    double share_of(double loss, double least) const { return std::exp(-sharpness * (loss - least)); }
+
     // scores: candidates × classes of one label; returns the class that all predict together
     Index learn(const double* scores, Index target, double* losses, double* errors, std::vector<double>& sums) const {
         const double least = *std::min_element(losses, losses + n_candidates);
         sums.assign(static_cast<std::size_t>(n_classes), 0.0);
         for (Index r = 0; r < n_candidates; ++r) {
             const double* own = scores + r * n_classes;
-            const double share = std::exp(-sharpness * (losses[r] - least));
+            const double share = share_of(losses[r], least);
             double loss = 0.0;
             for (Index c = 0; c < n_classes; ++c) {
                 const double error = own[c] - (c == target ? 1.0 : 0.0);
@@ -75,6 +78,66 @@ struct Competition {
         }
         return std::max_element(sums.begin(), sums.end()) - sums.begin();
     }
+};
+
+// Regressions on some of the functions, one for each half-life.
+struct Regressions {
+    const double* inverses;  // half-lives × n × n
+    double* next;            // those after the labels
+    double* weights;         // half-lives × n × classes, which are changed
+    const Index* columns;    // the functions that take part
+    Index n;
+};
+
+// Labels of a stream, which regressions learn one after another, each candidate predicting a label before it learns it.
+class LabelLearner {
+public:
+    struct Settings {
+        const double* half_lives;
+        Index n_half_lives;
+        double max_forgotten;   // by one label, over the number of functions
+        const double* ridges;   // λ of each function
+        const double* first;    // functions × classes: the weights without any label
+        Competition competition;
+    };
+
+    LabelLearner(const Settings& settings, const AlgebraLoops& loops) : settings_(settings), update_(loops) {
+        scores_.resize(static_cast<std::size_t>(settings.competition.n_candidates * settings.competition.n_classes));
+    }
+
+    // `values`: all functions at the sample; `passed`: how many samples have come since the label before; `turn`: how
+    // many labels there have been. Returns the class that all candidates together predict.
+    Index learn(const std::vector<Regressions>& parts, bool is_first, const double* values, Index target,
+                double importance, double passed, Index turn, double* losses, double* errors) {
+        const Index n_classes = settings_.competition.n_classes;
+        double* scores = scores_.data();
+        for (const Regressions& part : parts) {
+            const Index n = part.n, place = turn % n, column = part.columns[place];
+            const double least = 1.0 - settings_.max_forgotten / std::max(static_cast<double>(n),
+                                                                          2.0 * settings_.max_forgotten);
+            some_.resize(static_cast<std::size_t>(n));
+            for (Index k = 0; k < n; ++k) some_[k] = values[part.columns[k]];
+            for (Index r = 0; r < settings_.n_half_lives; ++r, scores += n_classes) {
+                double* next = part.next + r * n * n;
+                const Regression own{is_first ? part.inverses + r * n * n : next, next,
+                                     part.weights + r * n * n_classes, n, n_classes};
+                const double kept = std::max(std::pow(2.0, -passed / settings_.half_lives[r]), least);
+                update_.learn(own, some_.data(), target, importance, kept, scores);
+                if (kept == 1.0) {
+                    update_.shrink(own);
+                } else {
+                    const double amount = settings_.ridges[column] * (1.0 - kept) * static_cast<double>(n);
+                    update_.shrink_and_forget(own, 1.0 / kept, place, amount, settings_.first + column * n_classes);
+                }
+            }
+        }
+        return settings_.competition.learn(scores_.data(), target, losses, errors, sums_);
+    }
+
+private:
+    Settings settings_;
+    RankOneUpdate update_;
+    std::vector<double> some_, scores_, sums_;
 };
 
 }  // namespace sslart

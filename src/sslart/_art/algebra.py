@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import FloatArray
 from sslart._utils.parallel import stop_flag
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -82,29 +82,6 @@ class Cholesky:
         out = np.empty(self._stack.shape[:2])
         backend().inverse_diagonals(self._stack, out, stop_flag())
         return out.reshape(self._shape[:-1])
-
-
-def update_regressions(
-    inverses: FloatArray,
-    weights: FloatArray,
-    values: FloatArray,
-    targets: IntArray,
-    importances: FloatArray,
-    kept: FloatArray,
-    ridges: FloatArray,
-    first: FloatArray,
-    turns: int,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return inverses and weights of ridge regressions after further labels, and the scores of each label before it.
-
-    The parameters are those of `sslart._reference.algebra.update_regressions`.
-    """
-    after, weights = np.empty(inverses.shape), weights.copy()
-    scores = np.empty((len(values), len(weights), weights.shape[2]))
-    backend().update_regressions(
-        inverses, after, weights, values, targets, importances, kept, ridges, first, turns, scores, stop_flag()
-    )
-    return after, weights, scores
 
 
 def _as_stack(matrix: FloatArray) -> tuple[FloatArray, bool]:

@@ -17,6 +17,7 @@ from sslart._utils.random_keys import KeyArray, mixed
 
 LEAF = -1  # in the place of a feature
 KINDS = (np.uint8, np.uint16, np.uint32)  # of whole numbers in files
+MAX_AT_ONCE = 1 << 17  # leaves that trees grown in one call may have: so much memory is taken before it is known
 MARGIN = 1e-6  # by which rounding may lead out of the unit cube
 MAX_DEPTH = 2000  # of a tree in a file: the kernel goes down step by step within itself
 
@@ -83,20 +84,25 @@ class Forest:
         sizes = np.ones_like(order) if column_of is None else np.unique(column_of, return_counts=True)[1]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         columns = np.ascontiguousarray(samples.T)
-        most = max(int((weights > 0).sum(axis=1).max()), 1)
-        features, left = np.empty(2 * most, dtype=np.int64), np.empty(2 * most, dtype=np.int64)
-        thresholds, shares, values = np.empty(2 * most), np.empty(2 * most), np.empty((most, n_classes))
-        trees = []
-        for seed, own in zip(seeds.tolist(), weights, strict=True):
-            n = backend().grow_tree(
+        n_rows = (weights > 0).sum(axis=1)
+        at_once = max(MAX_AT_ONCE // max(int(n_rows.max()), 1), 1)
+        forests = []
+        for first in range(0, len(weights), at_once):
+            own = slice(first, first + at_once)
+            most = int(n_rows[own].sum())
+            roots = np.empty(len(n_rows[own]), dtype=np.int64)
+            features, left = np.empty(2 * most, dtype=np.int64), np.empty(2 * most, dtype=np.int64)
+            thresholds, shares, values = np.empty(2 * most), np.empty(2 * most), np.empty((most, n_classes))
+            n = backend().grow_trees(
                 columns,
                 starts,
                 order,
                 classes,
-                np.ascontiguousarray(own),
-                seed,
+                np.ascontiguousarray(weights[own]),
+                seeds[own],
                 n_tried,
                 min_weight,
+                roots,
                 features,
                 thresholds,
                 left,
@@ -105,9 +111,9 @@ class Forest:
                 stop_flag(),
             )
             n_leaves = int((features[:n] == LEAF).sum())
-            trees.append(
+            forests.append(
                 cls(
-                    np.zeros(1, dtype=np.int64),
+                    roots,
                     features[:n].copy(),
                     thresholds[:n].copy(),
                     left[:n].copy(),
@@ -115,7 +121,7 @@ class Forest:
                     values[:n_leaves].copy(),
                 )
             )
-        return cls.joined(trees)
+        return forests[0] if len(forests) == 1 else cls.joined(forests)
 
     @classmethod
     def joined(cls, forests: Sequence[Forest]) -> Forest:

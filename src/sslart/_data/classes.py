@@ -123,7 +123,7 @@ class ClassTable(CachesValues):
 
     def order_of_seen(self) -> IntArray:
         """Return for each code the index of its class among the classes learnt so far, sorted."""
-        return np.argsort(np.argsort(self.sorted_codes()))
+        return self._order_of_seen
 
     def first(self, n: int) -> ClassTable:
         """Return the table with the first n classes that were learnt."""
@@ -173,6 +173,10 @@ class ClassTable(CachesValues):
     def _class_of_code(self) -> IntArray:
         place = {label: position for position, label in enumerate(self.classes.tolist())}
         return np.array([place[label] for label in self.seen], dtype=np.int64)
+
+    @cached_property
+    def _order_of_seen(self) -> IntArray:
+        return np.argsort(np.argsort(self._class_of_code))
 
     @cached_property
     def _class_of_code_or_none(self) -> IntArray:

@@ -22,14 +22,13 @@ from sslart._reference.algebra import (
     invert,
     multiply,
     solve,
-    update_regressions,
 )
 from sslart._reference.drift import drift_beyond, drift_push, drift_sums, drift_window
-from sslart._reference.functions import StreamFunctions, compete
+from sslart._reference.functions import StreamFunctions, learn_labels, shared_weights
 from sslart._reference.joining import join
 from sslart._reference.scorer import Scorer
 from sslart._reference.terms import Flags, measure, nearest_centres
-from sslart._reference.trees import grow_tree, tree_scores
+from sslart._reference.trees import grow_trees, tree_scores
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, mixed
 
@@ -37,7 +36,6 @@ __all__ = [
     "Boxes",
     "Scorer",
     "StreamFunctions",
-    "compete",
     "drift_beyond",
     "drift_push",
     "drift_sums",
@@ -45,17 +43,18 @@ __all__ = [
     "encode",
     "factorise",
     "gram",
-    "grow_tree",
+    "grow_trees",
     "inverse_diagonals",
     "invert",
     "join",
+    "learn_labels",
     "measure",
     "multiply",
     "nearest_centres",
     "row_keys",
+    "shared_weights",
     "solve",
     "tree_scores",
-    "update_regressions",
 ]
 
 NO_NODE = -1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import FloatArray
 
 Flags = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
@@ -96,68 +96,44 @@ def _inverse_factors(factors: FloatArray, stop: Flags) -> FloatArray:
     return inverse
 
 
-def update_regressions(
-    inverses: FloatArray,
-    after: FloatArray,
+def learn_label(
+    inverse: FloatArray,
     weights: FloatArray,
     values: FloatArray,
-    targets: IntArray,
-    importances: FloatArray,
-    kept: FloatArray,
-    ridges: FloatArray,
-    first: FloatArray,
-    turns: int,
+    target: int,
+    importance: float,
+    kept: float,
     scores: FloatArray,
-    stop: Flags,
+    place: int,
+    ridge: float,
+    first: FloatArray,
 ) -> None:
-    """Let ridge regressions learn labels one after another, each by an update of rank one.
+    """Let a ridge regression learn a label by an update of rank one.
 
     Parameters
     ----------
-    inverses : array of shape (n_regressions, n, n)
-        (Φ'WΦ + Λ)⁻¹.
-    after : array of the same shape
-        Filled with the inverses after all labels.
-    weights : array of shape (n_regressions, n, n_classes)
+    inverse : array of shape (n, n)
+        (Φ'WΦ + Λ)⁻¹; changed.
+    weights : array of shape (n, n_classes)
         Changed.
-    values : array of shape (n_labels, n)
-        The functions at the samples.
-    targets : array of length n_labels
-        Classes.
-    importances : array of length n_labels
-        What each label counts.
-    kept : array of shape (n_labels, n_regressions)
-        The share that remains of what was learnt before each label.
-    ridges : array of length n
-        λ of each function. One function after another gets back what forgetting has taken from the λ of all, n times
-        for one in n.
-    first : array of shape (n, n_classes)
-        The weights without any label.
-    turns : int
-        How many labels there have been before.
-    scores : array of shape (n_labels, n_regressions, n_classes)
-        Filled with the scores of each label before it is learnt.
-    stop : array of length 1
+    values : array of length n
+        The functions at the sample.
+    target : int
+        Its class.
+    importance : float
+        What the label counts.
+    kept : float
+        The share that remains of what was learnt before.
+    scores : array of length n_classes
+        Filled with the scores of the sample before the label is learnt.
+    place, ridge, first : int, float, and array of length n_classes
+        The function that gets back what forgetting has taken from the λ of all, its λ, and its weights without any
+        label.
     """
-    n_regressions, n, n_classes = weights.shape
-    if inverses.shape != (n_regressions, n, n) or after.shape != inverses.shape:
-        raise ValueError(
-            "inverses must have the shape (n_regressions, n, n), weights the shape (n_regressions, n, n_classes)"
-        )
-    shapes = [array.shape for array in (values, targets, importances, kept, ridges, first, scores)]
-    m = len(values)
-    if shapes != [(m, n), (m,), (m,), (m, n_regressions), (n,), (n, n_classes), (m, n_regressions, n_classes)]:
-        raise ValueError("arrays of labels whose shapes do not fit")
-    after[:] = inverses
-    for label in range(m):
-        if stop[0]:
-            return
-        place = (turns + label) % n
-        for inverse, own, share, found in zip(after, weights, kept[label], scores[label], strict=True):
-            turned, gain = _learn(inverse, own, values[label], targets[label], importances[label], share, found)
-            inverse -= (turned[:, None] * turned) * gain
-            if share < 1.0:
-                _forget(inverse, own, share, place, ridges[place] * (1.0 - share) * n, first[place])
+    turned, gain = _learn(inverse, weights, values, target, importance, kept, scores)
+    inverse -= (turned[:, None] * turned) * gain
+    if kept < 1.0:
+        _forget(inverse, weights, kept, place, ridge * (1.0 - kept) * len(values), first)
 
 
 def _learn(

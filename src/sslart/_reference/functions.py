@@ -1,4 +1,4 @@
-"""What labels change in a stream, in plain NumPy: the specification of that in the compiled kernel, bit for bit."""
+"""The part of evidence that labels change in a stream: the specification of the compiled kernel, bit for bit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from sslart._reference.algebra import learn_label
 from sslart._reference.terms import Flags, measure
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
@@ -75,21 +76,61 @@ class StreamFunctions:
         out[:, last + 1 :] = np.where(np.isnan(trends), 0.0, trends)
 
 
-def compete(
-    scores: FloatArray,
+def learn_labels(
+    inverses: FloatArray,
+    next: FloatArray,
+    weights: FloatArray,
+    columns: IntArray,
+    other_inverses: FloatArray,
+    other_next: FloatArray,
+    other_weights: FloatArray,
+    other_columns: IntArray,
+    values: FloatArray,
     targets: IntArray,
+    importances: FloatArray,
+    times: IntArray,
+    time: int,
+    turns: int,
+    half_lives: FloatArray,
+    max_forgotten: float,
+    ridges: FloatArray,
+    first: FloatArray,
     sharpness: float,
     kept: float,
     losses: FloatArray,
     errors: FloatArray,
     predicted: IntArray,
+    stop: Flags,
 ) -> None:
-    """Let candidates predict labels, one after another: their errors decide what each counts for the next label.
+    """Let regressions learn labels one after another; each is a candidate that predicts a label before it learns it.
 
     Parameters
     ----------
-    scores : array of shape (n_labels, n_candidates, n_classes)
-    targets : array of length n_labels
+    inverses : array of shape (n_half_lives, n, n)
+        (Φ'WΦ + Λ)⁻¹ of some of the functions.
+    next : array of the same shape
+        Filled with the inverses after all labels.
+    weights : array of shape (n_half_lives, n, n_classes)
+        Changed.
+    columns : array of length n
+        Which functions take part.
+    other_inverses, other_next, other_weights, other_columns : arrays
+        The same of the regressions on other functions.
+    values : array of shape (n_labels, n_functions)
+        All functions at the samples.
+    targets, importances, times : arrays of length n_labels
+        Classes, what each label counts, and the numbers of the samples.
+    time, turns : int
+        The number of the last sample with a label before, and how many labels there have been.
+    half_lives : array of length n_half_lives
+        In samples.
+    max_forgotten : float
+        Most that one label may take from what was learnt before, over the number of functions.
+    ridges : array of length n_functions
+        λ of each function. One function after another gets back what forgetting has taken from the λ of all, n times
+        for one in n.
+    first : array of shape (n_functions, n_classes)
+        The weights without any label.
     sharpness : float
         A candidate counts exp(−sharpness · loss).
     kept : float
@@ -97,21 +138,92 @@ def compete(
     losses, errors : arrays of length n_candidates
         Of scores and predicted classes, and of predicted classes alone; changed.
     predicted : array of length n_labels
-        Filled with the classes that all predict together.
+        Filled with the classes that all candidates together predict.
+    stop : array of length 1
     """
-    n_labels, n_candidates, n_classes = scores.shape
-    if targets.shape != (n_labels,) or predicted.shape != targets.shape or not n_candidates or not n_classes:
-        raise ValueError("scores and targets whose shapes do not fit")
-    if losses.shape != (n_candidates,) or errors.shape != losses.shape:
-        raise ValueError("losses and errors must have the length n_candidates")
-    for label, target in enumerate(targets.tolist()):
-        least, sums = losses.min(), np.zeros(n_classes)
-        for candidate, own in enumerate(scores[label]):
-            sums += math.exp(-sharpness * (losses[candidate] - least)) * own
-            loss = 0.0
-            for number, score in enumerate(own.tolist()):
-                loss += (score - (number == target)) ** 2
-            wrong = float(own.argmax() != target)
-            losses[candidate] = kept * losses[candidate] + (loss + wrong) / 2.0
-            errors[candidate] = kept * errors[candidate] + wrong
-        predicted[label] = sums.argmax()
+    n_classes, m = first.shape[1], len(values)
+    parts = ((next, weights, columns), (other_next, other_weights, other_columns))
+    for given, (after, own, some) in zip((inverses, other_inverses), parts, strict=True):
+        _check_part(own, some, (len(half_lives), len(some), n_classes), len(first))
+        if given.shape != (*own.shape[:2], len(some)) or after.shape != given.shape:
+            raise ValueError("inverses must have the shape (n_half_lives, n, n)")
+        after[:] = given
+    sizes = [len(one) for one in (targets, importances, times, predicted, ridges, first, losses, errors)]
+    if sizes != [m] * 4 + [values.shape[1]] * 2 + [2 * len(half_lives)] * 2:
+        raise ValueError("arrays of labels whose shapes do not fit")
+    scores = np.empty((len(losses), n_classes))
+    for label in range(m):
+        if stop[0]:
+            return
+        passed = int(times[label]) - int(times[label - 1] if label else time)
+        for part, (after, own, some) in enumerate(parts):
+            n = len(some)
+            place, least = (turns + label) % n, 1.0 - max_forgotten / max(float(n), 2.0 * max_forgotten)
+            for r, half_life in enumerate(half_lives.tolist()):
+                share = max(math.pow(2.0, -passed / half_life), least)
+                learn_label(
+                    after[r],
+                    own[r],
+                    values[label, some],
+                    int(targets[label]),
+                    float(importances[label]),
+                    share,
+                    scores[part * len(half_lives) + r],
+                    place,
+                    float(ridges[some[place]]),
+                    first[some[place]],
+                )
+        predicted[label] = _compete(scores, int(targets[label]), sharpness, kept, losses, errors)
+
+
+def shared_weights(
+    weights: FloatArray,
+    columns: IntArray,
+    other_weights: FloatArray,
+    other_columns: IntArray,
+    losses: FloatArray,
+    sharpness: float,
+    out: FloatArray,
+) -> None:
+    """Fill `out`, shape (n_functions, n_classes), with the weights of all candidates of `learn_labels` together."""
+    for own, some in ((weights, columns), (other_weights, other_columns)):
+        _check_part(own, some, (len(weights), len(some), out.shape[1]), len(out))
+    if len(losses) != 2 * len(weights):
+        raise ValueError("losses must have the length n_candidates")
+    shares = _shares(losses, sharpness)
+    total = 0.0
+    for share in shares:
+        total += share
+    out[:] = 0.0
+    for number, share in enumerate(shares):
+        own, some = (weights, columns) if number < len(weights) else (other_weights, other_columns)
+        out[some] += (share / total) * own[number % len(weights)]
+
+
+def _check_part(weights: FloatArray, columns: IntArray, shape: tuple[int, ...], n_functions: int) -> None:
+    if weights.shape != shape:
+        raise ValueError("weights must have the shape (n_half_lives, n, n_classes)")
+    if columns.min(initial=0) < 0 or columns.max(initial=0) >= n_functions:
+        raise ValueError("columns must be from 0 to n_functions - 1")
+
+
+def _shares(losses: FloatArray, sharpness: float) -> list[float]:
+    least = float(losses.min())
+    return [math.exp(-sharpness * (loss - least)) for loss in losses.tolist()]
+
+
+def _compete(
+    scores: FloatArray, target: int, sharpness: float, kept: float, losses: FloatArray, errors: FloatArray
+) -> int:
+    """Count the errors of each candidate for a label, and return the class that all together predict."""
+    sums = np.zeros(scores.shape[1])
+    for share, own in zip(_shares(losses, sharpness), scores, strict=True):
+        sums += share * own
+    for candidate, own in enumerate(scores):
+        loss = 0.0
+        for number, score in enumerate(own.tolist()):
+            loss += (score - (number == target)) ** 2
+        wrong = float(own.argmax() != target)
+        losses[candidate] = kept * losses[candidate] + (loss + wrong) / 2.0
+        errors[candidate] = kept * errors[candidate] + wrong
+    return int(sums.argmax())

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sslart._reference.terms import Flags, ReferenceTerm
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.random_keys import STEP
+from sslart._utils.random_keys import STEP, KeyArray
 
 LEAF = -1
 MASK = 2**64 - 1
@@ -42,7 +42,77 @@ class SplitMix:
         return self._next() % n
 
 
-def grow_tree(
+def grow_trees(
+    columns: FloatArray,
+    starts: IntArray,
+    members: IntArray,
+    classes: IntArray,
+    weights: FloatArray,
+    seeds: KeyArray,
+    n_tried: int,
+    min_weight: float,
+    roots: IntArray,
+    features: IntArray,
+    thresholds: FloatArray,
+    left: IntArray,
+    shares: FloatArray,
+    values: FloatArray,
+    stop: Flags,
+) -> int:
+    """Grow trees: each node is split at a random threshold of the best of some random columns.
+
+    Parameters
+    ----------
+    columns : array of shape (n_features, n_samples)
+        NaN where missing.
+    starts : array of int of length n_columns + 1
+        Where the features of each column of the user start in `members`.
+    members : array of int of length n_features
+        The features by column.
+    classes : array of int of length n_samples
+    weights : array of shape (n_trees, n_samples)
+        0: the sample takes no part.
+    seeds : array of uint64 of length n_trees
+    n_tried : int
+        How many columns are tried at each node, each by one of its features, constant ones not counted.
+    min_weight : float
+        What the samples of a leaf weigh at least.
+    roots, features, thresholds, left, shares, values : arrays
+        Filled with the nodes, tree after tree: see `sslart._art.trees.Forest`.
+    stop : array of length 1
+        Not zero once another thread wants this one to stop.
+
+    Returns
+    -------
+    int
+        The number of nodes.
+    """
+    n_nodes = n_leaves = 0
+    for tree, (own, seed) in enumerate(zip(weights, seeds.tolist(), strict=True)):
+        n = _grow_tree(
+            columns,
+            starts,
+            members,
+            classes,
+            own,
+            seed,
+            n_tried,
+            min_weight,
+            features[n_nodes:],
+            thresholds[n_nodes:],
+            left[n_nodes:],
+            shares[n_nodes:],
+            values[n_leaves:],
+            stop,
+        )
+        is_leaf = features[n_nodes : n_nodes + n] == LEAF
+        left[n_nodes : n_nodes + n] += np.where(is_leaf, n_leaves, n_nodes)
+        roots[tree] = n_nodes
+        n_nodes, n_leaves = n_nodes + n, n_leaves + int(is_leaf.sum())
+    return n_nodes
+
+
+def _grow_tree(
     columns: FloatArray,
     starts: IntArray,
     members: IntArray,
@@ -58,34 +128,7 @@ def grow_tree(
     values: FloatArray,
     stop: Flags,
 ) -> int:
-    """Grow a tree: each node is split at a random threshold of the best of some random columns.
-
-    Parameters
-    ----------
-    columns : array of shape (n_features, n_samples)
-        NaN where missing.
-    starts : array of int of length n_columns + 1
-        Where the features of each column of the user start in `members`.
-    members : array of int of length n_features
-        The features by column.
-    classes : array of int of length n_samples
-    weights : array of length n_samples
-        0: the sample takes no part.
-    seed : int
-    n_tried : int
-        How many columns are tried at each node, each by one of its features, constant ones not counted.
-    min_weight : float
-        What the samples of a leaf weigh at least.
-    features, thresholds, left, shares, values : arrays
-        Filled with the nodes: see `sslart._art.trees.Forest`.
-    stop : array of length 1
-        Not zero once another thread wants this one to stop.
-
-    Returns
-    -------
-    int
-        The number of nodes.
-    """
+    """Grow one tree from the samples of a weight above 0, and return the number of its nodes."""
     n_classes = values.shape[1]
     random, order = SplitMix(seed), [members[i:j].tolist() for i, j in itertools.pairwise(starts.tolist())]
     parts, n_nodes, n_leaves = [(0, np.flatnonzero(weights > 0))], 1, 0

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sslart._reference as reference
-from sslart._art.algebra import Cholesky, gram_matrix, multiply, update_regressions
+from sslart._art.algebra import Cholesky, gram_matrix, multiply
 from sslart._art.backend import INSTRUCTION_SETS, use_backend
 
 
@@ -124,78 +124,3 @@ def test_shapes_that_do_not_fit_are_refused(module: str) -> None:
         backend.invert(square, one, stop)
     with pytest.raises(ValueError, match="out must"):
         backend.inverse_diagonals(square, np.ones((1, 2)), stop)
-
-
-def labels_of(seed: int, n_regressions: int, n: int, n_classes: int, n_labels: int) -> dict[str, Any]:
-    """The arguments of `update_regressions`: half-lives of 5 samples and more, and one that forgets nothing."""
-    random = np.random.RandomState(seed)
-    half_lives = np.append(5.0 * 4.0 ** np.arange(n_regressions - 1), np.inf)
-    return {
-        "inverses": Cholesky(positive_definite(n, seed, n_regressions)).inverse,
-        "weights": random.normal(size=(n_regressions, n, n_classes)),
-        "values": random.uniform(size=(n_labels, n)),
-        "targets": random.randint(n_classes, size=n_labels),
-        "importances": random.uniform(0.5, 2.0, size=n_labels),
-        "kept": 2.0 ** (-random.randint(1, 9, size=n_labels)[:, None] / half_lives),
-        "ridges": np.full(n, 0.1),
-        "first": np.eye(n, n_classes),
-        "turns": 3,
-    }
-
-
-@pytest.mark.parametrize("shape", [(1, 1, 1, 3), (4, 17, 2, 20), (2, 48, 7, 9), (2, 141, 2, 4)])
-def test_labels_are_learnt_one_after_another_with_the_bits_of_the_textbook(
-    shape: tuple[int, int, int, int], instruction_set: str
-) -> None:
-    given = labels_of(0, *shape)
-    found = [one.tobytes() for one in update_regressions(**given)]
-    with use_backend(reference):
-        assert found == [one.tobytes() for one in update_regressions(**given)]
-
-
-def test_what_was_learnt_before_stays_as_it_was() -> None:
-    given_all = labels_of(0, 2, 9, 3, 4)
-    before = {name: np.copy(value) for name, value in given_all.items()}
-    update_regressions(**given_all)
-    assert all(np.array_equal(before[name], value) for name, value in given_all.items())
-
-
-@given(cut=st.integers(0, 12), seed=st.integers(0, 99))
-def test_labels_in_two_calls_are_learnt_as_in_one(cut: int, seed: int) -> None:
-    given_all = labels_of(seed, 3, 9, 3, 12)
-    per_label = ("values", "targets", "importances", "kept")
-    first = update_regressions(**{**given_all, **{name: given_all[name][:cut] for name in per_label}})
-    later = update_regressions(
-        **{
-            **given_all,
-            **{name: given_all[name][cut:] for name in per_label},
-            "inverses": first[0],
-            "weights": first[1],
-            "turns": given_all["turns"] + cut,
-        }
-    )
-    whole = update_regressions(**given_all)
-    assert [one.tobytes() for one in later[:2]] == [one.tobytes() for one in whole[:2]]
-    assert np.concatenate([first[2], later[2]]).tobytes() == whole[2].tobytes()
-
-
-def test_labels_that_are_never_forgotten_give_the_ridge_regression_on_all_of_them() -> None:
-    n, n_classes, n_labels = 6, 2, 40
-    given = labels_of(1, 1, n, n_classes, n_labels)
-    ridges, first = np.full(n, 0.3), np.zeros((n, n_classes))
-    start = {"inverses": np.eye(n)[None] / 0.3, "weights": first[None], "ridges": ridges, "first": first}
-    inverses, weights, _ = update_regressions(**{**given, **start})
-    weighted = given["values"].T * given["importances"]
-    system = weighted @ given["values"] + 0.3 * np.eye(n)
-    np.testing.assert_allclose(inverses[0], np.linalg.inv(system), rtol=1e-9)
-    np.testing.assert_allclose(
-        weights[0], np.linalg.solve(system, weighted @ np.eye(n_classes)[given["targets"]]), rtol=1e-9
-    )
-
-
-@pytest.mark.parametrize("name", ["values", "targets", "importances", "kept", "ridges", "first"])
-@pytest.mark.parametrize("module", [reference, kernel()])
-def test_labels_whose_shapes_do_not_fit_are_refused(name: str, module: Any) -> None:
-    given = labels_of(0, 2, 5, 2, 4)
-    with use_backend(module), pytest.raises(ValueError, match="shapes do not fit"):
-        update_regressions(**{**given, name: given[name][:-1].copy()})

@@ -251,16 +251,15 @@ class EvidenceMapping(Regression):
         assert self.network is not None
         if not n_new:
             return updates
-        last = self.recent.labels.last(n_new)
-        if last.codes.max() >= len(self.class_table.seen):  # a new class leads to a choice at once
-            last = last[np.flatnonzero(last.codes < len(self.class_table.seen))]
+        last, solution, order = self.recent.labels.last(n_new), self.solution, self.class_table.order_of_seen()
+        if np.maximum.reduce(last.codes) >= len(order):  # a new class leads to a choice at once
+            last = last[np.flatnonzero(last.codes < len(order))]
         if not len(last.codes):
             return updates
         coded = self.network.encode(last.table)
-        values = updates.basis.values(coded, self.solution.readout.scores(coded))
-        classes = self.class_table.order_of_seen()[last.codes]
-        weights = last.weights * self.solution.class_factors[classes]
-        return updates.after(values, classes, weights, last.times)
+        values = updates.basis.values(coded, solution.readout.scores(coded))
+        classes = order[last.codes]
+        return updates.after(values, classes, last.weights * solution.class_factors[classes], last.times)
 
     @property
     def scoring(self) -> EvidenceMapping:

@@ -104,16 +104,18 @@ def _distances(samples: FloatArray) -> FloatArray:
 
 def _clusters(apart: FloatArray) -> Iterator[Cluster]:
     """Yield all clusters of single linkage but the last, which holds all samples; smaller ones before larger ones."""
-    n = len(apart)
-    of_row, clusters = np.arange(n), {row: Cluster([row], 0.0, 0.0) for row in range(n)}
+    of_row = np.arange(len(apart))
+    clusters: dict[int, Cluster] = {}  # of several samples, by one of them
     for length, row, other in sorted(_spanning_tree(apart)):
-        a, b = of_row[row], of_row[other]
-        for name in (a, b):
-            if len(clusters[name].rows) > 1:
-                yield clusters[name]._replace(apart=length)
-        gone = clusters.pop(b).rows
-        of_row[gone] = a
-        clusters[a] = Cluster(clusters[a].rows + gone, length, 0.0)
+        merged: list[list[int]] = []
+        names = int(of_row[row]), int(of_row[other])
+        for name in names:
+            own = clusters.pop(name, None)
+            merged.append([name] if own is None else own.rows)
+            if own is not None:
+                yield Cluster(own.rows, own.within, length)
+        of_row[merged[1]] = names[0]
+        clusters[names[0]] = Cluster(merged[0] + merged[1], length, 0.0)
 
 
 def _spanning_tree(apart: FloatArray) -> Iterator[tuple[float, int, int]]:
@@ -121,12 +123,14 @@ def _spanning_tree(apart: FloatArray) -> Iterator[tuple[float, int, int]]:
     nearest, source = apart[0].copy(), np.zeros(len(apart), dtype=np.int64)
     nearest[0] = np.inf
     outside = np.arange(len(apart)) != 0
-    while outside.any():
-        row = int(np.argmin(nearest))
+    for _ in range(len(apart) - 1):
+        row = int(nearest.argmin())
         yield float(nearest[row]), int(source[row]), row
         outside[row], nearest[row] = False, np.inf
-        closer = outside & (apart[row] < nearest)
-        nearest[closer], source[closer] = apart[row][closer], row
+        closer = apart[row] < nearest
+        closer &= outside
+        np.copyto(nearest, apart[row], where=closer)
+        source[closer] = row
 
 
 def _items(clusters: list[Cluster], n: int) -> IntArray:

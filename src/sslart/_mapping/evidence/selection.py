@@ -191,9 +191,13 @@ def _weighted(
     every = np.ones(1 + N_BLOCKS if by_block else 1, dtype=bool)
     taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed)}
     taking_part |= {(one.specs, one.ridge): every for one in fixed.known if able is None or able.allows(one.specs)}
-    tried, fits, scores = _tried(trial, screened(trial, taking_part))
+    tried, fits, scores = _tried(trial, screened(trial, taking_part, is_coarse=fixed.is_coarse))
     shares = _group_shares(tried)
-    weights, *others = (_chosen(tried, shares, own, able) for own in scores)
+    of_scores: dict[bytes, FloatArray] = {}  # views without a block that has no labels are all the same
+    for own in scores:
+        if own.tobytes() not in of_scores:
+            of_scores[own.tobytes()] = _chosen(tried, shares, own, able)
+    weights, *others = (of_scores[own.tobytes()] for own in scores)
     without = np.array(others) if by_block else np.repeat(weights[None], N_BLOCKS, axis=0)
     order = np.argsort(-weights, kind="stable")
     kept = order[(weights[order] > 0) | (without[:, order] > 0).any(axis=0)]

@@ -6,7 +6,7 @@ import pytest
 from sslart._mapping.evidence.bases.boxes import BoxGroup
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.stream.basis import UpdateBasis
-from sslart._mapping.evidence.stream.updates import Competition, Updates
+from sslart._mapping.evidence.stream.updates import SHARPNESS, Competition, Updates
 
 N_CLASSES = 3
 
@@ -53,7 +53,8 @@ def test_the_weights_are_those_of_all_candidates_by_what_each_counts() -> None:
     basis = a_basis()
     values, targets = some_labels(basis)
     updates = begun(basis, np.inf).after(values, targets, np.ones(len(targets)), 1 + np.arange(len(targets)))
-    with_boxes, without = updates.competition.shares
+    weights = np.exp(-SHARPNESS * updates.competition.losses)
+    with_boxes, without = weights / weights.sum()
     assert 0.0 < without < 1.0
     expected = with_boxes * updates.recursions[0].weights[0]
     expected[basis.parts[1]] += without * updates.recursions[1].weights[0]
@@ -101,15 +102,10 @@ def test_a_half_life_shorter_than_labels_are_apart_stays_finite() -> None:
     assert np.abs(updates.shared_weights).max() < 100
 
 
-def test_the_half_life_with_fewer_errors_counts_more() -> None:
+def test_the_half_life_with_clearly_fewer_errors_is_the_longest() -> None:
     competition = Competition.begun((10.0, np.inf))
     assert competition.half_lives.tolist() == [10.0, np.inf, 10.0, np.inf]  # with boxes and without
-    assert competition.shares[1] > competition.shares[0]
-    good, bad = np.array([0.9, 0.1]), np.array([0.1, 0.9])
-    for _ in range(30):
-        competition, predicted = competition.after(np.array([[good, bad, bad, bad]]), np.array([0]))
-    assert predicted.tolist() == [0]
-    assert competition.shares[0] > 0.99
-    assert competition.longest == 10.0
-    competition, _ = competition.after(np.array([[good, good, bad, bad]] * 2000), np.zeros(2000, dtype=np.int64))
+    assert competition.losses[1] < competition.losses[0]
     assert competition.longest == np.inf
+    for errors, longest in (([1.0, 30.0, 30.0, 30.0], 10.0), ([29.0, 30.0, 40.0, 40.0], np.inf)):
+        assert Competition(competition.half_lives, competition.losses, np.array(errors)).longest == longest

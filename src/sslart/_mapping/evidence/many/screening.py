@@ -21,12 +21,12 @@ CLEARLY = 2.0  # standard errors
 Item = TypeVar("Item")
 
 
-def screened(trial: Trial, taking_part: TakingPart) -> TakingPart:
+def screened(trial: Trial, taking_part: TakingPart, *, is_coarse: bool = False) -> TakingPart:
     """Return the candidates without those that some of the labels and boxes show to be behind.
 
     The labels of blocks of even number screen for the views without a block of odd number, and the other way round, so
     that a label has no part in the view without its block. A coarse grid is screened; what lies beside the best in the
-    whole grid takes part too.
+    whole grid takes part too. `is_coarse`: whether the grid is one of few values, of which few bases remain.
     """
     labelled = trial.labelled
     n, n_few = len(labelled.classes), max(N_SCREENING, LABELS_PER_CLASS * labelled.n_classes)
@@ -39,7 +39,7 @@ def screened(trial: Trial, taking_part: TakingPart) -> TakingPart:
     if not grid.coarse:
         return taking_part
     losses = [_losses(trial.of_part(half, FEW_BOXES), grid.coarse) for half in halves]
-    n_bases = max(MIN_BASES, round(MIN_BASES * (USUAL_LABELS / n) ** 2))
+    n_bases = MIN_BASES if is_coarse else max(MIN_BASES, round(MIN_BASES * (USUAL_LABELS / n) ** 2))
     found: TakingPart = {}
     for own, views in (
         (np.hstack(losses), slice(0, 1)),

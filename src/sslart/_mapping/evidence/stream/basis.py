@@ -70,10 +70,10 @@ class UpdateBasis:
         return np.repeat([RIDGE_OF_SCORES, RIDGE], [self.n_classes, self.n_functions - self.n_classes])
 
     @cached_property
-    def parts(self) -> tuple[slice | IntArray, ...]:
+    def parts(self) -> tuple[IntArray, ...]:
         """Which functions the regressions have: all, or those without boxes."""
-        first, last = self.n_classes, self.n_classes + len(self.group.boxes)
-        return slice(None), np.r_[:first, last : self.n_functions]
+        every = np.arange(self.n_functions)
+        return every, np.delete(every, slice(self.n_classes, self.n_classes + len(self.group.boxes)))
 
     @cached_property
     def first_weights(self) -> FloatArray:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
 MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
-MAX_USED = {Choice.NONE: None, Choice.QUICK: 500, Choice.CAREFUL: 10_000}  # labels in a choice in a stream
+# Labels in a choice in a stream. A quick one tries candidates on all of them (`MAX_TRIED` of selection), and what it
+# has tried is the regression. 500 took three times as long, as they were learnt once more, and predicted no better.
+MAX_USED = {Choice.NONE: None, Choice.QUICK: 250, Choice.CAREFUL: 10_000}
 MAX_STARTING = 128  # labels that updates start from where none is forgotten, so that later ones count after a drift
 MIN_OF_CLASS = 5  # of these, of each class that has as many: where classes are many, more labels take part
 MAX_KNOWN = 8  # settings of `fit` that are tried in a stream

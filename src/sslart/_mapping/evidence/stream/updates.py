@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, multiply, update_regressions
+from sslart._art.algebra import Cholesky, multiply
 from sslart._art.backend import backend
 from sslart._data.saved import MAX_COUNT, saved_array
 from sslart._mapping.evidence.stream.basis import N_PARTS, UpdateBasis
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
+from sslart._utils.parallel import stop_flag
 
 MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
 MEMORY = 100.0  # half-life of errors, in labels
@@ -52,15 +53,6 @@ class Competition:
         handicaps = HANDICAP * np.arange(n, dtype=np.float64)[::-1]
         return cls(np.tile(half_lives, N_PARTS), np.tile(handicaps, N_PARTS), np.zeros(N_PARTS * n))
 
-    def after(self, scores: FloatArray, targets: IntArray) -> tuple[Competition, IntArray]:
-        """Return the state after labels, and the classes that all candidates together predict for each before it.
-
-        `scores`: by each candidate, shape (n_labels, n_candidates, n_classes).
-        """
-        losses, errors, predicted = self.losses.copy(), self.errors.copy(), np.empty(len(targets), dtype=np.int64)
-        backend().compete(scores, targets, SHARPNESS, KEPT, losses, errors, predicted)
-        return Competition(self.half_lives, losses, errors), predicted
-
     def to_state(self) -> dict[str, Any]:
         """Return the sums."""
         return {"losses": self.losses, "errors": self.errors}
@@ -71,12 +63,6 @@ class Competition:
         n = N_PARTS * len(half_lives)
         sums = (saved_array(state, name, np.float64, n, low=0, high=MAX_COUNT) for name in ("losses", "errors"))
         return cls(np.tile(half_lives, N_PARTS), *sums)
-
-    @property
-    def shares(self) -> FloatArray:
-        """What each candidate counts; they sum to one."""
-        shares = np.exp(-SHARPNESS * (self.losses - self.losses.min()))
-        return np.asarray(shares / shares.sum())
 
     @property
     def longest(self) -> float:
@@ -170,13 +156,11 @@ class Updates(CachesValues):
     @cached_property
     def shared_weights(self) -> FloatArray:
         """The weight of each function, shape (n_functions, n_classes), of all candidates together."""
-        shares = self.competition.shares.reshape(N_PARTS, 1, -1)
-        every, some = (
-            multiply(own, recursion.weights.reshape(own.size, -1)).reshape(recursion.weights.shape[1:])
-            for own, recursion in zip(shares, self.recursions, strict=True)
-        )
-        every[self.basis.parts[1]] += some
-        return every
+        every, some = self.recursions
+        columns, others = self.basis.parts
+        out = np.empty(self.basis.first_weights.shape)
+        backend().shared_weights(every.weights, columns, some.weights, others, self.competition.losses, SHARPNESS, out)
+        return out
 
     def scores(self, values: FloatArray) -> FloatArray:
         """Return the scores of samples, given the functions there."""
@@ -192,28 +176,31 @@ class Updates(CachesValues):
         targets, weights, times : arrays of length n_labels
             Their classes, what they count, and the numbers of their samples.
         """
-        basis, competition = self.basis, self.competition
-        half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
-        shares = 2.0 ** ((np.concatenate([[self.time], times[:-1]]) - times)[:, None] / half_lives)
-        recursions, scores = [], []
-        for columns, recursion in zip(basis.parts, self.recursions, strict=True):
-            inverses, found, own = update_regressions(
-                recursion.inverses,
-                recursion.weights,
-                np.ascontiguousarray(values[:, columns]),
-                targets,
-                weights,
-                np.maximum(shares, least_kept(recursion.inverses.shape[1])),
-                basis.ridges[columns],
-                basis.first_weights[columns],
-                self.turns,
-            )
-            recursions.append(Recursion(inverses, found))
-            scores.append(own)
-        competition, predicted = competition.after(np.concatenate(scores, axis=1), targets)
-        return Updates(basis, competition, tuple(recursions), self.turns + len(targets), int(times[-1]), predicted)
-
-
-def least_kept(n_functions: int) -> float:
-    """Return the share of what was learnt that remains at least after one label: functions go on from the rest."""
-    return 1.0 - MAX_FORGOTTEN / max(n_functions, 2 * MAX_FORGOTTEN)
+        basis, before = self.basis, self.competition
+        half_lives = before.half_lives[: len(before.half_lives) // N_PARTS]
+        competition = Competition(before.half_lives, before.losses.copy(), before.errors.copy())
+        recursions = tuple(Recursion(np.empty_like(one.inverses), one.weights.copy()) for one in self.recursions)
+        parts: list[FloatArray | IntArray] = []
+        for given, own, columns in zip(self.recursions, recursions, basis.parts, strict=True):
+            parts += [given.inverses, own.inverses, own.weights, columns]
+        predicted = np.empty(len(targets), dtype=np.int64)
+        backend().learn_labels(
+            *parts,
+            np.ascontiguousarray(values),
+            targets,
+            weights,
+            times,
+            self.time,
+            self.turns,
+            half_lives,
+            MAX_FORGOTTEN,
+            basis.ridges,
+            basis.first_weights,
+            SHARPNESS,
+            KEPT,
+            competition.losses,
+            competition.errors,
+            predicted,
+            stop_flag(),
+        )
+        return Updates(basis, competition, recursions, self.turns + len(targets), int(times[-1]), predicted)
