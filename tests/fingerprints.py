@@ -46,8 +46,6 @@ PARTS = {  # attributes of explanations and rules, and methods of the pool of qu
     "rival": "opposing_box",
     "unsure": "low_confidence",
     "conditions": "feature_matches",
-    "terms": "contributions",
-    "winner": "predicted",
 }
 
 N_EXPLAINED = 8
@@ -590,11 +588,9 @@ def _boxed(box: Any) -> list[Any] | None:
 def _evidence(evidence: Any) -> list[Any] | None:
     if evidence is None:
         return None
-    terms = []
-    for term in got(evidence, "terms"):
-        box, *others = fields(term, "box amount feature value n_boxes")
-        terms.append([None if box is None else got(box, "node"), *others])
-    return [*fields(evidence, "winner runner_up margin member"), terms]
+    names = "predicted runner_up base margin probability runner_up_probability rest"
+    contributions = [fields(one, "kind amount features values amounts") for one in evidence.contributions]
+    return [*fields(evidence, names), len(evidence.shown), contributions]
 
 
 def of_rules(name: str, model: Any, more: tuple[Any, Any]) -> Values:

@@ -11,6 +11,7 @@ import sys
 import time
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +84,9 @@ def main() -> None:
         seed = arguments.seed + done
         config = configuration(seed)
         kernel.use_instruction_set(config["instruction_set"])
-        boxes = partial(kernel.Boxes, filter_from=config["filter_from"], tree_from=config["tree_from"])
+        thresholds = {name: config[name] for name in ("filter_from", "tree_from")}
+        boxes: Any = partial(kernel.Boxes, **thresholds)
+        boxes.of = partial(kernel.Boxes.of, **thresholds)
         compiled = SimpleNamespace(__name__=kernel.__name__, encode=kernel.encode, Boxes=boxes)
         if history(compiled, config) != history(reference, config):
             different.append(seed)

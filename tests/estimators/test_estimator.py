@@ -175,6 +175,23 @@ def test_bad_parameters_are_refused(model: Any, name: str, blobs: Any) -> None:
 
 
 @pytest.mark.parametrize("model", ALL, ids=name_of)
+@pytest.mark.parametrize("n_jobs", [0, "2", True, [None]], ids=repr)
+def test_predictions_refuse_a_number_of_threads_that_is_none(model: Any, n_jobs: Any, blobs: Any) -> None:
+    X, y = blobs
+    model = clone(model).fit(X, y)
+    expected = model.predict(X), model.score_samples(X)
+    model.set_params(n_jobs=n_jobs)
+    for read in (model.predict, model.score_samples):
+        with pytest.raises(ValueError, match="n_jobs"):
+            read(X)
+    if isinstance(model, WESSLART):  # its members learn side by side
+        with pytest.raises(ValueError, match="n_jobs"):
+            model.partial_fit(X, y)
+    model.set_params(n_jobs=2)
+    np.testing.assert_array_equal(expected, (model.predict(X), model.score_samples(X)))
+
+
+@pytest.mark.parametrize("model", ALL, ids=name_of)
 @pytest.mark.parametrize(
     "member", ["predict", "score_samples", "lower_", "n_nodes_", "support_", "coded_feature_names_"]
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -122,70 +123,163 @@ def test_all_surfaces_agree_after_every_step(model: Any, steps: list[tuple[str, 
         check_that_all_agrees(model, learnt)
 
 
-def learning(model: Any, stop: threading.Event) -> threading.Thread:
-    """Return a thread that lets a model learn 50 random rows at a time, until it is stopped."""
-    random = np.random.default_rng(0)
+class State(NamedTuple):
+    """One state of a model as readers see it: the bytes of its file, probabilities, and explanations."""
 
-    def learn() -> None:
-        while not stop.is_set():
-            model.partial_fit(random.random((50, 20)))
-
-    thread = threading.Thread(target=learn)
-    thread.start()
-    return thread
+    file: bytes
+    proba: bytes
+    explained: str
 
 
-def check_while_learning(n_times: int, folder: Path) -> None:
-    """Save, predict and explain many times while a thread learns: nothing is damaged, nothing is garbage."""
-    random = np.random.default_rng(1)
-    X, y = random.random((3000, 20)), np.arange(3000) % 2
-    model = SSLART(0.5, bounds=(0, 1), random_state=0).partial_fit(X, y)
-    stop, errors = threading.Event(), list[BaseException]()
+class Circuit:
+    """A `fit` and a few batches of 50 rows, learnt in the same order again and again: the states come back.
 
-    def again(work: Callable[[], None]) -> threading.Thread:
-        def run() -> None:
-            try:
-                for _ in range(n_times):
-                    work()
-            except BaseException as error:
-                errors.append(error)
+    Those of a model that learns alone are what readers may see. The model stays small, however long it learns. Around
+    the corner 0 there is a sample in every batch, so that what is read there tells all states apart.
+    """
 
-        thread = threading.Thread(target=run)
-        thread.start()
-        return thread
+    def __init__(self, n_batches: int = 8) -> None:
+        random = np.random.default_rng(0)
+        tables = [random.random((size, 20)) for size in [400, *[50] * n_batches]]
+        for X in tables:
+            X[0] *= 0.01
+        self.model = SSLART(0.5, bounds=(0, 1), random_state=0)
+        self.batches = [(X, np.where(np.arange(len(X)) % 3 == 0, X[:, 0] > X[:, 1], -1)) for X in tables]
+        self.queries = np.concatenate([np.zeros((1, 20)), random.random((7, 20))])
+        self.states = self.of_one_that_learns_alone()
+        assert self.states == self.of_one_that_learns_alone()
+        for seen in zip(*self.states, strict=True):
+            assert len(set(seen)) == len(self.states)
 
-    def save() -> None:
+    def of_one_that_learns_alone(self) -> list[State]:
+        alone, states = clone(self.model), list[State]()
+        for step in range(len(self.batches)):
+            self.learn(alone, step)
+            states.append(State(model_bytes(alone), self.proba(alone), self.explained(alone)))
+        return states
+
+    def learn(self, model: Any, step: int) -> None:
+        place = step % len(self.batches)
+        (model.partial_fit if place else model.fit)(*self.batches[place])
+
+    def proba(self, model: Any) -> bytes:
+        return bytes(model.predict_proba(self.queries).tobytes())
+
+    def explained(self, model: Any) -> str:
+        return str(model.explain(self.queries[:1])[0])
+
+
+class Learner(threading.Thread):
+    """Learns a circuit without pause until it is stopped; `begun` and `done` are the numbers of the last steps."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        super().__init__(daemon=True)
+        self.circuit, self.model = circuit, clone(circuit.model)
+        self.begun = self.done = -1
+        self.first_round, self.stopped, self.errors = threading.Event(), threading.Event(), list[BaseException]()
+
+    def run(self) -> None:
+        try:
+            while not self.stopped.is_set():
+                self.begun += 1
+                self.circuit.learn(self.model, self.begun)
+                self.done = self.begun
+                if self.done == len(self.circuit.states):
+                    self.first_round.set()
+        except BaseException as error:
+            self.errors.append(error)
+            self.stopped.set()
+            self.first_round.set()
+
+
+class Reader(threading.Thread):
+    """Reads a model while it learns, in so many of its steps, and each time sees a state it had during the call, whole.
+
+    A further reading within the same step is checked too, but does not count.
+    """
+
+    def __init__(self, learner: Learner, read: Callable[[Learner], Any], kind: str, n_steps: int) -> None:
+        super().__init__(daemon=True)
+        self.learner, self.read, self.kind, self.n_steps = learner, read, kind, n_steps
+        self.expected = [getattr(state, kind) for state in learner.circuit.states]
+        self.seen, self.n_read, self.n_counted, self.n_replaced, self._last = set[int](), 0, 0, 0, -1
+
+    def run(self) -> None:
+        try:
+            while self.n_counted < self.n_steps and not self.learner.stopped.is_set():
+                self.once()
+        except BaseException as error:
+            self.learner.errors.append(error)
+            self.learner.stopped.set()
+
+    def once(self) -> None:
+        oldest = self.learner.done
+        read = self.read(self.learner)
+        done, newest = self.learner.done, self.learner.begun
+        possible = {step % len(self.expected) for step in range(oldest, newest + 1)}
+        places = [place for place in possible if self.expected[place] == read]
+        assert places, f"what is read is none of the states from step {oldest} to {newest}"
+        self.seen.update(places)
+        self.n_read += 1
+        self.n_replaced += done > oldest
+        if newest > max(oldest, self._last):  # a step was under way, and another one than last time
+            self.n_counted += 1
+            self._last = newest
+
+
+def check_while_learning(n_times: int, folder: Path) -> list[Reader]:
+    """Save, predict and explain so many times while a thread learns, two threads each: nothing else is ever seen."""
+
+    def saved(learner: Learner) -> bytes:
         path = folder / f"{threading.get_ident()}.sslart"
-        sslart.save(model, path)
-        found = sslart.load(path)
-        assert found.support_.sum() % 50 == 0
+        sslart.save(learner.model, path)
+        content = path.read_bytes()
+        probas = [state.proba for state in circuit.states if state.file == content]
+        assert [circuit.proba(sslart.load(path))] == probas, "the file is not that of one state, or predicts otherwise"
+        return content
 
-    def predict() -> None:
-        view = view_of(model)
-        table = view.read(X[:5])
-        np.testing.assert_array_equal(view.predict_proba(table), view.predict_proba(table))
-        assert model.predict_proba(X[:5]).sum(axis=1).round(9).tolist() == [1.0] * 5
-
-    def explain() -> None:
-        (found,) = model.explain(X[:1])
-        assert str(found)
-
-    learner = learning(model, stop)
-    for thread in [again(save), again(predict), again(explain)]:
-        thread.join()
-    stop.set()
+    circuit = Circuit()
+    learner = Learner(circuit)
+    ways: dict[str, Callable[[Learner], Any]] = {
+        "file": saved,
+        "proba": lambda learner: circuit.proba(learner.model),
+        "explained": lambda learner: circuit.explained(learner.model),
+    }
+    readers = [Reader(learner, read, kind, n_times // 2) for kind, read in ways.items() for _ in range(2)]
+    learner.start()
+    learner.first_round.wait()
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    learner.stopped.set()
     learner.join()
-    assert not errors, errors[0]
+    if learner.errors:
+        raise learner.errors[0]
+    assert [reader.n_counted for reader in readers] == [n_times // 2] * len(readers)
+    print(f"{learner.done + 1} steps learnt")
+    return readers
 
 
+@pytest.fixture
+def switching_threads_often() -> Iterator[None]:
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("switching_threads_often")
 def test_nothing_is_damaged_while_a_thread_learns(tmp_path: Path) -> None:
     check_while_learning(12, tmp_path)
 
 
 @pytest.mark.stress
+@pytest.mark.usefixtures("switching_threads_often")
 def test_nothing_is_damaged_ten_thousand_times(tmp_path: Path) -> None:
-    for _ in range(100):  # the model grows while it learns: each hundred begins with a new one
-        check_while_learning(100, tmp_path)
+    for reader in check_while_learning(10_000, tmp_path):
+        print(f"{reader.kind}: {reader.n_read} readings, {reader.n_counted} steps, {reader.n_replaced} states replaced")
+        assert reader.seen == set(range(len(reader.expected)))
 
 
 def test_a_published_model_cannot_be_changed() -> None:

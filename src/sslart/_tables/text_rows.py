@@ -10,8 +10,9 @@ from sslart._tables.limits import MAX_LINE_BYTES
 
 QUOTE = b'"'
 FIRST_LINE = re.compile(rb"[^\r\n]*")
-QUOTED = re.compile(rb'(?:^|(?<=[,\t;]))"[^"]*(?:""[^"]*)*(?:"|$)')
+OPENING = re.compile(rb'(?:^|(?<=[,\t;]))"')
 SEPARATORS = ",\t;"
+AT_ONCE = 1000  # repeats in one match: each takes memory until the match ends
 
 
 def first_row(text: bytes) -> tuple[bytes, str] | None:
@@ -22,16 +23,21 @@ def first_row(text: bytes) -> tuple[bytes, str] | None:
     counts = _separators_in(FIRST_LINE.match(text)[0])  # type: ignore[index]
     likely = max(counts, key=lambda one: counts[one])
     found = [
-        (row[0], one)
+        (text[:end], one)
         for one in ([likely] if counts[likely] else SEPARATORS)
-        if (row := _row_pattern(one).match(text)) is not None
+        if (end := RowEnds(one).after(text, 0)) is not None
     ]
     return max(found, key=lambda row: _separators_in(row[0])[row[1]], default=None)
 
 
 def _separators_in(row: bytes) -> dict[str, int]:
-    bare = QUOTED.sub(b"", row)
-    return {one: bare.count(one.encode()) for one in SEPARATORS}
+    bare, end = list[bytes](), 0
+    while end >= 0 and (opening := OPENING.search(row, end)):
+        bare.append(row[end : opening.start()])
+        end = _after_quotes(row, opening.start())
+    if end >= 0:
+        bare.append(row[end:])
+    return {one: sum(part.count(one.encode()) for part in bare) for one in SEPARATORS}
 
 
 def whole_rows(file: Readable, separator: str, n_bytes: int, source: str, rest: bytes = b"") -> Iterator[bytes]:
@@ -39,7 +45,7 @@ def whole_rows(file: Readable, separator: str, n_bytes: int, source: str, rest: 
 
     What was read of it before, and is yielded too, is `rest`.
     """
-    row = _row_pattern(separator)
+    row = RowEnds(separator)
     while content := file.read(n_bytes):
         text = rest + content
         end = _end_of_rows(text, row)
@@ -60,12 +66,12 @@ def rows_in(text: bytes, separator: str) -> Iterator[bytes]:
     if QUOTE not in text:
         yield from text.splitlines(keepends=True)
         return
-    row, end = _row_pattern(separator), 0
-    while found := row.match(text, end):
-        end = found.end()
-        yield found[0]
-    if end < len(text):
-        yield text[end:]
+    row, start = RowEnds(separator), 0
+    while (end := row.after(text, start)) is not None:
+        yield text[start:end]
+        start = end
+    if start < len(text):
+        yield text[start:]
 
 
 def with_cell(row: bytes, separator: str, place: int, cell: str) -> bytes:
@@ -79,23 +85,48 @@ def with_cell(row: bytes, separator: str, place: int, cell: str) -> bytes:
     return row[:start] + cell.encode() + row[end:]
 
 
-def _end_of_rows(text: bytes, row: re.Pattern[bytes]) -> int:
+class RowEnds:
+    """Where rows end whose cells have a separator between them."""
+
+    def __init__(self, separator: str) -> None:
+        cell, other = _cell_pattern(separator, AT_ONCE), rf"[^{separator}\r\n]*"
+        line_end = r"(\r\n?|\n)"
+        self._cells = re.compile(rf"(?:{cell}{separator}){{0,{AT_ONCE}}}(?:{cell}{line_end})?".encode())
+        self._rest_of_cell = re.compile(rf"{other}(?:{separator}|{line_end})".encode())
+
+    def after(self, text: bytes, start: int) -> int | None:
+        """Return where a row that starts at a place ends; None where the text is over before."""
+        while True:
+            found = self._cells.match(text, start)
+            if found is None or found.end() == start:  # a cell of many quotes, or one that is not over
+                closed = _after_quotes(text, start) if text[start : start + 1] == QUOTE else -1
+                found = self._rest_of_cell.match(text, closed) if closed >= 0 else None
+                if found is None:
+                    return None
+            start = found.end()
+            if found[1] is not None:
+                return start
+
+
+def _after_quotes(text: bytes, opening: int) -> int:
+    """Return where a text in quotes is over, of which two stand for one; -1 where it is not."""
+    place = text.find(QUOTE, opening + 1)
+    while place >= 0 and text[place + 1 : place + 2] == QUOTE:
+        place = text.find(QUOTE, place + 2)
+    return place + 1 if place >= 0 else -1
+
+
+def _end_of_rows(text: bytes, row: RowEnds) -> int:
     """Return where the last whole row ends."""
     if QUOTE not in text:
         return max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
     end = 0
-    while found := row.match(text, end):
-        end = found.end()
+    while (following := row.after(text, end)) is not None:
+        end = following
     return end
 
 
-def _row_pattern(separator: str) -> re.Pattern[bytes]:
-    """Return the pattern of a row with its end."""
-    cell = _cell_pattern(separator)
-    return re.compile(rf"{cell}(?:{separator}{cell})*(?:\r\n?|\n)".encode())
-
-
-def _cell_pattern(separator: str) -> str:
-    """Return the pattern of a cell: it is in quotes if its first character is a quote."""
-    other = rf"[^{separator}\r\n]*"
-    return rf'(?:"[^"]*(?:""[^"]*)*"(?!"){other}|(?!"){other})'
+def _cell_pattern(separator: str, most_quotes: int | None = None) -> str:
+    """Return the pattern of a cell: it is in quotes if its first character is a quote, and then has so many pairs."""
+    other, times = rf"[^{separator}\r\n]*", "*" if most_quotes is None else f"{{0,{most_quotes}}}"
+    return rf'(?:"[^"]*(?:""[^"]*){times}"(?!"){other}|(?!"){other})'

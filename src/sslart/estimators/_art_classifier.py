@@ -24,6 +24,7 @@ from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import Shared
 from sslart._utils.arrays import IntArray
+from sslart._utils.params import check_jobs
 from sslart.estimators._base import ARTEstimator, columns_of, drift_after, drift_of, random_of_part
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel
@@ -47,8 +48,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
     def _new_view(self, model: FittedModel) -> ModelView:
         assert model.reader is not None
-        one = model.members[0]
-        member = MemberView(None, one.network, one.class_table, one.params_in_use, one.mapping, self.n_jobs)
+        one, n_jobs = model.members[0], check_jobs(self._name, self.n_jobs)
+        member = MemberView(None, one.network, one.class_table, one.params_in_use, one.mapping, n_jobs)
         return ModelView(
             self._name,
             (member,),

@@ -22,7 +22,7 @@ from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import LabelledRows, Shared
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import run_parallel
-from sslart._utils.params import check_option, check_whole
+from sslart._utils.params import check_jobs, check_option, check_whole
 from sslart.estimators._base import LATER, random_of_part
 from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.estimators._guaranteed import GuaranteedClassifier
@@ -80,8 +80,9 @@ class Ensemble(GuaranteedClassifier):
 
     def _new_view(self, model: FittedModel) -> ModelView:
         assert model.reader is not None
+        n_jobs = check_jobs(self._name, self.n_jobs)
         members = tuple(
-            MemberView(number, one.network, one.class_table, one.params_in_use, one.mapping, self.n_jobs)
+            MemberView(number, one.network, one.class_table, one.params_in_use, one.mapping, n_jobs)
             for number, one in enumerate(model.members)
         )
         voting = check_option(self._name, "voting", self.voting, VOTINGS)

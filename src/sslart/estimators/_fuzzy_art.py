@@ -23,6 +23,7 @@ from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import Shared
 from sslart._utils.arrays import IntArray
+from sslart._utils.params import check_jobs
 from sslart.estimators._base import ARTEstimator, drift_after, random_of_part
 from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.estimators._novelty import FitMeter, calibration_after, settled
@@ -224,15 +225,16 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         """
         view = self.__sslart_view__()
         table, member = view.read(X), view.members[0]
-        return member.network.rank(table, member.params.choice, n_jobs=self.n_jobs)[0][:, 0]
+        return member.network.rank(table, member.params.choice, n_jobs=member.n_jobs)[0][:, 0]
 
     def _view(self, model: FittedModel) -> ModelView:
-        return model.once(("view", self.n_jobs, type(self.n_jobs)), lambda: self._new_view(model))
+        n_jobs = check_jobs(self._name, self.n_jobs)
+        return model.once(("view", n_jobs), lambda: self._new_view(model, n_jobs))
 
-    def _new_view(self, model: FittedModel) -> ModelView:
+    def _new_view(self, model: FittedModel, n_jobs: int | None) -> ModelView:
         assert model.reader is not None
         one = model.members[0]
-        member = MemberView(None, one.network, one.class_table, one.params_in_use, one.mapping, self.n_jobs)
+        member = MemberView(None, one.network, one.class_table, one.params_in_use, one.mapping, n_jobs)
         return ModelView(self._name, (member,), None, model.class_table, model.reader, calibration=model.calibration)
 
 

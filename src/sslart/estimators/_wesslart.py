@@ -293,7 +293,7 @@ class WESSLART(Ensemble):
                 order = orders[place]
                 return learn_member(members[place], own[place], columns, table, labels, declared, order, checked, stop)
 
-            learnt = run_parallel(learn, range(len(members)), self.n_jobs)
+            learnt = run_parallel(learn, range(len(members)), check_jobs(self._name, self.n_jobs))
             calibration = calibration_after(calibration, [one.measured for one in learnt])
             right = np.array([one.right for one in learnt])
             fading = None if half_life is None else Fading(half_life)

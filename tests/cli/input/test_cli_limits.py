@@ -24,7 +24,7 @@ from sklearn.datasets import load_iris
 from sslart._tables import sheet_limits
 from sslart._tables.files import BYTES_OF_TEXT, read_pieces
 from sslart._tables.limits import MAX_COLUMNS, MAX_LINE_BYTES, MAX_SHEET_BYTES
-from sslart._tables.text_rows import whole_rows
+from sslart._tables.text_rows import AT_ONCE, first_row, rows_in, whole_rows
 from sslart.cli import main
 from sslart.cli._stream_worker import Learning, StreamWorker
 from sslart.cli.input.lines import Lines
@@ -148,6 +148,25 @@ def test_a_text_in_pieces_of_any_size_is_the_text_at_once(
     assert rows == [tuple(row) for row in cells]
 
 
+@pytest.mark.parametrize("n_cells", [AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE + 1])
+@pytest.mark.parametrize("cell", [b"a", b'"a"', b'"a,\n"', b'""', b'"""b,"'])
+def test_a_row_of_many_cells_ends_where_it_ends(cell: bytes, n_cells: int) -> None:
+    check_that_a_row_ends(b",".join([cell] * n_cells))
+
+
+@pytest.mark.parametrize("n_pairs", [AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE + 1])
+@pytest.mark.parametrize("rest", [b"", b"b", b",c", b'\n,"'])
+def test_a_cell_of_many_quotes_ends_where_it_ends(rest: bytes, n_pairs: int) -> None:
+    check_that_a_row_ends(b'a,"' + b'""' * n_pairs + rest + (b"" if rest.endswith(b'"') else b'"'))
+
+
+def check_that_a_row_ends(row: bytes) -> None:
+    ended = row + b"\r\n"
+    assert first_row(ended + b"next") == (ended, ",")
+    assert list(rows_in(ended + ended + b'"x', ",")) == [ended, ended, b'"x']
+    assert list(rows_in(ended + row, ",")) == [ended, row]
+
+
 def _parsed(text: bytes) -> list[tuple[str, ...]]:
     names = ["a", "b", "c"]
     texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[])
@@ -236,8 +255,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 HOSTILE: dict[str, tuple[bytes, bytes, str]] = {
     "a header": (b"", b"a" * MEGABYTE, "header of more than"),
     "names in a header": (b"", b"a," * (MEGABYTE // 2), "header of more than"),
+    "quoted names in a header": (b"", b'"a",' * (MEGABYTE // 4), "header of more than"),
+    "quotes in a header": (b'"', b'""' * (MEGABYTE // 2), "header of more than"),
     "a cell": (b"a,b\n1,", b"x" * MEGABYTE, "row of more than"),
     "a cell in quotes": (b'a,b\n1,"', b"x\n" * (MEGABYTE // 2), "row of more than"),
+    "a cell of quotes": (b'a,b\n1,"', b'""' * (MEGABYTE // 2), "row of more than"),
     "cells": (b"a,b\n", b"1," * (MEGABYTE // 2), "than"),
 }
 
