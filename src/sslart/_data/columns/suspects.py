@@ -62,7 +62,7 @@ def leaks(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[Colum
     counted = counted[:: len(counted) // MOST_LABELS + 1]
     if len(counted) < MIN_LABELS or len(np.unique(codes[counted])) < 2:
         return
-    own = codes[counted]
+    own = np.unique(codes[counted], return_inverse=True)[1]
     shares = np.array([_share(table, column, counted, own) for column in range(table.values.shape[1])])
     others = shares[shares < NEARLY_PERFECT]
     stand_out = bool(len(others)) and others.max() <= OTHERS_AT_MOST
@@ -87,23 +87,21 @@ def _is_missing(table: Table, column: int) -> NDArray[Any]:
 
 def _by_neighbours(values: FloatArray, codes: IntArray) -> float:
     """Return the mean share of each class that most samples of the same value have, or else of the nearest value."""
-    classes, places = np.unique(codes, return_inverse=True)
     different, at = np.unique(values, return_inverse=True)  # missing values come last, as one
     if len(different) < 2:
         return 0.0
-    counts = np.zeros((len(different), len(classes)), dtype=np.int64)
-    np.add.at(counts, (at, places), 1)
-    own = counts[at, places]
-    others = counts[at].copy()
-    others[np.arange(len(at)), places] = 0
+    n_classes = codes.max() + 1
+    counts = np.bincount(at * n_classes + codes, minlength=len(different) * n_classes).reshape(-1, n_classes)
+    own, others = counts[at, codes], counts[at]
+    others[np.arange(len(at)), codes] = 0
     right = own - 1 > others.max(axis=1)
     with np.errstate(over="ignore"):
         gaps = np.nan_to_num(np.diff(different), nan=np.inf, posinf=np.inf)
     nearest = np.where(np.append(np.inf, gaps) <= np.append(gaps, np.inf), -1, 1) + np.arange(len(different))
     nearest = np.clip(nearest, 0, len(different) - 1)
     alone = (counts[at].sum(axis=1) == 1) & ~np.isnan(values)
-    right = np.where(alone, counts.argmax(axis=1)[nearest[at]] == places, right)
-    return _mean_recall(right, places)
+    right = np.where(alone, counts.argmax(axis=1)[nearest[at]] == codes, right)
+    return _mean_recall(right, codes)
 
 
 def _by_value(values: NDArray[Any], codes: IntArray) -> float:
@@ -120,7 +118,7 @@ def _by_value(values: NDArray[Any], codes: IntArray) -> float:
 
 
 def _mean_recall(right: FloatArray, codes: IntArray) -> float:
-    return float(np.mean([right[codes == code].mean() for code in np.unique(codes)]))
+    return float((np.bincount(codes, right) / np.bincount(codes)).mean())
 
 
 def copies(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
@@ -148,7 +146,7 @@ def copies(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
 def _copied_categories(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
     """Yield a note on each column that divides the samples as another one does, of which one has categories."""
     found: dict[tuple[int, ...], int] = {}
-    for column, name in enumerate(names):
+    for column, name in enumerate(names if table.categories else ()):
         values = table.categories[column] if column in table.categories else table.values[:, column]
         if column not in table.categories and len(np.unique(values[:MOST_SAMPLES])) > FEW_VALUES:
             continue
