@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 import sslart
-from sslart.datasets import load_heart_cleveland
+from reproduction.datasets import load_heart_cleveland
 
 HEART_NAMES = {
     "age": "age (years)",

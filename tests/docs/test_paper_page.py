@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import sslart
+from reproduction.datasets import list_datasets
+from reproduction.runner.registry import EXPERIMENTS
 from sslart.cli._app import command, loaded
-from sslart.datasets import list_datasets
-from sslart.experiments import EXPERIMENTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
@@ -162,7 +162,7 @@ def test_every_experiment_and_data_set_is_on_the_page() -> None:
     for name in EXPERIMENTS:
         assert f"`sslart reproduce {name}`" in places
     for name in list_datasets():
-        assert f"`sslart.datasets.load_{name}`" in places
+        assert f"`reproduction.datasets.load_{name}`" in places
 
 
 def test_figures_and_tables_are_those_that_the_experiments_name() -> None:

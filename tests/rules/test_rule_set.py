@@ -15,8 +15,8 @@ from ruled_models import each_classifier
 from sklearn.base import clone
 
 from conftest import needs_data
+from reproduction.datasets import load_heart_cleveland
 from sslart import SSLART, FuzzyARTMAP
-from sslart.datasets import load_heart_cleveland
 from sslart.rules import RuleSet, rules_of
 
 
