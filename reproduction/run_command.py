@@ -17,7 +17,7 @@ from reproduction.runner.registry import EXPERIMENTS, GROUPS
 from reproduction.runner.run import refusal, write_records
 from reproduction.runner.run import run as run_experiments
 from sslart._utils.optional import optional
-from sslart.cli._output import DATA_HELP, print_json, print_table, show
+from sslart.cli._output import print_json, print_table, show
 
 
 def run(
@@ -28,9 +28,15 @@ def run(
     every: Annotated[
         bool, typer.Option("--all", help="all experiments; with --data or --model all that can take them")
     ] = False,
-    data: Annotated[Path | None, typer.Option(help=f"a table of your own: {DATA_HELP}", metavar="FILE")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="a table of your own: CSV, TSV, Parquet, Arrow or Excel", metavar="FILE")
+    ] = None,
     label: Annotated[str | None, typer.Option(help="its column with the classes", metavar="COLUMN")] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="a column of it to leave out", metavar="COLUMN")] = None,
+    use: Annotated[
+        list[str] | None,
+        typer.Option(help="a column of it to learn from though it names rows or is free text", metavar="COLUMN"),
+    ] = None,
     positive: Annotated[
         str | None, typer.Option(help="the positive of its two classes; the rarer one if not given", metavar="CLASS")
     ] = None,
@@ -50,13 +56,15 @@ def run(
         rows = [(name, one.title, one.section) for name, one in EXPERIMENTS.items()]
         print_table(("name", "experiment", "section of the paper"), rows)
         return
-    if (data is None) != (label is None) or (data is None and (ignore or positive)):
-        raise typer.BadParameter("--data and --label go together; --ignore and --positive need them", ctx=context)
+    if (data is None) != (label is None) or (data is None and (ignore or use or positive)):
+        raise typer.BadParameter(
+            "--data and --label go together; --ignore, --use and --positive need them", ctx=context
+        )
     unknown = [name for name in names or () if name not in (*EXPERIMENTS, *GROUPS)]
     if unknown:
         known = ", ".join((*EXPERIMENTS, *GROUPS))
         raise typer.BadParameter(f"no experiment {unknown[0]!r}; there are {known}", ctx=context)
-    table = None if data is None or label is None else OwnTable.of(data, label, ignore or (), positive)
+    table = None if data is None or label is None else OwnTable.of(data, label, ignore or (), use or (), positive)
     settings = Settings(seed, quick, table, tuple(Variant.of(name) for name in dict.fromkeys(model or ())))
     start = time.perf_counter()
     done = run_experiments(

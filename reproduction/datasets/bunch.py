@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from sslart._utils.optional import optional
 from reproduction.datasets.files import Place
 from reproduction.datasets.source import Source
+from sslart._utils.optional import optional
 
 
 def to_bunch(

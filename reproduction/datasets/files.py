@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from sslart._utils.optional import optional
 from reproduction.datasets.download import DownloadError, download
 from reproduction.datasets.source import Source
+from sslart._utils.optional import optional
 
 
 class DataNotFoundError(OSError):

@@ -23,8 +23,8 @@ from reproduction.framework.protocol import (
     split,
     task_and_exam,
 )
-from reproduction.framework.settings import Settings
 from reproduction.framework.sets import ANOMALY
+from reproduction.framework.settings import Settings
 from reproduction.methods import competitors as _competitors
 from reproduction.methods import models as _models
 from reproduction.paper import printed, value
@@ -156,7 +156,10 @@ def _scaling_table(results: Results, measure: str) -> Table:
         for name in OURS
         for scaling in ("", BY_RANK)
     ]
-    header = ["method, scaled", *(f"{dataset}, ρ={rho:g}" for dataset in results.datasets(DATASETS) for rho in HIGH_VIGILANCES)]
+    header = [
+        "method, scaled",
+        *(f"{dataset}, ρ={rho:g}" for dataset in results.datasets(DATASETS) for rho in HIGH_VIGILANCES),
+    ]
     return Table(f"{measure} with features scaled by range, as in the paper, and by rank, %", header, rows)
 
 

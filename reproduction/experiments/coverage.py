@@ -76,7 +76,10 @@ def _tables(results: Results) -> list[Table]:
                 rows.append(
                     [
                         f"T={depth}",
-                        *(as_text(value(TABLE, results.dataset, mapping, "coverage", at)) for mapping in _models.MAPPINGS),
+                        *(
+                            as_text(value(TABLE, results.dataset, mapping, "coverage", at))
+                            for mapping in _models.MAPPINGS
+                        ),
                         *(
                             measured(results.summary(results.dataset, name, measure, rho, at_quorum(at, quorum)))
                             for name, quorum in _curves(results)
@@ -165,7 +168,11 @@ def _figure(results: Results) -> Any:
 
 
 def _not_numbers(bunch: Any) -> str:
-    return "it adds noise to features, and the table has columns that are not numbers" if hasattr(bunch.data, "iloc") else ""
+    return (
+        "it adds noise to features, and the table has columns that are not numbers"
+        if hasattr(bunch.data, "iloc")
+        else ""
+    )
 
 
 EXPERIMENT = Experiment(

@@ -11,8 +11,8 @@ from reproduction.framework import plots as _plots
 from reproduction.framework.compare import agreement, of_evidence, others, side_by_side, spread_of
 from reproduction.framework.experiment import Check, Experiment, Results, Summary, Table, refuse_tables
 from reproduction.framework.protocol import VIGILANCES, Record, Split, records, task_and_exam
-from reproduction.framework.settings import Settings
 from reproduction.framework.sets import IMAGES
+from reproduction.framework.settings import Settings
 from reproduction.methods import competitors as _competitors
 from reproduction.methods import models as _models
 from reproduction.paper import printed, value

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sslart import SSLART, WESSLART
 from reproduction.framework import plots as _plots
 from reproduction.framework import votes as _votes
 from reproduction.framework.compare import measured
@@ -25,6 +24,7 @@ from reproduction.framework.protocol import (
 )
 from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
+from sslart import SSLART, WESSLART
 
 DATASET = "Optdigits"
 STEP = 100
@@ -115,7 +115,9 @@ def _of_variants(
 def _too_small(bunch: Any) -> str:
     if len(bunch.target) >= MIN_ROWS:
         return ""
-    return f"it learns ten times from a tenth of the labels and needs {MIN_ROWS} rows, the table has {len(bunch.target)}"
+    return (
+        f"it learns ten times from a tenth of the labels and needs {MIN_ROWS} rows, the table has {len(bunch.target)}"
+    )
 
 
 def _tables(results: Results, methods: tuple[str, ...], measures: tuple[str, ...]) -> list[Table]:
@@ -279,7 +281,9 @@ ENSEMBLE = Experiment(
         label="labelled samples",
         vigilance=0.9,
     ),
-    remarks=lambda results: _votes.remarks(results, [results.dataset], tuple(_models.MAPPINGS), results.distinct("condition")),
+    remarks=lambda results: _votes.remarks(
+        results, [results.dataset], tuple(_models.MAPPINGS), results.distinct("condition")
+    ),
     reason=(
         "Weighted and majority votes of seven members differ on few samples. One-to-one mapping keeps more of the "
         "labels where nodes are large (ρ = 0.8), and little is left to choose between the mappings where they are "

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sslart import WESSLART
 from reproduction.framework import plots as _plots
 from reproduction.framework import votes as _votes
 from reproduction.framework.compare import measured
@@ -18,6 +17,7 @@ from reproduction.framework.protocol import VIGILANCES, Exam, Record, Task, reco
 from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
 from reproduction.methods.variant import FittedVariant
+from sslart import WESSLART
 
 DATASET = "HDC"
 SHARES = tuple(range(10, 100, 10))
@@ -77,7 +77,10 @@ def _tables(results: Results) -> list[Table]:
             ]
             unit = "" if measure.startswith("nodes") else ", %"
             tables.append(Table(f"{measure.capitalize()}{unit}, ρ={rho:g}", header, rows))
-    return [*tables, _votes.differ_table(results, [results.dataset], tuple(_models.MAPPINGS), results.distinct("condition"))]
+    return [
+        *tables,
+        _votes.differ_table(results, [results.dataset], tuple(_models.MAPPINGS), results.distinct("condition")),
+    ]
 
 
 def _checks(results: Results) -> list[Check]:
@@ -166,7 +169,9 @@ EXPERIMENT = Experiment(
     tables=_tables,
     checks=_checks,
     figure=_figure,
-    remarks=lambda results: _votes.remarks(results, [results.dataset], tuple(_models.MAPPINGS), results.distinct("condition")),
+    remarks=lambda results: _votes.remarks(
+        results, [results.dataset], tuple(_models.MAPPINGS), results.distinct("condition")
+    ),
     reason=(
         "Differences in spread are smaller than the spread of the spread over ten repeats. Members with one-to-one "
         "mapping agree more, since match tracking keeps the classes of a node apart, whatever the sequence."

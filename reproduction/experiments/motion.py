@@ -21,8 +21,8 @@ from reproduction.framework.motion_task import (
     noisy_task,
     signal_to_noise,
 )
-from reproduction.framework.settings import Settings
 from reproduction.framework.protocol import VIGILANCES, Exam, Record, Task, records
+from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
 from reproduction.paper import value
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sslart import SSLART
 from reproduction.framework.compare import measured
 from reproduction.framework.experiment import Check, Experiment, Results, Table, refuse_tables
 from reproduction.framework.motion_task import DATASET, NOISES, NOT_A_TABLE, noisy_task
@@ -17,6 +16,7 @@ from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
 from reproduction.methods.variant import imported
 from reproduction.paper import value
+from sslart import SSLART
 
 TABLE = "node_real"
 MILLISECONDS = "milliseconds"  # the one measure that no seed repeats

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reproduction.experiments.uci import divided
 from reproduction.framework.compare import agree, measured
 from reproduction.framework.experiment import Check, Experiment, Results, Summary, Table, of_variants
 from reproduction.framework.protocol import VIGILANCES, Record, records
-from reproduction.framework.settings import Settings
 from reproduction.framework.sets import BINARY, MULTICLASS
+from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
 from reproduction.paper import value
-from reproduction.experiments.uci import divided
 
 UNLABELLED = "unlabelled samples"
 

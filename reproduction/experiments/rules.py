@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sslart import SSLART
 from reproduction.framework.experiment import Check, Experiment, Results, Table
 from reproduction.framework.protocol import VIGILANCES, Record, Task, split, task_and_exam
 from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
 from reproduction.paper import printed
+from sslart import SSLART
 from sslart.rules._boxes.scales import TERMS
 
 DATASET = "HDC"

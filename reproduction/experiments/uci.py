@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from reproduction.experiments.images import printed_and_measured
 from reproduction.framework import ranking as _ranking
 from reproduction.framework import votes as _votes
 from reproduction.framework.compare import agreement, measured, others, side_by_side
 from reproduction.framework.experiment import Check, Experiment, Results, Table, only_classes
 from reproduction.framework.protocol import VIGILANCES, Record, Task, records, split, task_and_exam
-from reproduction.framework.settings import Settings
 from reproduction.framework.sets import BINARY, MULTICLASS
+from reproduction.framework.settings import Settings
 from reproduction.methods import competitors as _competitors
 from reproduction.methods import models as _models
 from reproduction.paper import printed
-from reproduction.experiments.images import printed_and_measured
 
 OURS = (("WESSL-ART", "WESSL-ART"), ("VESSL-ART", "VESSL-ART"))
 ENSEMBLES = _votes.ensemble_names(("",))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart.datasets import add_white_noise, switch_labels
 from reproduction.framework.protocol import Exam, Split, Task, split, task_and_exam
 from reproduction.framework.settings import Settings
+from sslart.datasets import add_white_noise, switch_labels
 
 DATASET = "human motion"
 NOISES = ("noise-free", "label noise", "feature noise")

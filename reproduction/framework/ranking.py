@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from sslart import metrics
 from reproduction import paper
 from reproduction.framework.compare import RANKED_AS
 from reproduction.framework.experiment import Check, Results, Table
 from reproduction.framework.protocol import VIGILANCES
 from reproduction.methods import models as _models
+from sslart import metrics
 
 Scores = dict[str, list[float]]  # from a method to its mean accuracy on each data set
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sslart import SSLART, WESSLART, AutoSSLART
 from reproduction.framework.protocol import Task, rows_of
+from sslart import SSLART, WESSLART, AutoSSLART
 
 MAPPINGS = {"OtM": "one-to-many", "OtO": "one-to-one"}
 VOTINGS = {"WESSL-ART": "weighted", "VESSL-ART": "majority"}

@@ -15,16 +15,22 @@ from typing import Any
 import numpy
 import sklearn
 
-from sslart import __version__
-from sslart._utils.tables import Cell, html_table, markdown_table
 from reproduction import paper
 from reproduction.framework.experiment import Check, Experiment, Results, Table, outcome
 from reproduction.runner.registry import EXPERIMENTS
 from reproduction.runner.run import Run
+from sslart import __version__
+from sslart._utils.tables import Cell, html_table, markdown_table
 
 WHY_NOT = "its files were not on the machine; `python -m reproduction data fetch NAME` explains how to get them."
 OWN = "own"
-WORDS = {"reproduced": "reproduced", "partly": "partly reproduced", "not": "not reproduced", "not run": "not run", OWN: "run on a table of your own"}
+WORDS = {
+    "reproduced": "reproduced",
+    "partly": "partly reproduced",
+    "not": "not reproduced",
+    "not run": "not run",
+    OWN: "run on a table of your own",
+}
 
 
 def write(run: Run, folder: Path) -> None:
@@ -53,6 +59,7 @@ def about(run: Run) -> str:
     if table is not None:
         words += ["--data", table.name, "--label", table.label]
         words += [word for name in table.ignore for word in ("--ignore", name)]
+        words += [word for name in table.use for word in ("--use", name)]
         words += [] if table.positive is None else ["--positive", table.positive]
     words += [word for one in settings.variants for word in ("--model", one.name)]
     counts = sorted(set(run.repeats.values()))

@@ -145,9 +145,7 @@ def _do(piece: Piece, folder: Path, settings: Settings) -> tuple[Piece, dict[str
     start = time.perf_counter()
     content: dict[str, Any] = {"settings": settings.as_data(), "missing": "", "records": []}
     try:
-        found = [
-            replace(record, repeat=piece.repeat) for record in experiment.work(piece.dataset, seed, settings)
-        ]
+        found = [replace(record, repeat=piece.repeat) for record in experiment.work(piece.dataset, seed, settings)]
         content["records"] = [asdict(record) for record in found]
     except DataNotFoundError as error:
         content["missing"] = str(error)

@@ -109,6 +109,7 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
 
 def test_the_package_runs_as_a_program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["reproduction", "data", "where", "iris"])
+    monkeypatch.delitem(sys.modules, "reproduction.__main__")
     with pytest.raises(SystemExit) as caught:
         runpy.run_module("reproduction", run_name="__main__")
     assert caught.value.code == 0

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.tests import needs_data
 from reproduction.__main__ import main
 from reproduction.runner.registry import EXPERIMENTS
+from reproduction.tests import needs_data
 
 
 def test_without_a_name_the_experiments_are_listed_with_their_section_of_the_paper(

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._utils.optional import optional
-from sslart._utils.params import check_option
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
 from reproduction.datasets.content import UNREADABLE, check_content, check_counts, damaged
 from reproduction.datasets.files import DataNotFoundError, Place, obtain
 from reproduction.datasets.loaders.wadi import read_wadi
+from sslart._utils.optional import optional
+from sslart._utils.params import check_option
 
 _N_FAULTS = 21
 _N_VARIABLES = 52

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._utils.params import check_option
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
 from reproduction.datasets.content import UNREADABLE, check_content, check_counts, damaged
@@ -17,6 +16,7 @@ from reproduction.datasets.files import Place, obtain
 from reproduction.datasets.loaders.norb import CAMERAS, files_in, read_norb
 from reproduction.datasets.read import open_bytes, read_cells, read_text, to_numbers
 from reproduction.datasets.source import Source
+from sslart._utils.params import check_option
 
 _Images = tuple[NDArray[Any], NDArray[Any]]
 

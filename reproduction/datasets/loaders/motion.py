@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sslart._utils.arrays import FloatArray
-from sslart._utils.params import check_whole
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
 from reproduction.datasets.content import UNREADABLE, check_content, check_counts, damaged
 from reproduction.datasets.files import obtain
 from reproduction.datasets.read import read_cells, read_text, to_numbers
+from sslart._utils.arrays import FloatArray
+from sslart._utils.params import check_whole
 
 STATISTICS = (
     "mean",

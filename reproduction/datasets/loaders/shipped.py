@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sslart._utils.optional import heavy
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
 from reproduction.datasets.content import check_content, check_counts
 from reproduction.datasets.files import SHIPPED
+from sslart._utils.optional import heavy
 
 
 def _load(name: str, loader: str, as_frame: bool, return_X_y: bool) -> Any:

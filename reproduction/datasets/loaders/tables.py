@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._utils.optional import optional
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
 from reproduction.datasets.columns import CODES, FEATURES
@@ -16,6 +15,7 @@ from reproduction.datasets.content import UNREADABLE, check_content, check_count
 from reproduction.datasets.files import Place, obtain
 from reproduction.datasets.read import read_cells, read_text, to_numbers, without_header
 from reproduction.datasets.source import Source
+from sslart._utils.optional import optional
 
 _Cells = list[list[str]]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reproduction.tests import DATA, needs_data
 from reproduction import datasets
 from reproduction.datasets.loaders.anomaly import to_run
 from reproduction.datasets.loaders.wadi import ATTACKS
+from reproduction.tests import DATA, needs_data
 
 
 def as_text(table: np.ndarray) -> bytes:

@@ -232,7 +232,9 @@ def test_the_digest_tells_contents_apart_and_not_formats() -> None:
 
 def test_other_content_is_refused_with_path_and_cure() -> None:
     place = Place((Path("folder/wheat-seeds.csv"),), "cache")
-    with pytest.raises(ValueError, match=r"wheat-seeds\.csv is damaged or another version.*python -m reproduction data fetch seeds"):
+    with pytest.raises(
+        ValueError, match=r"wheat-seeds\.csv is damaged or another version.*python -m reproduction data fetch seeds"
+    ):
         check_content(SOURCES["seeds"], np.zeros((210, 7)), ["Kama"] * 210, place)
 
 
@@ -254,7 +256,7 @@ def test_a_package_that_is_missing_is_named_with_the_cure(module: str, monkeypat
 
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf'{module}.*pip install .*"{module}>='):
-        optional(module, "data")
+        optional(module, "reproduction")
 
 
 def test_without_pooch_there_is_no_cache_to_look_into(monkeypatch: pytest.MonkeyPatch) -> None:

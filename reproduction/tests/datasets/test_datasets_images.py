@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from reproduction.tests import DATA, needs_data
 from reproduction import datasets
 from reproduction.datasets.catalogue import SOURCES
 from reproduction.datasets.content import digest
 from reproduction.datasets.loaders.images import read_idx
 from reproduction.datasets.loaders.norb import read_norb
+from reproduction.tests import DATA, needs_data
 
 
 @needs_data

@@ -14,10 +14,10 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from reproduction.tests import DATA, needs_data
 from reproduction import datasets
 from reproduction.datasets.loaders import motion as _motion
 from reproduction.datasets.loaders.motion import STATISTICS, read_recording, resample, window_statistics
+from reproduction.tests import DATA, needs_data
 
 
 def test_statistics_are_those_of_each_window_and_axis() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reproduction.tests import DATA, needs_data
 from reproduction import datasets
-from sslart import SSLART
 from reproduction.datasets.catalogue import SOURCES
 from reproduction.datasets.read import read_cells, read_text, to_numbers, without_header
+from reproduction.tests import DATA, needs_data
+from sslart import SSLART
 
 TABLES = {
     "australian": (690, 14, {"negative": 383, "positive": 307}),

@@ -3,13 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reproduction.tests import needs_data
 from reproduction.experiments import uci
-from reproduction.runner.registry import EXPERIMENTS
 from reproduction.framework.compare import RUN_AS, others
 from reproduction.framework.experiment import Results
 from reproduction.framework.protocol import Record
 from reproduction.framework.sets import BINARY
+from reproduction.framework.settings import Settings
 from reproduction.methods.competitors import (
     NOT_RUN,
     REGULARIZED_BOOST,
@@ -19,6 +18,8 @@ from reproduction.methods.competitors import (
     written,
 )
 from reproduction.paper import printed
+from reproduction.runner.registry import EXPERIMENTS
+from reproduction.tests import needs_data
 
 OURS = ("SSL-ART", "WESSL-ART", "VESSL-ART")
 
@@ -42,7 +43,7 @@ def test_the_report_has_the_reasons_why_competitors_are_quoted_only() -> None:
 @needs_data
 @pytest.mark.parametrize("name", [pytest.param("binary", marks=pytest.mark.slow), "multiclass"])
 def test_methods_written_here_are_run_and_repeatable(name: str) -> None:
-    task, _, _ = uci.divided("HDC", 3, 0.2)
+    task, _, _ = uci.divided("HDC", 3, 0.2, Settings())
     methods = {**SEMI_SUPERVISED, **(REGULARIZED_BOOST if name == "binary" else {})}
     work = EXPERIMENTS[name].work
     assert set(methods) <= set(work.keywords["competitors"])  # type: ignore[attr-defined]
@@ -55,7 +56,7 @@ def test_methods_written_here_are_run_and_repeatable(name: str) -> None:
 
 @needs_data
 def test_large_sets_are_cut_to_a_thousand_samples_that_hold_all_labels() -> None:
-    task, _, _ = uci.divided("KVK", 3, 0.2)
+    task, _, _ = uci.divided("KVK", 3, 0.2, Settings())
 
     class Recorder:
         def fit(self, X: np.ndarray, y: np.ndarray) -> Recorder:

@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from reproduction.tests.experiments.semi_supervised import accuracy_on_moons, moons, summary_of
 
-from reproduction.tests import needs_data
 from reproduction.framework.compare import agree
 from reproduction.methods import tuning
 from reproduction.methods.competitors import SEMI_SUPERVISED
 from reproduction.methods.lapsvm import LapSVM
 from reproduction.paper import value
+from reproduction.tests import needs_data
+from reproduction.tests.experiments.semi_supervised import accuracy_on_moons, moons, summary_of
 
 
 def with_settings_of_the_demo(X: np.ndarray, y: np.ndarray, gamma_i: float = 1.0) -> LapSVM:

@@ -3,16 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from reproduction.tests.experiments.semi_supervised import hidden, summary_of
 from sklearn.svm import SVC
 
-from reproduction.tests import needs_data
 from reproduction.framework.compare import agree
 from reproduction.methods import tuning
 from reproduction.methods.competitors import SEMI_SUPERVISED
 from reproduction.methods.means3vm import MeanS3VM, coefficients, machine, means_by, quadratic_program
 from reproduction.methods.means3vm_mkl import mixture, most_violated, norm
 from reproduction.paper import value
+from reproduction.tests import needs_data
+from reproduction.tests.experiments.semi_supervised import hidden, summary_of
 
 
 @pytest.mark.parametrize("bound", [0.01, 0.3, 10.0])

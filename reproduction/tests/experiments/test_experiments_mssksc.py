@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reproduction.tests.experiments.semi_supervised import accuracy_on_moons, moons, summary_of
 
-from reproduction.tests import needs_data
 from reproduction.framework.compare import agree
 from reproduction.methods import tuning
 from reproduction.methods.competitors import SEMI_SUPERVISED
 from reproduction.methods.mssksc import MSSKSC
 from reproduction.paper import value
+from reproduction.tests import needs_data
+from reproduction.tests.experiments.semi_supervised import accuracy_on_moons, moons, summary_of
 
 
 def test_three_labels_per_class_separate_two_moons() -> None:

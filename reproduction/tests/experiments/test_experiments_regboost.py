@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reproduction.tests.experiments.semi_supervised import accuracy_on_moons, moons
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from reproduction.methods.competitors import BASES
 from reproduction.methods.regboost import RegularizedBoost, probabilities
+from reproduction.tests.experiments.semi_supervised import accuracy_on_moons, moons
 
 
 def test_probabilities_follow_the_published_equation() -> None:

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reproduction.tests import needs_data
 from reproduction.datasets import DataNotFoundError
 from reproduction.experiments import motion
-from reproduction.framework.settings import Settings
-from reproduction.runner.registry import EXPERIMENTS
-from reproduction.runner.run import run, write_records
 from reproduction.framework.experiment import Check, Experiment, Results, Table, outcome
 from reproduction.framework.motion_task import NOISES, QUORUMS, noisy_task, signal_to_noise
 from reproduction.framework.protocol import Exam, Record, split, task_and_exam
 from reproduction.framework.sets import load
+from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
 from reproduction.runner import registry as _registry
 from reproduction.runner import report as _report
 from reproduction.runner import run as running
+from reproduction.runner.registry import EXPERIMENTS
+from reproduction.runner.run import run, write_records
+from reproduction.tests import needs_data
 
 SMALL = ["vigilance", "nodes", "motion_nodes", "rules"]
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reproduction.tests.experiments.semi_supervised import accuracy_on_moons, moons
 from sklearn.linear_model import Lasso
 
 from reproduction.methods import tuning
 from reproduction.methods.ssbls import SSBLS, sparse_autoencoder
+from reproduction.tests.experiments.semi_supervised import accuracy_on_moons, moons
 
 
 def test_smoothness_over_the_graph_helps_on_two_moons() -> None:
