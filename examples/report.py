@@ -1,6 +1,7 @@
 """A report that a clinician can read: `python examples/report.py report.html` writes it (needs the extra `report`).
 
-On scikit-learn's breast-cancer data. `--picture image.png` also takes the picture of docs/explanations.md, with playwright and the Chromium on this machine.
+On scikit-learn's breast-cancer data. `--picture image.png` also takes the picture of docs/explanations.md, with
+playwright and the Chromium on this machine.
 """
 
 import argparse

@@ -100,8 +100,9 @@ def _work_ensemble(dataset: str, seed: int, settings: Settings) -> Iterator[Reco
 def _of_variants(
     dataset: str, task: Task, exam: Exam, cohorts: list[Any], step: int, settings: Settings
 ) -> Iterator[Record]:
+    classes = np.unique(np.concatenate([task.y[task.labelled], *(y for _, y in cohorts)])).astype(object)
     for one in settings.variants:
-        for model, same in one.at(task, VIGILANCES, stream=True):
+        for model, same in one.at(task, VIGILANCES, of_stream=classes):
             for n_learnt, cohort in enumerate([None, *cohorts], start=1):
                 if cohort is not None:
                     model.partial_fit(*cohort)

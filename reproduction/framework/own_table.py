@@ -53,7 +53,8 @@ class OwnTable:
         """
         if not path.is_file():
             raise FileNotFoundError(f"There is no file {path}: --data names a CSV, TSV, Parquet, Arrow or Excel file.")
-        table = _read(str(path), label, tuple(ignore), tuple(use))
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        table = _read(str(path.resolve()), label, tuple(ignore), tuple(use), sha256)
         counts = Counter(name for name in table.labels if name is not None)
         if len(counts) < 2:
             raise ValueError(f"Column {label!r} of {path} has one class only: experiments need rows of two or more.")
@@ -70,7 +71,6 @@ class OwnTable:
             )
         if positive is None and len(counts) == 2:
             positive = min(sorted(counts), key=lambda name: counts[name])
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
         return cls(str(path.resolve()), label, tuple(ignore), tuple(use), positive, sha256)
 
     @property
@@ -82,7 +82,7 @@ class OwnTable:
         """Return the rows that have a class: an array where all columns are numbers, else a frame with categories."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # notes on columns were shown by `of`
-            table = _read(self.path, self.label, self.ignore, self.use)
+            table = _read(self.path, self.label, self.ignore, self.use, self.sha256)
         rows = np.flatnonzero([name is not None for name in table.labels])
         data = table.samples.iloc[rows].reset_index(drop=True)
         names = list(data.columns)
@@ -92,5 +92,5 @@ class OwnTable:
 
 
 @lru_cache(maxsize=1)
-def _read(path: str, label: str, ignore: tuple[str, ...], use: tuple[str, ...]) -> TrainingTable:
+def _read(path: str, label: str, ignore: tuple[str, ...], use: tuple[str, ...], _: str) -> TrainingTable:
     return read_training_table(path, Columns(label, ignore=ignore, use=use), _MOST_ROWS, 0, progress=False)

@@ -54,9 +54,10 @@ def _dtype(column: Any) -> Any:
     return column.dtype if isinstance(column.dtype, np.dtype) else np.dtype(object)
 
 
-def codes_of(task: Task) -> tuple[NDArray[np.int64], Labels]:
-    """Return the labels as numbers, -1 where hidden, and the classes they stand for."""
-    classes = np.array(sorted({label for label in task.y if label is not None}), dtype=object)
+def codes_of(task: Task, classes: Labels | None = None) -> tuple[NDArray[np.int64], Labels]:
+    """Return the labels as numbers, -1 where hidden, and the classes they stand for: those given, or all labels."""
+    if classes is None:
+        classes = np.array(sorted({label for label in task.y if label is not None}), dtype=object)
     place = {name: code for code, name in enumerate(classes)}
     return np.array([place.get(label, -1) for label in task.y]), classes
 

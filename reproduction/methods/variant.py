@@ -87,35 +87,35 @@ class Variant:
                 "experiment."
             )
 
-    def fitted(self, task: Task, vigilance: float | None = None, *, stream: bool = False) -> FittedVariant:
-        """Return the model, trained on a task; `stream` is for one that will go on with `partial_fit`."""
-        return FittedVariant(self.name, task, vigilance, stream)
+    def fitted(self, task: Task, vigilance: float | None = None, *, of_stream: Labels | None = None) -> FittedVariant:
+        """Return the model, trained on a task; where it goes on with `partial_fit`, `of_stream` are all classes."""
+        return FittedVariant(self.name, task, vigilance, of_stream)
 
     def at(
-        self, task: Task, vigilances: Sequence[float], *, stream: bool = False
+        self, task: Task, vigilances: Sequence[float], *, of_stream: Labels | None = None
     ) -> list[tuple[FittedVariant, tuple[float, ...]]]:
         """Return trained models, each with the vigilances that it stands for: all of them if the class has none."""
         if "vigilance" in parameters(imported(self.name)):
-            return [(self.fitted(task, rho, stream=stream), (rho,)) for rho in vigilances]
-        return [(self.fitted(task, stream=stream), tuple(vigilances))]
+            return [(self.fitted(task, rho, of_stream=of_stream), (rho,)) for rho in vigilances]
+        return [(self.fitted(task, of_stream=of_stream), tuple(vigilances))]
 
 
 class FittedVariant:
     """A trained model that takes and gives the labels of a task."""
 
-    def __init__(self, name: str, task: Task, vigilance: float | None, stream: bool) -> None:
+    def __init__(self, name: str, task: Task, vigilance: float | None, of_stream: Labels | None) -> None:
         self.name = name
         found = imported(name)
         self.prepare: Any = None if issubclass(found, _OURS) else preparation(task).transform
         wanted = {"vigilance": vigilance, "random_state": task.seed}
         given = {key: value for key, value in wanted.items() if value is not None and key in parameters(found)}
-        codes, self.classes = codes_of(task)
+        codes, self.classes = codes_of(task, of_stream)
         X = self._samples(task.X)
         self.model = self._try("fit", lambda: found(**given).fit(X, codes))
         if (codes < 0).any() and -1 in self._known(X[:50] if not hasattr(X, "iloc") else X.iloc[:50]):
             rows = codes >= 0
             model = found(**given)
-            if stream:
+            if of_stream is not None:
                 self.model = model
                 self._learn(X[rows], codes[rows])
             else:

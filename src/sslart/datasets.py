@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_array, column_or_1d
 from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_flag, check_number
 
+__all__ = ["add_white_noise", "switch_labels"]
+
 
 def switch_labels(y: Any, share: float = 0.1, *, random_state: Any = None) -> NDArray[Any]:
     """Give a share of the labelled samples another class, drawn evenly from the other classes.

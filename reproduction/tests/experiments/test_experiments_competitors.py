@@ -7,7 +7,7 @@ from reproduction.experiments import uci
 from reproduction.framework.compare import RUN_AS, others
 from reproduction.framework.experiment import Results
 from reproduction.framework.protocol import Record
-from reproduction.framework.sets import BINARY
+from reproduction.framework.sets import BINARY, load
 from reproduction.framework.settings import Settings
 from reproduction.methods.competitors import (
     NOT_RUN,
@@ -51,7 +51,7 @@ def test_methods_written_here_are_run_and_repeatable(name: str) -> None:
         if method in methods:
             one, other = methods[method](task), methods[method](task)
             np.testing.assert_array_equal(one, other)
-            assert set(one) == set(uci.load("HDC").target)
+            assert set(one) == set(load("HDC").target)
 
 
 @needs_data
