@@ -1,4 +1,8 @@
-"""The data sets of the paper: from the user's files, from the cache, or from their public origin, and checked."""
+"""The data sets of the paper: from the user's files, from the cache, or from their public origin, and checked.
+
+Every loader gives a Bunch as those of scikit-learn do; `as_frame=True` gives pandas objects, and `return_X_y=True` gives
+(data, target) alone.
+"""
 
 from reproduction.datasets.files import DataNotFoundError
 from reproduction.datasets.loaders.anomaly import load_tep, load_unsw_nb15, load_wadi

@@ -92,7 +92,7 @@ def as_markdown(run: Run) -> str:
     parts = ["# The experiments of the paper, reproduced", about(run), _markdown(_overview(run))]
     for name, (word, checks) in outcomes(run).items():
         experiment = EXPERIMENTS[name]
-        parts += [f"## {experiment.title}", *_introduction(run, name)]
+        parts += [f"## {_title(run, name)}", *_introduction(run, name)]
         if run.results[name]:
             if checks:
                 outcome_found = f"**Outcome: {WORDS[word]}.** {explained(checks, experiment)}"
@@ -107,17 +107,24 @@ def as_summary(run: Run) -> str:
     parts = ["# What of the paper holds", about(run), _markdown(_overview(run))]
     for name, (word, checks) in outcomes(run).items():
         experiment = EXPERIMENTS[name]
-        parts += [f"## {experiment.title}: {WORDS[word]}", *_introduction(run, name)]
+        parts += [f"## {_title(run, name)}: {WORDS[word]}", *_introduction(run, name)]
         if checks:
             parts += [explained(checks, experiment), _markdown(_statements(checks)), *_remarks(run, name)]
     return "\n\n".join([*parts, *_contradictions(run, _markdown)]) + "\n"
+
+
+def _title(run: Run, name: str) -> str:
+    """Return the title of an experiment; on a table of one's own it is about that table."""
+    table = run.settings.table
+    return EXPERIMENTS[name].title if table is None else f"{table.name}: {name}"
 
 
 def _introduction(run: Run, name: str) -> list[str]:
     """Return where the paper has an experiment, what it is about, and on what it was not run."""
     experiment = EXPERIMENTS[name]
     missing = [f"Not run on {dataset}: {WHY_NOT}" for dataset in _missing(run, name)]
-    return [f"In the paper: {experiment.section}.", experiment.question, *missing]
+    protocol = "" if run.settings.table is None else f" The protocol is that of “{experiment.title}”."
+    return [f"In the paper: {experiment.section}.{protocol}", experiment.question, *missing]
 
 
 def _remarks(run: Run, name: str) -> list[str]:
@@ -142,8 +149,8 @@ def _markdown(table: Table) -> str:
 def _overview(run: Run) -> Table:
     rows = []
     for name, (word, checks) in outcomes(run).items():
-        held = f"{sum(check.holds for check in checks)} of {len(checks)}"
-        rows.append([EXPERIMENTS[name].title, EXPERIMENTS[name].section, WORDS[word], held])
+        held = f"{sum(check.holds for check in checks)} of {len(checks)}" if checks else "–"
+        rows.append([_title(run, name), EXPERIMENTS[name].section, WORDS[word], held])
     return Table("Outcomes", ["experiment", "in the paper", "outcome", "statements that hold"], rows)
 
 
@@ -183,7 +190,7 @@ def as_html(run: Run) -> str:
 
 def _section(run: Run, name: str, word: str, checks: list[Check]) -> str:
     experiment, results = EXPERIMENTS[name], run.results[name]
-    parts = [f'<section id="{name}"><h2>{escape(experiment.title)}</h2>']
+    parts = [f'<section id="{name}"><h2>{escape(_title(run, name))}</h2>']
     parts += [f"<p>{_inline(text)}</p>" for text in _introduction(run, name)]
     if results:
         about_checks = f" {escape(explained(checks, experiment))}" if checks else ""

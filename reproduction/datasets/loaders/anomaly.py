@@ -44,20 +44,9 @@ def load_tep(
         160, and the rows before are normal.
     path : path, default=None
         A folder with the files d00.dat to d21_te.dat, or a tar archive of them.
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
 
-    Returns
-    -------
-    Bunch, or (data, target)
-        `fault` is the number of the fault of each row, 0 while there is none. `run` is the file each row came from;
-        rows of one run follow each other in time, so split between runs rather than within them.
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_tep
-    >>> load_tep(subset="train").data.shape  # doctest: +SKIP
-    (10580, 52)
+    `fault` is the number of the fault of each row, 0 while there is none. `run` is the file each row came from;
+    rows of one run follow each other in time, so split between runs rather than within them.
     """
     check_option("load_tep", "subset", subset, _SUBSETS)
     source = source_of("tep")
@@ -135,16 +124,7 @@ def load_unsw_nb15(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     as_frame, return_X_y : bool, default=False
         Give the target as a pandas object too (the data is a DataFrame in any case); give (data, target) alone.
 
-    Returns
-    -------
-    Bunch, or (data, target)
-        `attack_cat` is the kind of attack of each flow, "Normal" where there is none.
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_unsw_nb15
-    >>> load_unsw_nb15().data.shape  # doctest: +SKIP
-    (82332, 42)
+    `attack_cat` is the kind of attack of each flow, "Normal" where there is none.
     """
     source = source_of("unsw_nb15")
     place = obtain(source)
@@ -211,20 +191,9 @@ def load_wadi(
     attacks : sequence of (start, end), default=None
         When there was an attack, ends included, as strings or datetimes. Used where the file has no labels, which is so
         in the first edition; None takes the owners' list.
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
 
-    Returns
-    -------
-    Bunch, or (data, target)
-        Columns without any value are left out; other missing values are NaN. `time` is the time of each row,
-        NaT where the file lacks the hour; `subset` is "train" or "test".
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_wadi
-    >>> load_wadi("WADI.A2_19 Nov 2019", subset="test").target_names  # doctest: +SKIP
-    array(['normal', 'attack'], dtype='<U6')
+    Columns without any value are left out; other missing values are NaN. `time` is the time of each row,
+    NaT where the file lacks the hour; `subset` is "train" or "test".
     """
     check_option("load_wadi", "subset", subset, _SUBSETS)
     source = source_of("wadi")

@@ -48,21 +48,7 @@ def _pixels(n_features: int) -> list[str]:
 def load_optdigits(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """Load the optical digits: 5620 images of 8 × 8 counts, 10 classes.
 
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-        `subset` is "train" or "test" for each sample: the owners' parts, written by different people.
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_optdigits
-    >>> load_optdigits().data.shape  # doctest: +SKIP
-    (5620, 64)
+    `subset` is "train" or "test" for each sample: the owners' parts, written by different people.
     """
     source = source_of("optdigits")
     place = obtain(source)
@@ -81,21 +67,7 @@ def _label_last(path: Path) -> _Images:
 def load_usps(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """Load the digits of the US Postal Service: 9298 images of 16 × 16 grey values in [-1, 1], 10 classes.
 
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-        `subset` is "train" or "test" for each sample.
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_usps
-    >>> load_usps().data.shape  # doctest: +SKIP
-    (9298, 256)
+    `subset` is "train" or "test" for each sample.
     """
     source = source_of("usps")
     place = obtain(source)
@@ -121,21 +93,7 @@ def _read_thousandths(path: Path) -> list[_Images]:
 def load_mnist(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """Load MNIST: 70000 images of digits, 28 × 28 grey values of 0 to 255, 10 classes; the last 10000 are the test set.
 
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-        `subset` is "train" or "test" for each sample.
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_mnist
-    >>> load_mnist().data.shape  # doctest: +SKIP
-    (70000, 784)
+    `subset` is "train" or "test" for each sample.
     """
     source = source_of("mnist")
     place = obtain(source)
@@ -181,19 +139,8 @@ def load_norb_small(
         takes 7 GB.
     camera : {"both", "left", "right"}, default="both"
         Whose images to give; with "both", the left one comes first in each row.
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
 
-    Returns
-    -------
-    Bunch, or (data, target)
-        `subset` is "train" or "test" for each sample; they show different toys.
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_norb_small
-    >>> load_norb_small("smallnorb", camera="left").data.shape  # doctest: +SKIP
-    (48600, 1024)
+    `subset` is "train" or "test" for each sample; they show different toys.
     """
     check_option("load_norb_small", "camera", camera, tuple(CAMERAS))
     if not isinstance(downsample, int) or downsample < 1 or 96 % downsample:

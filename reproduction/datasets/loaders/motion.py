@@ -114,22 +114,8 @@ def load_human_motion(*, as_frame: bool = False, return_X_y: bool = False) -> An
     windows of one second that do not overlap. There are 195 windows of walking and 195 of running, and for each person
     as many of one as of the other.
 
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-        `groups` is the stretch that each window came from: keep a stretch together when you split, for example with
-        scikit-learn's GroupKFold. `person` is who moved.
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_human_motion
-    >>> load_human_motion().data.shape  # doctest: +SKIP
-    (390, 27)
+    `groups` is the stretch that each window came from: keep a stretch together when you split, for example with
+    scikit-learn's GroupKFold. `person` is who moved.
     """
     source = source_of("human_motion")
     place = obtain(source)

@@ -24,15 +24,6 @@ def _load(name: str, loader: str, as_frame: bool, return_X_y: bool) -> Any:
 def load_wdbc(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """Load the diagnostic breast cancer data of Wisconsin: 569 tumours, 30 features, malignant or benign.
 
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
     Examples
     --------
     >>> from reproduction.datasets import load_wdbc
@@ -45,15 +36,6 @@ def load_wdbc(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
 
 def load_wine(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """Load the wine data: 178 wines, 13 features, 3 cultivars.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
 
     Examples
     --------
@@ -69,15 +51,6 @@ def load_iris(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """Load the iris data as Fisher printed it: 150 flowers, 4 measurements, 3 species.
 
     UCI's copy differs from it in two samples.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
 
     Examples
     --------

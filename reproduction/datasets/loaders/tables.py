@@ -71,23 +71,7 @@ def _classes(name: str, cells: list[str]) -> NDArray[np.str_]:
 
 
 def load_australian(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
-    """Load the Australian credit data: 690 applications, 14 disguised features, 2 classes.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_australian
-    >>> load_australian().data.shape  # doctest: +SKIP
-    (690, 14)
-    """
+    """Load the Australian credit data: 690 applications, 14 disguised features, 2 classes."""
     return _load("australian", as_frame, return_X_y)
 
 
@@ -95,64 +79,17 @@ def load_bupa(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """Load the BUPA liver data: 345 men, 5 blood tests and their drinks per day, 2 classes.
 
     The classes "1" and "2" are the donors' selector, as most papers use it. It marks a split, not a diagnosis.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_bupa
-    >>> load_bupa().data.shape  # doctest: +SKIP
-    (345, 6)
     """
     return _load("bupa", as_frame, return_X_y)
 
 
 def load_german(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
-    """Load the German credit data in its numeric version: 1000 debtors, 24 features, good or bad.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_german
-    >>> load_german().data.shape  # doctest: +SKIP
-    (1000, 24)
-    """
+    """Load the German credit data in its numeric version: 1000 debtors, 24 features, good or bad."""
     return _load("german", as_frame, return_X_y)
 
 
 def load_haberman(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
-    """Load Haberman's survival data: 306 patients, 3 features; survived five years or died.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_haberman
-    >>> load_haberman().data.shape  # doctest: +SKIP
-    (306, 3)
-    """
+    """Load Haberman's survival data: 306 patients, 3 features; survived five years or died."""
     return _load("haberman", as_frame, return_X_y)
 
 
@@ -160,43 +97,12 @@ def load_heart_cleveland(*, as_frame: bool = False, return_X_y: bool = False) ->
     """Load the Cleveland heart data: 303 patients, 13 features; absence or presence of disease (num > 0).
 
     Six values of ca and thal are missing and stay NaN.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_heart_cleveland
-    >>> load_heart_cleveland().feature_names[:3]  # doctest: +SKIP
-    ['age', 'sex', 'cp']
     """
     return _load("heart_cleveland", as_frame, return_X_y)
 
 
 def load_ionosphere(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
-    """Load the ionosphere data: 351 radar returns, 17 complex numbers each, good or bad.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_ionosphere
-    >>> load_ionosphere().data.shape  # doctest: +SKIP
-    (351, 34)
-    """
+    """Load the ionosphere data: 351 radar returns, 17 complex numbers each, good or bad."""
     return _load("ionosphere", as_frame, return_X_y)
 
 
@@ -208,16 +114,6 @@ def load_kr_vs_kp(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     as_frame, return_X_y : bool, default=False
         Give the target as a pandas object too (the data is a DataFrame of categories in any case); give (data, target)
         alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_kr_vs_kp
-    >>> load_kr_vs_kp().data.shape  # doctest: +SKIP
-    (3196, 36)
     """
     return _load("kr_vs_kp", as_frame, return_X_y, header=False, to_data=_all_categories)
 
@@ -234,21 +130,6 @@ def load_mammographic(*, as_frame: bool = False, return_X_y: bool = False) -> An
     """Load the mammographic masses: 961 masses, 5 features, benign or malignant.
 
     162 values are missing and stay NaN. Feature 0, BI-RADS, is a physician's judgement of the class itself.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_mammographic
-    >>> load_mammographic().data.shape  # doctest: +SKIP
-    (961, 5)
     """
     return _load("mammographic", as_frame, return_X_y)
 
@@ -260,18 +141,6 @@ def load_pima(*, zeros_as_missing: bool = False, as_frame: bool = False, return_
     ----------
     zeros_as_missing : bool, default=False
         Put NaN where glucose, blood pressure, skin thickness, insulin or body mass index is 0: nobody has measured it.
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_pima
-    >>> load_pima(zeros_as_missing=True).data.shape  # doctest: +SKIP
-    (768, 8)
     """
     note = "Zeros in columns 1 to 5 stand for missing values" + ("; here they are NaN." if zeros_as_missing else ".")
     return _load("pima", as_frame, return_X_y, change=_zeros_to_nan if zeros_as_missing else None, note=note)
@@ -284,44 +153,12 @@ def _zeros_to_nan(data: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def load_seeds(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
-    """Load the seeds data: 210 kernels of wheat, 7 measurements, 3 varieties.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_seeds
-    >>> load_seeds().data.shape  # doctest: +SKIP
-    (210, 7)
-    """
+    """Load the seeds data: 210 kernels of wheat, 7 measurements, 3 varieties."""
     return _load("seeds", as_frame, return_X_y)
 
 
 def load_zoo(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
-    """Load the zoo: 101 animals without their names, 15 properties and the number of legs, 7 classes.
-
-    Parameters
-    ----------
-    as_frame, return_X_y : bool, default=False
-        Give pandas objects; give (data, target) alone.
-
-    Returns
-    -------
-    Bunch, or (data, target)
-
-    Examples
-    --------
-    >>> from reproduction.datasets import load_zoo
-    >>> load_zoo().data.shape  # doctest: +SKIP
-    (101, 16)
-    """
+    """Load the zoo: 101 animals without their names, 15 properties and the number of legs, 7 classes."""
     return _load("zoo", as_frame, return_X_y, to_data=_without_animal)
 
 
