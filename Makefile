@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # benchmarks import `reproduction`, which nobody installs
-IN_BENCHMARKS := cd benchmarks && PYTHONPATH=.. ../$(BIN)/python
+IN_BENCHMARKS := cd benchmarks && PYTHONPATH=$(CURDIR) ../$(BIN)/python
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/kernel/*.* src/kernel/*/*)
 
 # real data sets, where they lie beside the checkout

@@ -1,6 +1,6 @@
 """The data sets of the paper: from the user's files, from the cache, or from their public origin, and checked.
 
-Every loader gives a Bunch as those of scikit-learn do; `as_frame=True` gives pandas objects, and `return_X_y=True` gives
+Every loader gives a Bunch as those of scikit-learn do; `as_frame=True` gives pandas objects, `return_X_y=True` gives
 (data, target) alone.
 """
 
