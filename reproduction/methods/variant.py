@@ -204,7 +204,7 @@ def parameters(found: Any) -> set[str]:
 
 
 def _in_words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {error}".rstrip(".")
 
 
 def _is_none(code: Any) -> bool:
