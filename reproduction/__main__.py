@@ -6,37 +6,20 @@ import sys
 import warnings
 from typing import Any
 
-import typer
-
-from reproduction import data_command, run_command
+from sslart._utils.optional import heavy, optional
 from sslart._utils.text import one_line
 from sslart.cli._streams import standard_streams
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command("run")(run_command.run)
-app.add_typer(data_command.app, name="data")
-
-
-@app.callback()
-def program() -> None:
-    """Run the experiments of the paper, also on a table or with models of your own, and find its data sets."""
-
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line and return the exit code: 0, or 1 for an error that the user can cure.
-
-    Examples
-    --------
-    >>> from reproduction.__main__ import main
-    >>> main(["data", "where", "iris"])
-    iris: scikit-learn
-    0
-    """
+    """Run the command line and return the exit code: 0, or 1 for an error that the user can cure."""
     with standard_streams() as are_open, warnings.catch_warnings():
         warnings.showwarning = _print_warning
         try:
             if are_open:
-                app(args=argv, prog_name="python -m reproduction")
+                for package in ("typer", "rich"):
+                    optional(package, "reproduction")
+                heavy("reproduction.commands").app(args=argv, prog_name="python -m reproduction")
         except SystemExit as stop:
             if stop.code == 2:
                 raise

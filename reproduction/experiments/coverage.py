@@ -7,7 +7,7 @@ from typing import Any
 
 from reproduction.framework import plots as _plots
 from reproduction.framework.compare import as_text, measured
-from reproduction.framework.experiment import Check, Experiment, Results, Table
+from reproduction.framework.experiment import Check, Experiment, Results, Table, only_numbers
 from reproduction.framework.motion_statements import TABLE, at_quorum, in_words
 from reproduction.framework.motion_task import DATASET, NOISES, QUORUMS, noisy_task
 from reproduction.framework.protocol import VIGILANCES, Exam, Labels, Record, records
@@ -167,14 +167,6 @@ def _figure(results: Results) -> Any:
     return _plots.finish(figure, axes)
 
 
-def _not_numbers(bunch: Any) -> str:
-    return (
-        "it adds noise to features, and the table has columns that are not numbers"
-        if hasattr(bunch.data, "iloc")
-        else ""
-    )
-
-
 EXPERIMENT = Experiment(
     name="coverage",
     title="Human motion: coverage against correctness",
@@ -188,7 +180,7 @@ EXPERIMENT = Experiment(
     ),
     datasets=(DATASET,),
     work=_work,
-    refuses=_not_numbers,
+    refuses=only_numbers("it adds noise to numbers"),
     tables=_tables,
     checks=_checks,
     figure=_figure,

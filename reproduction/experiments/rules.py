@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.framework.experiment import Check, Experiment, Results, Table
+from reproduction.framework.experiment import Check, Experiment, Results, Table, only_numbers
 from reproduction.framework.protocol import VIGILANCES, Record, Task, split, task_and_exam
 from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
@@ -166,6 +166,7 @@ EXPERIMENT = Experiment(
     ),
     datasets=(DATASET,),
     work=_work,
+    refuses=only_numbers("it rounds numbers to levels"),
     needs=("SSLART",),
     tables=_tables,
     checks=_checks,

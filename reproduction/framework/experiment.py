@@ -189,6 +189,12 @@ def only_classes(instead: str, *, two: bool) -> Callable[[Any], str]:
     return refuses
 
 
+def only_numbers(why: str) -> Callable[[Any], str]:
+    """Return what refuses tables with columns that are not numbers."""
+    refusal = f"{why}, and the table has columns that are not: leave them out with --ignore"
+    return lambda bunch: refusal if hasattr(bunch.data, "iloc") else ""
+
+
 def of_variants(
     settings: Settings,
     dataset: str,

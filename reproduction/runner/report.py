@@ -89,7 +89,7 @@ def explained(checks: list[Check], experiment: Experiment) -> str:
 
 def as_markdown(run: Run) -> str:
     """Return the report as Markdown."""
-    parts = ["# The experiments of the paper, reproduced", about(run), _markdown(_overview(run))]
+    parts = [f"# {_heading(run)}", about(run), _markdown(_overview(run))]
     for name, (word, checks) in outcomes(run).items():
         experiment = EXPERIMENTS[name]
         parts += [f"## {_title(run, name)}", *_introduction(run, name)]
@@ -111,6 +111,11 @@ def as_summary(run: Run) -> str:
         if checks:
             parts += [explained(checks, experiment), _markdown(_statements(checks)), *_remarks(run, name)]
     return "\n\n".join([*parts, *_contradictions(run, _markdown)]) + "\n"
+
+
+def _heading(run: Run) -> str:
+    table = run.settings.table
+    return "The experiments of the paper, " + ("reproduced" if table is None else f"on {table.name}")
 
 
 def _title(run: Run, name: str) -> str:
@@ -169,7 +174,7 @@ def _missing(run: Run, name: str) -> list[str]:
 def as_html(run: Run) -> str:
     """Return the report as one page with style and pictures inside."""
     found = outcomes(run)
-    body = ["<h1>The experiments of the paper, reproduced</h1>", f"<p>{_inline(about(run))}</p>"]
+    body = [f"<h1>{escape(_heading(run))}</h1>", f"<p>{_inline(about(run))}</p>"]
     overview = _overview(run)
     rows: list[list[str | Cell]] = [
         [Cell(f'<a href="#{name}">{escape(title)}</a>', is_html=True), section, Cell(_badge(word), is_html=True), held]

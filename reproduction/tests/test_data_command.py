@@ -107,6 +107,15 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
     assert capsys.readouterr().err.startswith("Usage: python -m reproduction")
 
 
+def test_without_typer_one_line_names_the_cure(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert main(["data", "list"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "typer, which is not installed: pip install" in line
+
+
 def test_the_package_runs_as_a_program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["reproduction", "data", "where", "iris"])
     monkeypatch.delitem(sys.modules, "reproduction.__main__")

@@ -88,7 +88,7 @@ def test_experiments_refuse_tables_that_they_cannot_take_and_say_why(tmp_path: P
     by_nature = {"images", "motion", "motion_nodes"}
     assert {name for name in EXPERIMENTS if refusal(name, two)} == by_nature | {"multiclass"}
     assert {name for name in EXPERIMENTS if refusal(name, three)} == by_nature | {"binary", "anomaly"}
-    assert {name for name in EXPERIMENTS if refusal(name, words)} == by_nature | {"multiclass", "coverage"}
+    assert {name for name in EXPERIMENTS if refusal(name, words)} == by_nature | {"multiclass", "coverage", "rules"}
     assert "run multiclass" in refusal("binary", three)
     assert "large sets of images" in refusal("images", two)
     assert "recorded movements" in refusal("motion", two)

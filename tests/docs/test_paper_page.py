@@ -15,7 +15,7 @@ from typer.main import get_command
 
 import reproduction
 import sslart
-from reproduction.__main__ import app
+from reproduction.commands import app
 from reproduction.datasets import list_datasets
 from reproduction.runner.registry import EXPERIMENTS, GROUPS
 from sslart import SSLART
