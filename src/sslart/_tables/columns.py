@@ -215,7 +215,7 @@ def _feature(
         return column.astype("float64").to_numpy()
     if categorical:
         return _categories(column, categories or {})
-    is_yes_or_no = column.dtype.kind == "b" or (column.dtype.kind == "O" and column.map(type).eq(bool).any())
+    is_yes_or_no = column.dtype.kind == "b" or (column.dtype == object and column.map(type).eq(bool).any())
     if not is_yes_or_no:
         with suppress(*_not_numbers()):  # most columns, and at once
             return arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
