@@ -92,15 +92,17 @@ def _by_neighbours(values: FloatArray, codes: IntArray) -> float:
         return 0.0
     n_classes = codes.max() + 1
     counts = np.bincount(at * n_classes + codes, minlength=len(different) * n_classes).reshape(-1, n_classes)
-    own, others = counts[at, codes], counts[at]
-    others[np.arange(len(at)), codes] = 0
-    right = own - 1 > others.max(axis=1)
+    leading, total = counts.argmax(axis=1), counts.sum(axis=1)
+    most = np.take_along_axis(counts, leading[:, None], axis=1)[:, 0]
+    np.put_along_axis(counts, leading[:, None], 0, axis=1)
+    decides = most - 1 > counts.max(axis=1)  # most of the others, but for the sample itself, are of one class
+    right = (leading[at] == codes) & decides[at]
     with np.errstate(over="ignore"):
         gaps = np.nan_to_num(np.diff(different), nan=np.inf, posinf=np.inf)
     nearest = np.where(np.append(np.inf, gaps) <= np.append(gaps, np.inf), -1, 1) + np.arange(len(different))
     nearest = np.clip(nearest, 0, len(different) - 1)
-    alone = (counts[at].sum(axis=1) == 1) & ~np.isnan(values)
-    right = np.where(alone, counts.argmax(axis=1)[nearest[at]] == codes, right)
+    alone = (total[at] == 1) & ~np.isnan(values)
+    right = np.where(alone, leading[nearest[at]] == codes, right)
     return _mean_recall(right, codes)
 
 
