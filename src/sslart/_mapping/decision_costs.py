@@ -1,4 +1,4 @@
-"""What wrong predictions cost, and the class whose expected cost is lowest."""
+"""Costs of wrong predictions, and the class of lowest expected cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What refers to boxes by their index, after boxes have been dropped or joined."""
+"""Updates of box indices after boxes have been dropped or joined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DROPPED = -2  # in a record of how well samples fitted, where -1 is a sample tha
 
 
 def renamed(boxes: IntArray, into: IntArray | None, dropped: int = NO_BOX) -> IntArray:
-    """Return indices of boxes after a change; negative ones stay as they are.
+    """Return box indices after a change; negative ones are unchanged.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Cluster(NamedTuple):
 
 
 def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) -> IntArray:
-    """Return the item of each labelled sample; each is an item of its own where there are no repeated measurements.
+    """Return the item of each labelled sample; without repeated measurements each sample is a separate item.
 
     A cluster of samples is taken for measurements of one item where the nearest other sample is `FACTOR` times as far
     as they are from each other. By chance there are few such clusters, and fewer in more dimensions. So clusters count
@@ -85,7 +85,7 @@ def _distinct(samples: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _measured(samples: FloatArray, indicator: BoolArray) -> BoolArray:
-    """Return which features are measured: numbers in which few pairs of samples agree."""
+    """Return a mask of measured features: numeric features in which few pairs of samples agree."""
     agree = [equal_share(values[~np.isnan(values)]) for values in samples.T]
     return np.asarray(~indicator & (np.array(agree) <= MAX_EQUAL))
 

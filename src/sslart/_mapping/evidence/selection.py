@@ -1,4 +1,4 @@
-"""Which mixtures of bases suit the labels, by exact leave-one-out, and the readout that they make together."""
+"""Selection of mixtures of bases by exact leave-one-out, and the readout that they make together."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROUNDING = 1e-3  # of a score, which is summed in another order
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A readout, the mixtures it was made of, and what is predicted for each label by the others alone.
+    """A readout, its mixtures, and the leave-one-out predictions of the labels.
 
     Attributes
     ----------
@@ -115,12 +115,12 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
 
 
 def is_chosen_by_some(labelled: LabelledSet) -> bool:
-    """Return whether labels or classes are so many that some of the labels choose for all."""
+    """Return True if there are so many labels or classes that a subset of the labels chooses for all."""
     return has_many_classes(labelled) or len(labelled.classes) > MAX_LABELS
 
 
 class Choice(NamedTuple):
-    """What was chosen where labels or classes are many.
+    """Settings chosen on a subset of many labels or classes.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ def _ridges(specs: Specs, fixed: FixedSettings) -> tuple[float, ...]:
 
 
 def _head_start(specs: Specs) -> float:
-    """Return by how much a candidate may be behind others and have the same weight: what its family counts before."""
+    """Return the score handicap of a candidate: the prior of its family, as a difference of scores."""
     return TEMPERATURE * float(np.log(family_of(specs[0]).prior))
 
 
@@ -278,7 +278,7 @@ def _learnt(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture]) -> Solut
 
 
 def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> IntArray:
-    """Return the candidates without those of families, each on one scale, whose weights together are small.
+    """Return the candidates without those that use groups of functions of small total weight.
 
     `shares`: of each group of functions (column) in each candidate (row).
     """

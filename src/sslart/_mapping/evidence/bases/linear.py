@@ -91,7 +91,7 @@ def _deviations(values: FloatArray, weights: FloatArray | None) -> FloatArray:
 
 
 class LinearFamily(Family):
-    """A trend over all features: in place of τ the spec has 0 (as they are) or 1 (standardised)."""
+    """A linear trend over all features; the bandwidth is 0 for raw features, 1 for standardised ones."""
 
     kind: ClassVar[str] = "linear"
     name: ClassVar[str] = "linear"

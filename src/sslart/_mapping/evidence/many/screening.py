@@ -53,7 +53,7 @@ def screened(trial: Trial, taking_part: TakingPart, *, is_coarse: bool = False) 
 
 
 def _losses(trial: Trial, candidates: Iterable[Candidate]) -> FloatArray:
-    """Return what each label adds to the score of each candidate, shape (n_candidates, n_labels)."""
+    """Return the loss of each candidate on each label, shape (n_candidates, n_labels)."""
     fits = (fit for specs, ridges in ridges_of(candidates).items() for fit in trial.fits(specs, ridges))
     return np.array([trial.losses(fit.left_out) for fit in fits])
 
@@ -108,7 +108,7 @@ class _Grid:
         self.coarse = [one for own in of_lines for one in own if one not in self.alone]
 
     def fine(self, best: Sequence[Candidate], n_centres: int) -> list[Candidate]:
-        """Return candidates, best first, and what lies beside the first of them."""
+        """Return the best candidates, followed by the grid neighbours of the first `n_centres`."""
         found = list(best)
         for specs, ridge in best[:n_centres]:
             found += [(specs, other) for other in _beside(ridge, self._ridges[specs])]
