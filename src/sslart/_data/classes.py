@@ -87,7 +87,7 @@ class ClassTable(CachesValues):
         return self._code_of.get(label) if self.seen and type(self.seen[0]) is type(label) else None
 
     def has_minus_one(self) -> bool:
-        """True if -1 is a class, so that it does not mean unlabelled."""
+        """Return True if -1 is a class, so that it does not mean unlabelled."""
         return self._has_minus_one
 
     def codes(self, labels: Labels) -> IntArray:
