@@ -101,7 +101,7 @@ def distinct(texts: Iterable[Any], length: int = 26) -> list[str]:
 
 
 def _shared(words: Sequence[str]) -> int:
-    """Return how many characters, in whole words, all texts begin with."""
+    """Return the length of the common prefix of all texts, in whole words."""
     first, last = min(words, default=""), max(words, default="")
     pairs = zip(first, last, strict=False)
     same = next((index for index, (one, other) in enumerate(pairs) if one != other), 0)
@@ -145,7 +145,7 @@ def value_text(feature: str, value: Any) -> str:
 
 
 def part(shown: int, total: int, noun: str, by: str) -> str:
-    """Return how many are drawn, and which ones if not all."""
+    """Return a text with the number of drawn items, and the selection if not all are drawn."""
     return plural(total, noun) if shown == total else f"{shown} of {plural(total, noun)}: {by}"
 
 

@@ -1,4 +1,4 @@
-"""The pictures of a report: displays as images inside the page, each with a text for readers who cannot see it."""
+"""Pictures of a report: displays embedded as images, each with an alternative text."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class SampleLine:
 
 
 def states_of(observed: Observed, row: int) -> tuple[str, ...]:
-    """Return the states of a sample: correct, wrong, abstained, or unlabelled; and novel."""
+    """Return the states of a sample: right, wrong, abstained, or unlabelled; and novel."""
     truth, prediction = observed.truth[row], observed.predicted[row]
     states = ["abstained"] if prediction is None else []
     if truth is None:
