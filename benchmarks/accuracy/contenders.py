@@ -19,9 +19,9 @@ from sklearn.svm import SVC
 
 from accuracy import tabpfn_v1
 from accuracy.sets import IMAGES, MANY_LABELS, OTHER, UCI
+from reproduction.framework.protocol import Exam, Task
+from reproduction.methods.competitors import codes_of, prepared
 from sslart import WESSLART
-from sslart.experiments._framework.protocol import Exam, Task
-from sslart.experiments._methods.competitors import _codes, prepared
 
 N_BINS = 15
 
@@ -56,7 +56,7 @@ class Samples:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.codes, self.classes = _codes(task)
+        self.codes, self.classes = codes_of(task)
 
     @property
     def raw(self) -> tuple[Any, Any]:

@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=120.0, help="seconds after which no further turn starts")
     parser.add_argument("--before", metavar="PYTHON", help="of an environment with an older sslart")
     parser.add_argument("--once", type=int, nargs=3, metavar="N", help="print the seconds of one fit of such a size")
-    parser.add_argument("--out", type=Path, default=ROOT / "reproduction" / "accuracy")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "accuracy")
     arguments = parser.parse_args()
     one_thread_each()
     with threadpool_limits(1):

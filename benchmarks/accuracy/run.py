@@ -110,7 +110,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--repeats", type=int, default=N_REPEATS)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=ROOT / "reproduction" / "accuracy")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "accuracy")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "accuracy.md")
     return parser.parse_args(line)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import fetch_covtype, load_digits, make_classification
 
-from sslart.experiments._framework import sets as _sets
-from sslart.experiments._framework.protocol import Exam, Split, Task, seed_of, split, task_and_exam
+from reproduction.framework import sets as _sets
+from reproduction.framework.protocol import Exam, Split, Task, seed_of, split, task_and_exam
 
 UCI = (*_sets.BINARY, *_sets.MULTICLASS)
 OTHER = (

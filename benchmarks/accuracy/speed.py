@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=N_SAMPLES)
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--budget", type=float, default=240.0, help="seconds after which no further turn starts")
-    parser.add_argument("--out", type=Path, default=ROOT / "reproduction" / "accuracy")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "accuracy")
     arguments = parser.parse_args()
     rows = []
     for n_jobs in (None, -1):

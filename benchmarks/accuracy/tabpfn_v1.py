@@ -1,7 +1,7 @@
 """TabPFN v1, a rival that is measured on request: `make accuracy TABPFN=1`.
 
 Its network is a checkpoint of 100 MB that only the source archive of `tabpfn` 0.1.0 has; the code is that of 0.1.11.
-Both, and torch where the environment has none, are installed into a folder of their own below `reproduction`, which
+Both, and torch where the environment has none, are installed into a folder of their own below `results`, which
 is never committed.
 """
 
@@ -23,7 +23,7 @@ from typing import Any, Optional
 from pieces import ROOT
 
 NAME = "TabPFN v1"
-FOLDER = ROOT / "reproduction" / "tabpfn"
+FOLDER = ROOT / "results" / "tabpfn"
 CODE, ARCHIVE = "tabpfn==0.1.11", "tabpfn==0.1.0"
 CHECKPOINT = Path("tabpfn") / "models_diff" / "prior_diff_real_checkpoint_n_0_epoch_42.cpkt"
 DIGEST = "3c9aadaeddbf51462af8c0ee4b3ca3c697890f77e92318abbb0821b75261c392"

@@ -9,9 +9,9 @@ from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
 from accuracy.sets import load
+from reproduction.framework.protocol import seed_of
 from sslart import AutoSSLART
 from sslart.active import learning_curve
-from sslart.experiments._framework.protocol import seed_of
 
 FROM, TIMES, MOST = (25, 50), (1, 2, 4), 200
 MAX_ROWS, TRAIN_SHARE = 1000, 0.6

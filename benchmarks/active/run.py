@@ -54,7 +54,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--label", help="version of ours, the name of the file of results; a digest of the sources")
     parser.add_argument("--report-only", action="store_true", help="measure nothing; write the page")
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "active")
+    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "active")
     parser.add_argument("--page", type=Path, default=pieces.ROOT / "docs" / "active.md")
     return parser.parse_args(line)
 

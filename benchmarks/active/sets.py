@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from accuracy.sets import OTHER_CHECKING, OTHER_TUNING, UCI_CHECKING, UCI_TUNING, load
-from sslart.experiments._framework.protocol import seed_of
+from reproduction.framework.protocol import seed_of
 
 MANY_CLASSES = ("letter", "movement_libras", "vowel", "texture")  # over ten: 50 labels are fewer than five each
 HALVES = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sslart.datasets import load_unsw_nb15
+from reproduction.datasets import load_unsw_nb15
 
 N_TEST = 5_000
 N_FEATURES = 12

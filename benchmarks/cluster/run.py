@@ -95,7 +95,7 @@ def main(line: list[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", choices=[*CONTENDERS, COVTYPE], help="these only")
     parser.add_argument("--limit-mb", type=int, default=LIMIT_MB, help="memory limit of each worker")
     parser.add_argument("--folder", help="where the table is written; by default that of temporary files")
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "cluster")
+    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "cluster")
     parser.add_argument(
         "--page", type=Path, help="write the page here; docs/clusters.md with --full alone, else printed"
     )

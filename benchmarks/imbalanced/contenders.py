@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score
 
 from accuracy.contenders import Method, Samples
+from reproduction.framework.protocol import Exam
 from sslart import AutoSSLART
-from sslart.experiments._framework.protocol import Exam
 
 MEASURES = {
     "balanced": "balanced accuracy",

@@ -60,7 +60,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--half", choices=("tuning", "checking"), help="this half only; print, write none")
     parser.add_argument("--repeats", type=int, default=sets.N_REPEATS)
     parser.add_argument("--report-only", action="store_true", help="measure nothing; write the page")
-    parser.add_argument("--out", type=Path, default=ROOT / "reproduction" / "imbalanced")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "imbalanced")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "imbalanced.md")
     return parser.parse_args(line)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from accuracy.sets import keel_folder, read_keel
-from sslart.experiments._framework.protocol import Exam, Task, seed_of, split, task_and_exam
+from reproduction.framework.protocol import Exam, Task, seed_of, split, task_and_exam
 
 N_REPEATS = 1
 TEST_SHARE = 1 / 3

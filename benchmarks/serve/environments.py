@@ -1,4 +1,4 @@
-"""MLServer and BentoML, each in an environment of its own below `reproduction/serve`: `python -m serve.environments`.
+"""MLServer and BentoML, each in an environment of its own below `results/serve`: `python -m serve.environments`.
 
 They ask for other versions of packages than sslart is tested with. sslart is built from this checkout once, and
 installed beside them, so that they serve the same estimator.
@@ -15,7 +15,7 @@ from pathlib import Path
 import sslart
 from pieces import ROOT
 
-FOLDER = ROOT / "reproduction" / "serve"
+FOLDER = ROOT / "results" / "serve"
 MLSERVER, BENTOML = "MLServer", "BentoML"
 REQUIREMENTS = {
     MLSERVER: ("mlserver==1.7.1", "mlserver-sklearn==1.7.1", "uvloop==0.21.0"),

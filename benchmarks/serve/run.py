@@ -1,7 +1,7 @@
 """Measure the service under load, and write docs/serve_benchmarks.md: `make bench-serve`.
 
 All servers run on this machine and listen to it only. MLServer and BentoML are measured where they are installed, which
-`python -m serve.environments` does. What is found is kept in reproduction/serve.
+`python -m serve.environments` does. What is found is kept in results/serve.
 """
 
 from __future__ import annotations

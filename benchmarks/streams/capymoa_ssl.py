@@ -1,7 +1,7 @@
 """CapyMOA's semi-supervised learners, rivals that need Java: OSNN and SLEADE under its `prequential_ssl_evaluation`.
 
 CapyMOA asks for other versions of packages than sslart is tested with, and OSNN for torch, so that they are installed
-into a folder of their own below `reproduction`, which is never committed, and run in a process of their own:
+into a folder of their own below `results`, which is never committed, and run in a process of their own:
 
     python -m streams.capymoa_ssl --torch torch==2.13.0+cpu
 """
@@ -24,7 +24,7 @@ from pieces import ROOT
 from streams.data import Stream, labelled
 from streams.protocol import found
 
-FOLDER = ROOT / "reproduction" / "capymoa"
+FOLDER = ROOT / "results" / "capymoa"
 REQUIREMENT = "capymoa==0.15.1"
 SLEADE, OSNN = "SLEADE", "OSNN"
 NAMES = (SLEADE, OSNN)

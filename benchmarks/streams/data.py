@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from river.datasets import synth
 
-from sslart.datasets import load_tep, load_unsw_nb15
+from reproduction.datasets import load_tep, load_unsw_nb15
 
 N_SAMPLES, WHOLE = 20_000, 1_000_000
 N_SHORT = 5_000  # for methods that take too long

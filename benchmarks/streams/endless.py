@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=KINDS, default="moving")
     parser.add_argument("--half-life", type=int, help="half_life of the model")
     parser.add_argument("--label", help="version of ours; a digest of the sources")
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "streams")
+    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "streams")
     arguments = parser.parse_args()
     options = {} if arguments.half_life is None else {"half_life": arguments.half_life}
     found = {

@@ -122,7 +122,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--print", action="store_true", help="print the tables, write no page")
     parser.add_argument("--label", help="version of ours, part of the name of its results; a digest of the sources")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "streams")
+    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "streams")
     parser.add_argument("--page", type=Path, default=pieces.ROOT / "docs" / "streams.md")
     return parser.parse_args(line)
 

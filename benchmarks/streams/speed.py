@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--streams", nargs="+", choices=(*CHECKING, *TUNING), metavar="STREAM", default=list(CHECKING))
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES)
     parser.add_argument("--label", help="version of ours; a digest of the sources")
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "streams" / "speed.json")
+    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "streams" / "speed.json")
     arguments = parser.parse_args()
     with threadpool_limits(1):
         measured = list(rows(arguments.methods, arguments.streams, arguments.shares, arguments.samples))

@@ -9,8 +9,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import KFold
 
 from accuracy.contenders import Samples
+from reproduction.framework.protocol import Task, rows_of
 from sslart import AutoSSLART
-from sslart.experiments._framework.protocol import Task, rows_of
 from sslart.model_selection import WithUnlabelled
 from trust.draws import Draw
 

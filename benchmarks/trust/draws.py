@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from accuracy import sets
-from sslart.experiments._framework.protocol import rows_of, seed_of
+from reproduction.framework.protocol import rows_of, seed_of
 
 TRAINING_SHARE, MAX_TRAINING, MAX_TEST = 1 / 3, 1000, 1400
 ROWS_PER_LABEL = 6  # a set must have so many rows for each label, so that the test part is at least four times as large

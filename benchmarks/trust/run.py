@@ -48,7 +48,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one repetition; print, write no page")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--label", help="version of ours, part of the name of the file of results")
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "reproduction" / "trust")
+    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "trust")
     parser.add_argument("--page", type=Path, default=pieces.ROOT / "docs" / "trust.md")
     return parser.parse_args(line)
 

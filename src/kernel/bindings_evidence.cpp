@@ -112,6 +112,18 @@ public:
         });
     }
 
+    void weigh(Array<const double, 2> coded, Array<double, 2> scores, Array<const double, 2> weights,
+               StopFlag stop) const {
+        const Index n_samples = static_cast<Index>(coded.shape(0)), n_classes = static_cast<Index>(scores.shape(1));
+        require(static_cast<Index>(coded.shape(1)) == functions_.n_features && scores.shape(0) == coded.shape(0) &&
+                    static_cast<Index>(weights.shape(0)) == functions_.size(n_classes) &&
+                    static_cast<Index>(weights.shape(1)) == n_classes,
+                "samples, scores and weights whose shapes do not fit");
+        run_interruptible(stop, [&](Interrupt& interrupt) {
+            functions_.weigh(coded.data(), n_samples, scores.data(), weights.data(), n_classes, interrupt);
+        });
+    }
+
 private:
     StreamFunctions functions_;
 };
@@ -366,7 +378,9 @@ void bind_evidence(nb::module_& module) {
              "offsets"_a.noconvert(), "values"_a.noconvert(), "shares"_a.noconvert(), "rank_weight"_a,
              "lower"_a.noconvert(), "upper"_a.noconvert(), "n_boxes"_a, "width"_a, "middle"_a, "n_trends"_a)
         .def("values", &CheckedFunctions::values, "coded"_a.noconvert(), "scores"_a.noconvert(), "out"_a.noconvert(),
-             "stop"_a.noconvert());
+             "stop"_a.noconvert())
+        .def("weigh", &CheckedFunctions::weigh, "coded"_a.noconvert(), "scores"_a.noconvert(),
+             "weights"_a.noconvert(), "stop"_a.noconvert());
     nb::class_<CheckedScorer>(module, "Scorer")
         .def(nb::init<Array<const double, 1>>(), "bias"_a.noconvert())
         .def("set_ranks", &CheckedScorer::set_ranks, "offsets"_a.noconvert(), "values"_a.noconvert(),

@@ -58,7 +58,6 @@ _PACKAGES = (
     "client",
     "dask",
     "datasets",
-    "experiments",
     "explain",
     "merging",
     "metrics",

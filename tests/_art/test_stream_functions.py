@@ -73,6 +73,19 @@ def test_functions_have_the_bits_of_the_twin(instruction_set: str) -> None:
     assert found.tobytes() == np.array(alone).tobytes()
 
 
+def test_weighted_functions_have_the_bits_of_the_twin(instruction_set: str) -> None:
+    samples, scores = some_samples()
+    weights = np.random.RandomState(2).normal(size=(N_FUNCTIONS, N_CLASSES))
+    sums = {}
+    for module in (kernel(), reference):
+        sums[module] = scores.copy()
+        module.StreamFunctions(**of_some_boxes()).weigh(samples, sums[module], weights, stop_flag())
+        with pytest.raises(ValueError, match="shapes do not fit"):
+            module.StreamFunctions(**of_some_boxes()).weigh(samples, scores.copy(), weights[1:], stop_flag())
+    assert sums[kernel()].tobytes() == sums[reference].tobytes()
+    assert sums[reference] == pytest.approx(values_by(reference, samples, scores) @ weights, abs=1e-12)
+
+
 @pytest.mark.parametrize("module", [reference, kernel()])
 def test_functions_are_scores_boxes_a_constant_and_trends(module: Any) -> None:
     samples, scores = some_samples()

@@ -13,7 +13,7 @@ from sslart._utils.optional import install_command
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-FOR_DEVELOPERS = {"test", "accuracy", "bench", "docs", "lint"}
+FOR_DEVELOPERS = {"reproduction", "test", "accuracy", "bench", "docs", "lint"}
 PAGES = (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst"))
 SOURCES = (*(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"))
 
@@ -50,7 +50,8 @@ def test_no_page_and_no_message_installs_our_name_from_the_index() -> None:
 
 REQUESTS = [
     (f"{path.name}, line {call.lineno}", str(call.args[0].value), str(call.args[1].value))
-    for path in sorted((ROOT / "src" / "sslart").rglob("*.py"))
+    for folder in (ROOT / "src" / "sslart", ROOT / "reproduction")
+    for path in sorted(folder.rglob("*.py"))
     for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "optional"
     if isinstance(call.args[0], ast.Constant) and isinstance(call.args[1], ast.Constant)

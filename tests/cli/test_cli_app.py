@@ -29,8 +29,6 @@ COMMANDS = (
     "watch",
     "serve",
     "studio",
-    "data",
-    "reproduce",
 )
 
 

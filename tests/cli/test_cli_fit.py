@@ -238,7 +238,7 @@ def test_without_typer_one_line_names_the_cure(capsys: Captured, monkeypatch: py
     for name in [name for name in sys.modules if name.startswith("sslart.cli.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "typer", None)
-    assert main(["data", "list"]) == 1
+    assert main(["fit", "data.csv", "--label", "kind"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
 

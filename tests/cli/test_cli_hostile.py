@@ -109,9 +109,6 @@ def bad_commands(files: Files) -> dict[str, list[str]]:
         "not a folder": ["fit", files.table, "--label", LABEL, "--out", f"/none/{EVIL}"],
         "measurements": ["fit", files.table, "--label", FEATURES[0]],
         "rules as SQL on a terminal": ["rules", *of_model, "--format", "sql"],
-        "no data set": ["data", "where", EVIL],
-        "no data set to fetch": ["data", "fetch", EVIL],
-        "no experiment": ["reproduce", EVIL],
     }
 
 

@@ -33,7 +33,6 @@ PUBLIC = (
     "sslart.client",
     "sslart.dask",
     "sslart.datasets",
-    "sslart.experiments",
     "sslart.explain",
     "sslart.active",
     "sslart.merging.partitions",

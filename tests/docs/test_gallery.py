@@ -106,7 +106,7 @@ def test_the_gallery_has_a_header_and_examples_enough() -> None:
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
 def test_an_example_needs_no_data_but_what_scikit_learn_ships(script: Path) -> None:
     source = script.read_text()
-    assert "sslart.datasets" not in source
+    assert "reproduction" not in source
     assert "fetch_" not in source
 
 

@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
+import reproduction
 import sslart
+from reproduction.commands import app
+from reproduction.datasets import list_datasets
+from reproduction.runner.registry import EXPERIMENTS, GROUPS
+from sslart import SSLART
 from sslart.cli._app import command, loaded
-from sslart.datasets import list_datasets
-from sslart.experiments import EXPERIMENTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
@@ -39,6 +43,8 @@ PARAMETERS = (
     "N_b",
     "F^OtM",
 )
+OF_CLASSIFIERS = ("fit", "predict", "partial_fit")
+IN_THE_REPOSITORY = ("SSLART_DATA", "results", "CITATION.cff")  # a variable, a folder that is made, a file
 NO_NAME = ("no parameter", "not here", "every value in (0, 1] acts alike")  # reasons why an item has no name
 
 
@@ -59,24 +65,26 @@ def names() -> list[str]:
 
 
 def check_command(words: list[str]) -> None:
-    """Raise an AssertionError where the command line has no such command, option or experiment."""
-    current = command()
+    """Raise an AssertionError where a command line has no such command, option or experiment."""
+    program = words.pop(0)
+    current = command() if program == "sslart" else get_command(app)
     while words and words[0] in getattr(current, "commands", {}):
-        current = loaded(words.pop(0)) if current.name == "sslart" else current.commands[words.pop(0)]
-    assert current.name != "sslart" or not words
+        name = words.pop(0)
+        current = loaded(name) if program == "sslart" else current.commands[name]
+    assert not getattr(current, "commands", {}) or not words
     options = {name for parameter in current.params for name in parameter.opts}
     for word in words:
         if word.startswith("--"):
             assert word in options
         else:
-            assert current.name == "reproduce"
+            assert program == "reproduction"
             assert word in EXPERIMENTS
 
 
 def attribute(dotted: str) -> Any:
     """Return a public name: one of `sslart` where it has no module in front."""
-    parts = dotted.removeprefix("sslart.").split(".")
-    found: Any = sslart
+    found: Any = reproduction if dotted.startswith("reproduction.") else sslart
+    parts = dotted.removeprefix(f"{found.__name__}.").split(".")
     for place, part in enumerate(parts):
         assert not part.startswith("_")
         if inspect.ismodule(found) and not hasattr(found, part):
@@ -92,11 +100,17 @@ def attribute(dotted: str) -> Any:
 def check(name: str) -> None:
     """Raise an error where a name does not exist: a command, a file, or a name in Python, with parameters or not."""
     if name.startswith(("sslart ", "python ")) or name == "sslart":
-        words = shlex.split(name)
+        words = shlex.split(name.replace("python -m ", ""))
         if words[0] == "python":
             assert (ROOT / words[1]).is_file()
         else:
-            check_command(words[1:])
+            check_command(words)
+    elif name.startswith("--"):
+        check_command(["reproduction", "run", name])
+    elif name.startswith("make "):
+        assert f"\n{name.split()[1]}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    elif name in (*EXPERIMENTS, *GROUPS, *inspect.signature(SSLART).parameters, *OF_CLASSIFIERS, *IN_THE_REPOSITORY):
+        pass
     elif "/" in name:
         assert (ROOT / name).exists()
     else:
@@ -123,7 +137,10 @@ def test_what_the_page_names_exists(name: str) -> None:
     [
         "sslart fit --none",
         "sslart none",
-        "sslart reproduce none",
+        "python -m reproduction run none",
+        "python -m reproduction none",
+        "--none",
+        "make none",
         "SSLART(none)",
         'SSLART(mapping="none")',
         "SSLART.none_",
@@ -160,13 +177,26 @@ def test_every_equation_figure_table_and_parameter_is_on_the_page() -> None:
 def test_every_experiment_and_data_set_is_on_the_page() -> None:
     places = " ".join(place for _, _, place in rows())
     for name in EXPERIMENTS:
-        assert f"`sslart reproduce {name}`" in places
+        assert f"`python -m reproduction run {name}`" in places
     for name in list_datasets():
-        assert f"`sslart.datasets.load_{name}`" in places
+        assert f"`reproduction.datasets.load_{name}`" in places
 
 
 def test_figures_and_tables_are_those_that_the_experiments_name() -> None:
     for item, _, place in rows():
-        run = re.search(r"`sslart reproduce (\w+)`", place)
+        run = re.search(r"`python -m reproduction run (\w+)`", place)
         if run and item.startswith(("Fig.", "Table")):
             assert re.search(rf"{re.escape(item.split(',')[0])}\b", EXPERIMENTS[run[1]].section), item
+
+
+def test_the_page_and_the_file_say_alike_how_to_cite() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for key in ("cff-version: 1.2.0", "message:", "title:", "authors:"):
+        assert f"\n{key}" in f"\n{citation}"
+    assert f"version: {sslart.__version__}" in citation
+    assert f"version = {{{sslart.__version__}}}" in PAGE
+    paper = re.search(r'title: "(An Ensemble.*)"', citation)
+    assert paper
+    assert f"title = {{{paper[1]}}}" in PAGE
+    for name in re.findall(r"family-names: (\w+)", citation):
+        assert f"{name}, " in PAGE

@@ -50,6 +50,19 @@ struct StreamFunctions {
             for (Index f = 0; f < n_trends; ++f) *out++ = std::isnan(blended[f]) ? 0.0 : blended[f] - middle;
         }
     }
+
+    // scores, samples × classes, become the sums of the functions times weights, functions × classes
+    void weigh(const double* samples, Index n_samples, double* scores, const double* weights, Index n_classes,
+               Interrupt& interrupt) const {
+        std::vector<double> own(static_cast<std::size_t>(size(n_classes)));
+        for (Index i = 0; i < n_samples; ++i, samples += n_features, scores += n_classes) {
+            values(samples, 1, scores, n_classes, own.data(), interrupt);
+            std::fill_n(scores, n_classes, 0.0);
+            const double* weight = weights;
+            for (const double value : own)
+                for (Index c = 0; c < n_classes; ++c) scores[c] += value * *weight++;
+        }
+    }
 };
 
 // Candidates that predict labels, one after another: their errors decide what each counts for the next label.

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -32,12 +33,22 @@ struct ForestArrays {
 
 class TreeTerm final : public Term {
 public:
-    TreeTerm(ForestArrays arrays, Index n_classes) : arrays_(std::move(arrays)), forest_(arrays_.forest(n_classes)) {}
+    TreeTerm(ForestArrays arrays, Index n_classes) : arrays_(std::move(arrays)), forest_(arrays_.forest(n_classes)) {
+        nodes_.reserve(arrays_.features.size());
+        for (const Index root : arrays_.roots) {
+            roots_.push_back(static_cast<std::int32_t>(nodes_.size()));
+            nodes_.emplace_back();
+            pack(root, nodes_.size() - 1);
+        }
+    }
 
+    // tree by tree, so that the nodes of a tree stay in the cache
     void add(const BlendedSamples& samples, const Instructions&, double* scores, TermScratch&) const override {
-        for (Index i = 0; i < samples.n_samples; ++i)
-            for (const Index root : arrays_.roots)
-                forest_.add_leaves(root, samples.sample(i), 1.0, scores + i * forest_.n_classes);
+        for (std::size_t tree = 0; tree < roots_.size(); ++tree) {
+            Index i = 0;
+            for (; i + kAtOnce <= samples.n_samples; i += kAtOnce) add_tree<kAtOnce>(tree, samples, i, scores);
+            for (; i < samples.n_samples; ++i) add_tree<1>(tree, samples, i, scores);
+        }
     }
 
     void contribute(const BlendedSamples& samples, const Instructions&, const ContributionSums& sums,
@@ -51,6 +62,54 @@ public:
     Index cost() const override { return 16 * forest_.n_trees; }
 
 private:
+    // all that a step needs, side by side; the nodes of a tree follow one another
+    struct Node {
+        double threshold;
+        std::int32_t feature, left;
+    };
+
+    static constexpr Index kAtOnce = 8;  // samples that go down a tree together: a step of one waits for the last
+
+    template <Index n>
+    void add_tree(std::size_t tree, const BlendedSamples& samples, Index first, double* scores) const {
+        const Node* nodes[n];
+        bool is_missing[n] = {}, goes_on = true;
+        for (const Node*& node : nodes) node = nodes_.data() + roots_[tree];
+        while (goes_on) {
+            goes_on = false;
+            for (Index k = 0; k < n; ++k) {
+                const Node& node = *nodes[k];
+                if (node.feature == kLeaf) continue;
+                const double value = samples.sample(first + k)[node.feature];
+                is_missing[k] |= std::isnan(value);
+                nodes[k] = nodes_.data() + node.left + !(value <= node.threshold);
+                goes_on = true;
+            }
+        }
+        for (Index k = 0; k < n; ++k) {
+            double* own = scores + (first + k) * forest_.n_classes;
+            if (is_missing[k]) {
+                forest_.add_leaves(arrays_.roots[tree], samples.sample(first + k), 1.0, own);
+                continue;
+            }
+            const double* values = forest_.values + nodes[k]->left * forest_.n_classes;
+            for (Index c = 0; c < forest_.n_classes; ++c) own[c] += values[c];
+        }
+    }
+
+    void pack(Index from, std::size_t to) {
+        const std::int32_t feature = static_cast<std::int32_t>(forest_.features[from]);
+        if (feature == kLeaf) {
+            nodes_[to] = {0.0, feature, static_cast<std::int32_t>(forest_.left[from])};
+            return;
+        }
+        const std::size_t left = nodes_.size();
+        nodes_[to] = {forest_.thresholds[from], feature, static_cast<std::int32_t>(left)};
+        nodes_.resize(left + 2);
+        pack(forest_.left[from], left);
+        pack(forest_.left[from] + 1, left + 1);
+    }
+
     // The columns on the way to a node: the product of shares, and whether the sample lies on the side of the node.
     struct Path {
         explicit Path(Index n_columns)
@@ -113,6 +172,8 @@ private:
 
     ForestArrays arrays_;
     Forest forest_;
+    std::vector<Node> nodes_;
+    std::vector<std::int32_t> roots_;
 };
 
 }  // namespace sslart

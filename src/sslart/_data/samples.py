@@ -31,6 +31,7 @@ from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import heavy
 from sslart._utils.text import plural, printable_lines
 
+PLAIN_TYPES = frozenset({str, bool, int, type(None)})  # of which none stands for a missing value but None
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
 
 
@@ -331,8 +332,11 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
         return values.astype(np.float64)
     if values.dtype.kind == "m":
         return np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "s"))
-    objects = np.array([plain_value(value) for value in values.tolist()], dtype=object)
-    known = [value for value in objects if value is not None]
+    listed = values.tolist()
+    if not PLAIN_TYPES.issuperset(map(type, listed)):
+        listed = [plain_value(value) for value in listed]
+    objects = np.array(listed, dtype=object)
+    known = [value for value in listed if value is not None]
     if not categorical and all(_is_number(value) for value in known):
         return np.array([np.nan if value is None else value for value in objects], dtype=np.float64)
     if first_decides and not decided and _is_number(known[0]):

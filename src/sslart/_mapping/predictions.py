@@ -125,7 +125,7 @@ class PredictionBatch:
     def scored(self) -> list[FloatArray]:
         """The samples as the evidence of each member codes them: as at the last choice of settings."""
         if self._scored is None:
-            chosen = [member.at_choice for member in self.members]
+            chosen = [member.mapping.network_of(member.network) for member in self.members]
             self._scored = [
                 self.coded[place] if one.encoder is self.members[place].encoder else one.encode(self._table)
                 for place, one in enumerate(chosen)

@@ -75,6 +75,17 @@ class StreamFunctions:
         trends = blended[:, : self._n_trends] - self._middle
         out[:, last + 1 :] = np.where(np.isnan(trends), 0.0, trends)
 
+    def weigh(self, coded: FloatArray, scores: FloatArray, weights: FloatArray, stop: Flags) -> None:
+        """Turn scores into the sums of the functions times weights, shape (n_functions, n_classes)."""
+        n_functions = scores.shape[1] + self._n_boxes + 1 + self._n_trends
+        if weights.shape != (n_functions, scores.shape[1]):
+            raise ValueError("samples, scores and weights whose shapes do not fit")
+        values = np.empty((len(coded), n_functions))
+        self.values(coded, scores, values, stop)
+        scores[:] = 0.0
+        for value, weight in zip(values.T, weights, strict=True):
+            scores += value[:, None] * weight
+
 
 def learn_labels(
     inverses: FloatArray,

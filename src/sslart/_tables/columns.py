@@ -23,6 +23,7 @@ COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
 WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
 NO_NAME = re.compile(r"column \d+")  # what the header leaves blank is called so
+OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "categorical")  # as pandas infers types
 SLIPS = 0.2  # share of the values of a column that may be another kind by mistake
 FEW_CODES = 10  # such as 5a, 6a, 7a
 
@@ -212,8 +213,10 @@ def _feature(
         return column.to_numpy() if column.dtype.kind == "M" else column.dt.total_seconds().to_numpy()
     if column.dtype.kind in "iuf" and not categorical:
         return column.astype("float64").to_numpy()
-    is_yes_or_no = column.dtype.kind == "b" or (column.dtype.kind == "O" and column.map(type).eq(bool).any())
-    if not categorical and not is_yes_or_no:
+    if categorical:
+        return _categories(column, categories or {})
+    is_yes_or_no = column.dtype.kind == "b" or (column.dtype == object and column.map(type).eq(bool).any())
+    if not is_yes_or_no:
         with suppress(*_not_numbers()):  # most columns, and at once
             return arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
     cells = _cells(column)
@@ -233,8 +236,18 @@ def _feature(
                 "cell blank."
             )
         return numbers
-    known = categories or {}
-    return pd.Series([None if cell is None else known.get(cell, cell) for cell in cells], dtype=object).to_numpy()
+    return _categories(column, categories or {})
+
+
+def _categories(column: Any, known: Mapping[str, Any]) -> Any:
+    """Return a column as categories, those that are known as they are known; each value is read once."""
+    pd = pandas()
+    places = np.arange(len(column))
+    if pd.api.types.infer_dtype(column, skipna=True) in OF_ONE_TYPE:  # else 1 and True would be one value
+        places, values = pd.factorize(column)
+        column = pd.Series(values)
+    cells = [None if cell is None else known.get(cell, cell) for cell in _cells(column)]
+    return np.array([*cells, None], dtype=object)[places]
 
 
 def _cells(column: Any) -> list[str | None]:

@@ -19,7 +19,6 @@ OPTIONAL_PACKAGES = (
     "onnx",
     "openpyxl",
     "pandas",
-    "pooch",
     "pyarrow",
     "rich",
     "river",

@@ -23,8 +23,8 @@ def main(argv: list[str] | None = None) -> int:
     Examples
     --------
     >>> from sslart.cli import main
-    >>> main(["data", "where", "iris"])
-    iris: scikit-learn
+    >>> main(["--version"])
+    sslart 0.1.0
     0
     """
     with standard_streams() as are_open:

@@ -28,8 +28,6 @@ SUMMARIES = {
     "watch": "Predict rows as they come, flag novel ones, and learn.",
     "serve": "Serve models over HTTP: predict, explain and learn.",
     "studio": "Label, understand and watch a model in the browser.",
-    "reproduce": "Run experiments of the paper and write a report.",
-    "data": "List, fetch and find the data sets of the paper.",
 }
 OF_SERVICE = ("serve", "studio")
 
@@ -72,9 +70,6 @@ def loaded(name: str) -> Any:
     folder = "service" if name in OF_SERVICE else "commands"
     module = importlib.import_module(f"sslart.cli.{folder}.{name.replace('-', '_')}")
     own = _application(name=name, add_completion=False)
-    if hasattr(module, "app"):
-        own.add_typer(module.app, name=name)
-        return vars(get_command(own))["commands"][name]
     own.command(name)(module.run)
     return get_command(own)
 

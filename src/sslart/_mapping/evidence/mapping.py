@@ -269,7 +269,7 @@ class EvidenceMapping(Regression):
     def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Return the score of each class learnt so far, shape (n_samples, n_classes)."""
         scores = self.solution.readout.scores(coded, n_jobs)
-        return scores if self.updates is None else self.updates.scores(self.updates.basis.values(coded, scores))
+        return scores if self.updates is None else self.updates.scores(coded, scores)
 
     def proba(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Return the probability of each class learnt so far, shape (n_samples, n_classes)."""

@@ -86,6 +86,12 @@ class UpdateBasis:
         self._functions().values(np.ascontiguousarray(coded), scores, values, stop_flag())
         return values
 
+    def weighted(self, coded: FloatArray, scores: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sums of the functions at coded samples times weights, shape (n_functions, n_classes)."""
+        sums = scores.copy()
+        self._functions().weigh(np.ascontiguousarray(coded), sums, weights, stop_flag())
+        return sums
+
     def _functions(self) -> Any:
         """Return the functions as the backend takes them, packed once."""
         module = backend()

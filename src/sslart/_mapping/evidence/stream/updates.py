@@ -162,9 +162,9 @@ class Updates(CachesValues):
         backend().shared_weights(every.weights, columns, some.weights, others, self.competition.losses, SHARPNESS, out)
         return out
 
-    def scores(self, values: FloatArray) -> FloatArray:
-        """Return the scores of samples, given the functions there."""
-        return multiply(values, self.shared_weights)
+    def scores(self, coded: FloatArray, scores: FloatArray) -> FloatArray:
+        """Return the scores of coded samples, given those by the last choice of settings."""
+        return self.basis.weighted(coded, scores, self.shared_weights)
 
     def after(self, values: FloatArray, targets: IntArray, weights: FloatArray, times: IntArray) -> Updates:
         """Return the state after further labels, one after another.
