@@ -287,7 +287,7 @@ def _grown_distance(samples: FloatArray, weights: FloatArray, growth: FloatArray
 
 
 def _narrower_ranges(learnt: Learnt, left_out: IntArray) -> FloatArray:
-    """Return how distances grow without each chosen sample, shape (n_chosen, n_features, 2).
+    """Return the growth of distances when each chosen sample is left out, shape (n_chosen, n_features, 2).
 
     First how many times as wide the range of each feature is as it would be. Then how much further off a value is where
     the scale is by rank: it lies beyond the table of the others, which has another slope there.

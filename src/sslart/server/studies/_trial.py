@@ -1,4 +1,4 @@
-"""What-if analysis of labels: a copy of the model is fitted with other labels, measured, and discarded."""
+"""Trial of other labels: a copy of the model is fitted with them, measured, and discarded."""
 
 from __future__ import annotations
 
