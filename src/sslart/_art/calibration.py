@@ -21,8 +21,8 @@ MAX_IN_BLOCK = 100  # samples that are measured, on average
 MAX_LATER = 200  # calls whose fits are kept apart
 FIRST_BLOCK = 20  # samples of a stream
 SHORTER = 4  # times is a block than all that was learnt before
-N_BLOCKS = 3
-CHECKED_SHARES = (0.05, 0.01)
+N_BLOCKS = 3  # complete blocks that count, the last ones
+CHECKED_SHARES = (0.05, 0.01)  # of false alarms, at which a block without any is found to hold back novel samples
 NUMBERS = ("n_learnt", "block", "start", "end")
 MIN_EXPECTED = 3  # samples that fit so badly, where none is held back
 

@@ -19,7 +19,7 @@ from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray
 
 MAX_SAMPLES = 500  # that are left out in turn
-MIN_SAMPLES = 100
+MIN_SAMPLES = 100  # that are left out even where the table they need is larger than LARGE
 SMALL = 2**23  # bytes of a table that is kept whole until the fits are asked for
 LARGE = 2**24  # bytes of what is kept of a larger table
 

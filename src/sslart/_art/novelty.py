@@ -12,7 +12,7 @@ from sslart._art.calibration import NoveltyCalibration, n_lowest
 from sslart._art.network import LearningParams, Network
 from sslart._utils.arrays import BoolArray, FloatArray
 
-FALSE_ALARMS = 0.05
+FALSE_ALARMS = 0.05  # share of samples like the learnt ones that is flagged by default
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from sslart._utils.arrays import CountArray, IntArray
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import category_text, count_text, list_text, plural, printable
 
-FEW_LABELS = 5
+FEW_LABELS = 5  # of a class: fewer are warned of
 SHOWN_CLASSES = 10
 SHOWN_FEATURES = 10
 LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"

@@ -6,7 +6,7 @@ import numpy as np
 
 from sslart._utils.arrays import IntArray
 
-NO_BOX = -1
+NO_BOX = -1  # in place of the index of a dropped box
 DROPPED = -2  # in a record of how well samples fitted, where -1 is a sample that was not measured
 
 

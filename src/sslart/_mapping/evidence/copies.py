@@ -13,7 +13,7 @@ from sslart._mapping.evidence.near_copies import near_copies
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
-MAX_BY_CHANCE = 0.01
+MAX_BY_CHANCE = 0.01  # expected number of other rows that equal a row; above it, equal rows are no copies
 MAX_SEARCHED = 1000  # labels among which near copies are looked for
 MIN_REPEATED = 8  # distinct samples, of which none would come once if a table is taken to come more than once
 

@@ -17,7 +17,7 @@ from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, keys_of_numbers, mixed
 
-MAX_CHUNKS = 32
+MAX_CHUNKS = 32  # one per call that learns; more are joined into one
 ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")
 
 

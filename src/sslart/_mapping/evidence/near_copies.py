@@ -11,7 +11,7 @@ from sslart._art.algebra import gram_matrix, multiply
 from sslart._data.chance import equal_share
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-MIN_LABELS = 20
+MIN_LABELS = 20  # of fewer labels no near copies are looked for
 MAX_SIZE = 10  # labels of one item
 MAX_SHARE = 0.2  # of the labels, in one item
 MIN_ITEMS = 3  # of each class: where classes are compact, their samples are no copies of one item

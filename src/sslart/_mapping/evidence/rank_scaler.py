@@ -16,7 +16,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 Knots = tuple[FloatArray, FloatArray]
 
-MAX_KNOTS = 256
+MAX_KNOTS = 256  # of a table of ranks; of more, evenly spaced ones stay
 FEW_SAMPLES = 4  # as lists they cost less than as arrays
 
 

@@ -23,7 +23,7 @@ from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
-MAX_BOXES = 4000
+MAX_BOXES = 4000  # that take part in a regression; many classes may need more
 MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
 BOXES_PER_CLASS = 2  # at least, that take part
 

@@ -22,15 +22,15 @@ from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOC
 from sslart._mapping.evidence.trial import Candidate, Specs, TakingPart, Trial, ridges_of
 from sslart._utils.arrays import FloatArray, IntArray
 
-TEMPERATURE = 2.0
+TEMPERATURE = 2.0  # optimum of 1 to 8 on tuning sets, flat from 2 to 3; see docs/evidence.md, What was tried
 BOXES_ONLY = ("box",)
 MAX_TRIED = 400  # labels that candidates are tried on
-MAX_MIXTURES = 200
-MIN_WEIGHT = 0.001
+MAX_MIXTURES = 200  # candidates in the average; 24 were a little worse
+MIN_WEIGHT = 0.001  # of a candidate in the average, against the best one
 MAX_LOG_WEIGHT = 15.0  # what is this far behind the best has no weight in the choice without any block either
 MAX_LOG_WEIGHT_OF_MANY = 9.0  # where a block has a small share in the score
 FEW_LABELS = 100
-MAX_DROPPED = 0.25
+MAX_DROPPED = 0.25  # of the weight, in minor groups of functions: as accurate without them, and much faster
 ROUNDING = 1e-3  # of a score, which is summed in another order
 
 

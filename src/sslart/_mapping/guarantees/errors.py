@@ -15,7 +15,7 @@ from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.params import check_number
 from sslart._utils.text import list_text
 
-SHOWN_CLASSES = 10
+SHOWN_CLASSES = 10  # in a message
 NEVER = np.inf  # the confidence from which on a model predicts, where none is high enough
 
 

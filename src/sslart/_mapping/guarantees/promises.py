@@ -19,7 +19,7 @@ from sslart._utils.text import list_text, plural
 if TYPE_CHECKING:
     from sslart._mapping.left_out import LeftOut
 
-SHOWN_CLASSES = 10
+SHOWN_CLASSES = 10  # in a message
 MAX_LABELS = 2.0**53  # more than any model has
 
 

@@ -31,11 +31,11 @@ from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 from sslart._utils.deferred import CachesValues
 from sslart._utils.params import check_number
 
-N_SUBSPACES = 24
-BOXES_PER_SUBSPACE = 128
+N_SUBSPACES = 24  # random groups of features; see docs/evidence.md, Families
+BOXES_PER_SUBSPACE = 128  # the first boxes, as a prediction takes distances to those of all subspaces
 BOXES_PER_FEATURE = 15  # at most so many boxes times the features, or MIN_BOXES if those are more
-MIN_BOXES = 500
-NEGLIGIBLE = 0.01
+MIN_BOXES = 500  # that a basis may have, however few the features
+NEGLIGIBLE = 0.01  # change of a score: activations are at most 1, so boxes of so little weight in all are dropped
 
 
 @dataclass(frozen=True)

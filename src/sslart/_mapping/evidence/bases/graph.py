@@ -38,8 +38,8 @@ from sslart._utils.parallel import stop_flag
 
 N_BOXES, MAX_BOXES = 1000, 1500  # of the graph: usually, and where classes are many
 OWN_SHARE = 0.5  # of the nearest box in what the graph adds; its neighbours share the rest
-SPREAD_REACHES = (0.2, 0.9)
-CARRIED_REACHES = (0.9, 0.99)
+SPREAD_REACHES = (0.2, 0.9)  # a in (I − aS)⁻¹, by which labels are propagated
+CARRIED_REACHES = (0.9, 0.99)  # a in Φ (I − aS)⁻¹ Φ'
 
 
 @dataclass(frozen=True)

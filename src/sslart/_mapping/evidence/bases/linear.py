@@ -23,8 +23,8 @@ from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.settings import MAX_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray
 
-MIN_DEVIATION = 0.02
-LOW_RIDGES = (1e-6, 1e-5, 1e-4)
+MIN_DEVIATION = 0.02  # of a standardised feature, so that a nearly constant one is not blown up
+LOW_RIDGES = (1e-6, 1e-5, 1e-4)  # for trends alone: they cost nothing there, and help no other family
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from sslart._art.algebra import Cholesky, gram_matrix, multiply
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._utils.arrays import FloatArray, IntArray
 
-N_NEIGHBOURS = 7
-UNREACHED = 1e-12
+N_NEIGHBOURS = 7  # of each box in the graph; the distance of the last scales similarities
+UNREACHED = 1e-12  # sum of shares below which no label has reached a box, but for rounding
 MIN_BOXES = 4
 
 

@@ -21,7 +21,7 @@ from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 
-N_KNOTS = 17
+N_KNOTS = 17  # a curve is straight between knots at every sixteenth of the range
 
 
 @dataclass(frozen=True)

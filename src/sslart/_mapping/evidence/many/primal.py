@@ -13,7 +13,7 @@ from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import LabelledSet
 from sslart._utils.arrays import FloatArray, IntArray
 
-ROWS_AT_ONCE = 2048
+ROWS_AT_ONCE = 2048  # labels whose functions are computed together
 
 
 class PrimalRidge:

@@ -14,7 +14,7 @@ from sslart._utils.arrays import FloatArray
 MAX_UNSCREENED = 150  # labels; of more, some screen
 MIN_SCREENING, N_SCREENING = 50, 200  # labels of either half that screen
 LABELS_PER_CLASS = 3  # of fewer, in all, none screen
-FEW_BOXES = 600
+FEW_BOXES = 600  # of the trial on half of the labels, which only screens
 MIN_BASES, USUAL_LABELS = 6, 400  # bases that remain of so many labels; of fewer labels more bases, at the same cost
 CLEARLY = 2.0  # standard errors
 

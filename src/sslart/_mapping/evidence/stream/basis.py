@@ -17,7 +17,7 @@ from sslart._mapping.evidence.readout import Readout
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import stop_flag
 
-MAX_BOXES = 128
+MAX_BOXES = 128  # an update costs the square of the number of functions
 MAX_FEATURES = 128  # of more, none has a trend of its own
 RANK_WEIGHT = 0.5
 BANDWIDTH = 0.125
