@@ -1,4 +1,4 @@
-"""What the paper prints: the numbers of its tables, and where it contradicts itself."""
+"""Numbers printed in the paper's tables, and the contradictions among them."""
 
 from __future__ import annotations
 

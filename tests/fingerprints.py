@@ -546,7 +546,7 @@ def of_files(name: str, model: Any, probe: Any, more: tuple[Any, Any] | None) ->
 
 
 def _arrays_of(content: bytes) -> bytes:
-    """Return what follows the header of a saved file: the arrays."""
+    """Return the bytes after the header of a saved file: the arrays."""
     length = int.from_bytes(content[12:20], "little")
     return content[52 + length :]
 

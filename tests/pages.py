@@ -62,7 +62,7 @@ def run_commands(code: str) -> None:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Return whether a page shows what is printed; in `shown`, ... stands for anything."""
+    """Return True if a page shows the printed text; in `shown`, ... stands for anything."""
     return doctest.OutputChecker().check_output(_plain(shown), _plain(printed), doctest.ELLIPSIS)
 
 

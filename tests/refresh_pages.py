@@ -54,7 +54,7 @@ def refresh(page: Path) -> list[str]:
 
 
 def shortened(printed: str, shown: str) -> str:
-    """Return what is printed with lines `...` where it was shown with them, and as many lines between these as before.
+    """Return the printed lines with `...` where the page has them, with as many lines in between as before.
 
     Lines between two `...` begin at the first that begins with the same word.
     """

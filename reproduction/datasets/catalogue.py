@@ -1,4 +1,4 @@
-"""What there is: an entry per data set, with its size, its files, where they come from, and a digest of its content."""
+"""Catalogue of data sets: size, files, origin, and content digest of each."""
 
 from __future__ import annotations
 

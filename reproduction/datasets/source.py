@@ -1,4 +1,4 @@
-"""What is known of a data set before it is read."""
+"""Metadata of a data set, known before it is read."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class Source:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.classes)
 
     @property
     def public(self) -> bool:
-        """Whether anyone can have it without asking."""
+        """True if the data set is freely available."""
         return self.shipped or bool(self.downloads)

@@ -143,7 +143,7 @@ def _tables(results: Results) -> list[Table]:
 
 
 def _scaling_table(results: Results, measure: str) -> Table:
-    """Return what the ensembles reach with features scaled by range, as in the paper, and by rank."""
+    """Return the results of the ensembles with features scaled by range, as in the paper, and by rank."""
     rows = [
         [
             f"{name}, {'by rank' if scaling else 'by range'}",

@@ -1,1 +1,1 @@
-"""What the experiments share: protocol, tasks, records, comparison with the paper, plots."""
+"""Framework of the experiments: protocol, tasks, records, comparison with the paper, and plots."""

@@ -51,7 +51,7 @@ def measured(summary: Summary | None) -> str:
 
 
 def agree(printed: Printed, summary: Summary) -> bool:
-    """Return whether both means can be the same: they differ by at most two standard errors of their difference.
+    """Return True if both means are compatible: they differ by at most two standard errors of the difference.
 
     A printed mean without a credible standard deviation must lie in the measured 95 % interval.
     """
@@ -64,7 +64,7 @@ def agree(printed: Printed, summary: Summary) -> bool:
 
 
 def of_evidence(results: Results, dataset: str, measure: str = "accuracy") -> Summary | None:
-    """Return what evidence mapping reached."""
+    """Return the results of evidence mapping."""
     return results.summary(dataset, _models.EVIDENCE, measure, _models.EVIDENCE_VIGILANCE)
 
 
@@ -125,7 +125,7 @@ def others(
 
 
 def quoted_or_run(theirs: str, run: Sequence[str]) -> str:
-    """Return whether a competitor of the paper was run here too, and by which name."""
+    """Return a text: "run here as …" for a competitor of the paper that was run here, else "quoted only"."""
     return f"run here as {RUN_AS[theirs]}" if RUN_AS.get(theirs) in run else "quoted only"
 
 

@@ -1,4 +1,4 @@
-"""What an experiment is: work that can be cut into pieces, and how to read its results."""
+"""Definition of an experiment: its pieces of work, and the tables and checks made of its results."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Results:
         return list(of_paper) if self.settings.table is None else [self.settings.table.name]
 
     def summary_exists(self, method: str, vigilance: float | None) -> bool:
-        """Return whether a method was run, at a vigilance or without one."""
+        """Return True if a method was run at the given vigilance (None: a method without one)."""
         return any(record.method == method and record.vigilance == vigilance for record in self.records)
 
     def values(
@@ -174,12 +174,12 @@ class Experiment:
 
 
 def refuse_tables(why: str) -> Callable[[Any], str]:
-    """Return what refuses every table, with one reason."""
+    """Return a function that rejects every table for the same reason."""
     return lambda bunch: why
 
 
 def only_classes(instead: str, *, two: bool) -> Callable[[Any], str]:
-    """Return what refuses tables without two classes, or without more than two, and what to do instead."""
+    """Return a function that rejects tables by their number of classes, with an alternative to run instead."""
 
     def refuses(bunch: Any) -> str:
         n_classes = len(set(bunch.target.tolist()))
@@ -190,7 +190,7 @@ def only_classes(instead: str, *, two: bool) -> Callable[[Any], str]:
 
 
 def only_numbers(why: str) -> Callable[[Any], str]:
-    """Return what refuses tables with columns that are not numbers."""
+    """Return a function that rejects tables with columns that are not numeric."""
     refusal = f"{why}, and the table has columns that are not: leave them out with --ignore"
     return lambda bunch: refusal if hasattr(bunch.data, "iloc") else ""
 

@@ -1,4 +1,4 @@
-"""What the paper states about human motion under noise, checked for one vigilance and one quorum at a time."""
+"""Statements of the paper on human motion under noise, checked for one vigilance and quorum at a time."""
 
 from __future__ import annotations
 
@@ -185,5 +185,5 @@ def _printed(method: str, measure: str, at: str) -> float:
 
 
 def _gap(pairs: list[list[float]]) -> float:
-    """Return how far sensitivity and specificity are apart on average."""
+    """Return the mean absolute difference of sensitivity and specificity."""
     return sum(abs(sensitivity - specificity) for sensitivity, specificity in pairs) / len(pairs)

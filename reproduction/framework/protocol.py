@@ -1,4 +1,4 @@
-"""What every experiment shares: seeds, splits, tasks without test labels, and records of what was measured.
+"""Protocol of all experiments: seeds, splits, tasks without test labels, and records of measurements.
 
 A `Task` is all that a method ever sees: training samples, the training labels it may use, and test samples. The test
 labels stay with the `Exam`, which only scores.
@@ -50,7 +50,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Task:
-    """What a method gets: samples, labels (None where hidden), test samples, and a seed of its own."""
+    """Input of a method: samples, labels (None where hidden), test samples, and a seed."""
 
     X: Any
     y: Labels
@@ -169,7 +169,7 @@ def rows_of(X: Any, rows: IntArray) -> Any:
 
 
 def task_and_exam(X: Any, target: Labels, rows: Split, seed: int, positive: str | None = None) -> tuple[Task, Exam]:
-    """Return what a method gets of a divided data set, and the test labels."""
+    """Return the input of a method for a divided data set, and the test labels."""
     training = np.concatenate([rows.unlabelled, rows.labelled])
     y = np.full(len(training), None, dtype=object)
     y[len(rows.unlabelled) :] = target[rows.labelled]

@@ -1,4 +1,4 @@
-"""What a user could run today instead, under the same splits: classifiers of scikit-learn, and methods written here."""
+"""Alternatives available today, under the same splits: scikit-learn classifiers, and methods written here."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_ROWS = 1000  # of the training samples for methods whose cost grows with the
 
 
 def preparation(task: Task) -> Any:
-    """Return what makes numbers in [0, 1] without gaps of samples, categories as indicators; learnt from training."""
+    """Return a fitted preprocessor: numbers imputed and scaled to [0, 1], categories as indicators."""
     numeric = make_pipeline(SimpleImputer(keep_empty_features=True), MinMaxScaler(clip=True))
     if hasattr(task.X, "dtypes"):
         nominal = [name for name in task.X.columns if not np.issubdtype(_dtype(task.X[name]), np.number)]

@@ -79,7 +79,7 @@ def evidence(task: Task) -> AutoSSLART:
 
 
 def votes(model: WESSLART, X: Any, search_depth: int | None = None, quorum: int = 1) -> dict[str, Any]:
-    """Return what a trained ensemble predicts with its weighted and with its majority vote."""
+    """Return the predictions of a trained ensemble by weighted and by majority vote."""
     model.search_depth, model.quorum = search_depth, quorum
     predictions = {}
     for name, voting in VOTINGS.items():
@@ -96,7 +96,7 @@ def votes_differ(predictions: dict[str, Any]) -> dict[str, float]:
 
 
 def node_counts(model: Any) -> dict[str, float]:
-    """Return how many nodes there are after stage 1, after stage 2, and with a label; of an ensemble the mean.
+    """Return the numbers of nodes after stages 1 and 2, and with a label; for an ensemble, the means.
 
     Of models that have no nodes there is nothing to return.
     """

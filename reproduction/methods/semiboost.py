@@ -117,7 +117,7 @@ class SemiBoost(ClassifierMixin, BaseEstimator):
     def _pulls(
         vote: FloatArray, signs: FloatArray, to_labelled: FloatArray, to_unlabelled: FloatArray, balance: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return how strongly each unlabelled sample is drawn to the second class, and to the first."""
+        """Return the pull of each unlabelled sample towards the second class, and towards the first."""
         up, down = np.exp(np.clip(vote, -15, 15)), np.exp(np.clip(-vote, -15, 15))
         p = down**2 * (to_labelled @ (signs > 0)) + 0.5 * balance * down * (to_unlabelled @ up)
         q = up**2 * (to_labelled @ (signs < 0)) + 0.5 * balance * up * (to_unlabelled @ down)

@@ -1,4 +1,4 @@
-"""What the competitors written here share: kernels, graphs, one-vs-rest targets and the choice of settings.
+"""Utilities of the competitors written here: kernels, graphs, one-vs-rest targets, and choice of settings.
 
 Settings are chosen by cross-validation on the labelled training samples. The labels of one part are hidden at a time;
 the samples of that part stay in the training set without a label, and are predicted.

@@ -51,7 +51,7 @@ def outcomes(run: Run) -> dict[str, tuple[str, list[Check]]]:
 
 
 def about(run: Run) -> str:
-    """Return what was run, with what, and how to do it again."""
+    """Return a text on the run: its command line, settings, and versions."""
     settings, table = run.settings, run.settings.table
     words = ["run", *(["--all"] if set(run.results) == set(EXPERIMENTS) else run.results)]
     words += ["--quick"] if settings.quick else []
@@ -78,7 +78,7 @@ def about(run: Run) -> str:
 
 
 def explained(checks: list[Check], experiment: Experiment) -> str:
-    """Return how many statements hold, and the likely reason where some do not."""
+    """Return the number of statements that hold, and the likely reason why others do not."""
     held = sum(check.holds for check in checks)
     text = f"{held} of {len(checks)} statements hold."
     return text if held == len(checks) else f"{text} Likely reason where they do not: {experiment.reason}"

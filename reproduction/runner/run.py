@@ -36,7 +36,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Run:
-    """What came out of a run.
+    """Results of a run.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def refusal(name: str, settings: Settings) -> str:
 
 
 def n_repeats(experiment: Experiment, settings: Settings, wanted: int | None) -> int:
-    """Return how often an experiment is repeated."""
+    """Return the number of repeats of an experiment."""
     return wanted or (experiment.quick_repeats if settings.quick else experiment.repeats)
 
 
@@ -156,7 +156,7 @@ def _do(piece: Piece, folder: Path, settings: Settings) -> tuple[Piece, dict[str
 
 
 def _read(piece: Piece, folder: Path, settings: Settings) -> dict[str, Any] | None:
-    """Return what an earlier run left of a piece, None if there is nothing that the settings allow to keep."""
+    """Return the stored result of a piece by an earlier run, None if it is absent or has other settings."""
     try:
         content = json.loads(piece.path(folder).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-// What the bindings share: borrowed arrays, checks of shapes, and work that Ctrl-C or another thread can stop.
+// Utilities of the bindings: borrowed arrays, shape checks, and work that Ctrl-C or another thread can stop.
 #pragma once
 
 #include <nanobind/nanobind.h>

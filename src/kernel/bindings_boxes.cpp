@@ -86,7 +86,7 @@ Store* of_arrays(Array<const double, 2> weights, Array<const double, 1> support,
     return store.release();
 }
 
-// Copies what is wanted of some boxes, or of all of them.
+// Copies the requested attributes of some boxes, or of all of them.
 void read(const Store& store, Optional<const Index> wanted, std::optional<Array<double, 2>> weights,
           Optional<double> norms, Optional<double> support, std::optional<Array<double, 2>> counts,
           Optional<Index> labels, std::optional<Array<std::uint8_t, 2>> met) {

@@ -1,4 +1,4 @@
-// The border to Python for the sums and windows by which a stream is watched.
+// Python bindings of drift detection: sums over blocks, and windows.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>

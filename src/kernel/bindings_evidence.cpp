@@ -1,4 +1,4 @@
-// The border to Python for evidence: distances to boxes, nearest centres, and the scorer.
+// Python bindings of evidence: distances to boxes, nearest centres, and the scorer.
 #include <algorithm>
 #include <cmath>
 #include <memory>

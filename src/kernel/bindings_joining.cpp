@@ -1,4 +1,4 @@
-// The border to Python for joining boxes.
+// Python bindings of joining boxes.
 #include <algorithm>
 
 #include "art/join.hpp"

@@ -1,4 +1,4 @@
-// The border to Python for trees.
+// Python bindings of decision trees.
 #include <algorithm>
 #include <cstdint>
 

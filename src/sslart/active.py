@@ -303,7 +303,7 @@ def _labelled(member: MemberView) -> FloatArray:
 
 
 def _is_tight(member: MemberView, boxes: IntArray, mean_distance: float) -> BoolArray:
-    """Return which boxes are small beside the mean distance between samples, and have labels of one class at most."""
+    """Return a mask of boxes that are small against the mean sample distance, with labels of at most one class."""
     lower, upper = member.boxes_of(boxes)
     sides = np.maximum(upper - lower, 0.0)
     small = (sides.sum(axis=1) <= TIGHT * mean_distance) & (sides.max(axis=1, initial=0.0) <= LONGEST_SIDE)

@@ -1,4 +1,4 @@
-"""How many labels a random order would need: a simulation that is right where the predictions are."""
+"""Labels needed in random order: a simulation that is right where the predictions are."""
 
 from __future__ import annotations
 

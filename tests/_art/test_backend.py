@@ -1,4 +1,4 @@
-"""Which backend is in use, and the warning where there is no compiled one."""
+"""Choice of the backend, and the warning if there is no compiled one."""
 
 from __future__ import annotations
 

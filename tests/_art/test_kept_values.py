@@ -1,4 +1,4 @@
-"""What is computed once is kept, but not for ever: a stream makes ever more of it."""
+"""The cache of derived values is bounded, although a stream derives ever more of them."""
 
 from __future__ import annotations
 

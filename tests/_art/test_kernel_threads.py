@@ -42,7 +42,7 @@ pytestmark = needs_kernel
 
 
 def at_once(work: Callable[[], Any]) -> list[Any]:
-    """Return what each of several threads gets that do the same work at the same time."""
+    """Return the results of several threads that do the same work at the same time."""
     with ThreadPoolExecutor(N_THREADS) as pool:
         return [result.result() for result in [pool.submit(work) for _ in range(N_THREADS)]]
 

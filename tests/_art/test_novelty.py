@@ -1,4 +1,4 @@
-"""What is novel is what fits worse than samples like those learnt do, but for a stated share of them."""
+"""Novelty: samples that fit worse than samples like the learnt ones, at a stated rate of false alarms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def learnt(model: Any, X: Any, y: Any, *, in_pieces: int = 0, bounds: Any = None
 
 
 def scores_known(model: Any) -> int:
-    """Return how many samples new ones are compared with, from the lowest possible p-value."""
+    """Return the number of calibration samples, from the lowest possible p-value."""
     far = np.full((1, model.n_features_in_), 1e9)
     return round(1 / model.novelty_pvalues(far).item()) - 1
 
@@ -168,7 +168,7 @@ def test_left_out_fits_agree_with_boxes_made_again_by_hand(seed: int, vigilance:
 
 
 def without(model: FuzzyART, X: Any, row: Any) -> float | None:
-    """Return how well a row fits boxes that are the hulls of all other rows, as the model has divided them."""
+    """Return the fit of a row to boxes that are the hulls of all other rows, as the model has divided them."""
     coded = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     x, copies = ((row - X.min(axis=0)) / np.ptp(X, axis=0)), (row == X).all(axis=1)
     best: tuple[float, int, float] | None = None

@@ -1,4 +1,4 @@
-"""What a bug report shows."""
+"""Version information in bug reports."""
 
 from __future__ import annotations
 

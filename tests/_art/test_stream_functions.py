@@ -1,4 +1,4 @@
-"""What labels change in a stream: the compiled kernel has the bits of the NumPy twin on every instruction set."""
+"""Updates by labels of a stream: the kernel has the bits of its NumPy twin on every instruction set."""
 
 from __future__ import annotations
 

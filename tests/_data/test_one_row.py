@@ -31,7 +31,7 @@ few_rows = arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(2, 3)), e
 
 
 def outcome(work: Callable[[], Any]) -> str:
-    """What a call returns, or its error, and its warnings."""
+    """Result of a call, or its error, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

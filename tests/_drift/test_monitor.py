@@ -1,4 +1,4 @@
-"""What is measured of a long stream: the same however it is cut, in bounded memory."""
+"""Measurements of a long stream: independent of how it is split into calls, in bounded memory."""
 
 from __future__ import annotations
 

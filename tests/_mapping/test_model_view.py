@@ -29,7 +29,7 @@ def members_of(model: Any) -> list[Any]:
 
 
 def attributes_of(model: Any) -> list[dict[str, int]]:
-    """Which object every attribute of a model, of its fitted value, and of the members of that is."""
+    """Identities of all attributes of a model, of its fitted value, and of its members."""
     parts = [model, *model._model.members, *(one.network.nodes for one in model._model.members)]
     return [{name: id(value) for name, value in vars(one).items()} for one in parts]
 

@@ -50,7 +50,7 @@ def blas_threads() -> list[int]:
 
 
 def of_every_model(folder: Path) -> list[str]:
-    """What each model learns, after a check that it is the same in the main thread, in a pool, and for any n_jobs."""
+    """State of each model, after a check that it is the same in the main thread, in a pool, and for any n_jobs."""
     found = []
     for make in MODELS.values():
         alone = learnt(make(), folder)

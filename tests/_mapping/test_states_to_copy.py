@@ -1,4 +1,4 @@
-"""What is copied or pickled of a model does not change while it is copied, however the model is read meanwhile."""
+"""Copied or pickled state does not change during the copy, even if the model is read meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is missing is named with a command that installs it, and no command installs a stranger's package as ours."""
+"""Missing packages are named with an install command, which never installs a stranger's package as ours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCES = (*(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"))
 
 
 def packages(extra: str) -> set[str]:
-    """Return what an extra brings, with the extras that it names."""
+    """Return the packages of an extra, including those of nested extras."""
     found = set()
     for one in EXTRAS[extra]:
         own = re.fullmatch(r"sslart\[(.*)\]", one)

@@ -35,7 +35,7 @@ class Files(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a command has printed."""
+    """Output of a command."""
 
     code: int
     out: str

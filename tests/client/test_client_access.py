@@ -1,4 +1,4 @@
-"""Who may ask, what is asked of the service itself, and errors that name the cause."""
+"""Access control of the client, requests about the service itself, and errors that name the cause."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ GOOD = Answer(200, {}, b'{"models": []}')
 
 
 def outcome_after(flow, outcomes: list[object], retries: int = 5) -> tuple[object, list[float]]:
-    """Return what comes of a flow whose requests have these outcomes, and the pauses between them."""
+    """Return the result of a flow whose requests have these outcomes, and the pauses between them."""
     pauses, steps = [], steps_of(flow, retries, "http://host")
     step = next(steps)
     try:

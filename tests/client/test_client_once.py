@@ -1,4 +1,4 @@
-"""What is sent twice counts once: answers are lost, services are killed, and clients try again."""
+"""Repeated requests count once: answers are lost, services are killed, and clients retry."""
 
 from __future__ import annotations
 

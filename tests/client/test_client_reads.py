@@ -1,4 +1,4 @@
-"""What a client reads of a model is what the model itself says."""
+"""Reading requests of a client agree with the model itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/model.md states about the paper's text is so: the text, taken literally, makes the nodes that it states."""
+"""The statements of docs/model.md about the paper's text hold: taken literally, it makes the nodes stated there."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def predicted(model: Any) -> bytes:
 
 
 def with_attributes(model: Any) -> bytes:
-    """What the view shows, by several of its parts."""
+    """Output of the view for several of its attributes."""
     view = view_of(model, any_estimator=True)
     parts = [part for member in view.members for part in (*member.boxes, member.support, member.counts)]
     return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)

@@ -76,7 +76,7 @@ def frame_of(samples: Any, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def others(model: Any, samples: np.ndarray, present: Any, target: Any) -> np.ndarray:
-    """Which samples the model predicts as another class than the present one, or as the target."""
+    """Mask of samples predicted as another class than the present one, or as the target."""
     predicted = model.predict(samples)
     return predicted == target if target is not None else (predicted != present) & np.isin(predicted, model.classes_)
 

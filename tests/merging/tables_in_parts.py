@@ -80,7 +80,7 @@ def excess(model: Any) -> float:
 
 
 def are_covered(model: Any, X: Any, slack: float = ROUNDED) -> BoolArray:
-    """Return whether each sample lies in a box of every member of a model, in all the features that it has."""
+    """Return True for each sample that lies in a box of every member, in all the features that it has."""
     view = model.__sslart_view__()
     covered = np.ones(len(X), dtype=bool)
     for member in view.members:

@@ -1,4 +1,4 @@
-"""How boxes of several networks are put in order and joined."""
+"""Order and joining of boxes of several networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of every merged model, whatever the models."""
+"""Properties of every merged model."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _check(holds: Any, what: str) -> None:
 
 
 def verdict_on(path: Path, X: Any, y: Any, *, same: bytes = b"", thorough: bool = True) -> str:
-    """Return what becomes of a file: refused, or accepted, saved again and used; raise an error for all else.
+    """Return the verdict on a file: refused, or accepted, saved again and used; raise an error otherwise.
 
     What is the `same` when it is saved again is not used once more.
     """

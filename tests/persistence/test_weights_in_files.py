@@ -81,7 +81,7 @@ def refuse_to_solve(context: pytest.MonkeyPatch) -> None:
 
 
 def seen(model: Any, X: Any) -> list[Any]:
-    """Return what a model tells of samples and of itself."""
+    """Return the output of a model on samples, and its own description."""
     return [
         model.predict_proba(X).tobytes(),
         model.predict(X).tolist(),
@@ -94,7 +94,7 @@ def seen(model: Any, X: Any) -> list[Any]:
 
 
 def promised(model: Any, X: Any) -> list[Any]:
-    """Return what a model tells by left-out labels."""
+    """Return the output of a model that depends on left-out labels."""
     found = [model.predict_set(X, 0.6).tolist(), str(model.summary())]
     return found if isinstance(model, WESSLART) else [*found, model.loo_accuracy_, model.family_weights_]
 

@@ -54,7 +54,7 @@ NEED_A_FITTED_MODEL = [name for name in DRAW if name != "growth"]
 
 
 def texts_of(display):
-    """Return what is written in and around the axis, and where, without what lies under a slant."""
+    """Return the visible texts in and around the axis with their places, without slanted ones."""
     axis = display.ax_
     legend = axis.get_legend()
     seen = axis.bbox.padded(1)

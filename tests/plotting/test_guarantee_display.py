@@ -1,4 +1,4 @@
-"""What can be promised, as a picture."""
+"""The display of guarantees."""
 
 import numpy as np
 import pytest

@@ -17,7 +17,7 @@ from sslart._mapping.model_view import view_of
 
 
 def inside_contributions(member: MemberView, node: int) -> np.ndarray:
-    """Return what a box adds to the score of each class for a sample in its middle."""
+    """Return the score that a box adds to each class for a sample in its middle."""
     readout = member.readout
     assert readout is not None
     (box,) = np.flatnonzero(readout.nodes == node)

@@ -56,7 +56,7 @@ class Target:
 
 @dataclass
 class Ledger:
-    """What clients have sent, and what was acknowledged of it; every row has a feature `mark` that no other has."""
+    """Ledger of sent and acknowledged data; every row has a unique value of the feature `mark`."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     marks: count[int] = field(default_factory=count)
@@ -277,7 +277,7 @@ def wait_until_learnt(http: Any, seconds: float = 600) -> dict[str, tuple[int, s
 
 
 def replayed(folder: Path, copy: Path) -> dict[str, tuple[int, str]]:
-    """Return what a service makes of a copy of a store that has no snapshots: it learns the whole journal."""
+    """Return the state of a service on a copy of a store without snapshots, from the whole journal."""
     copy.mkdir()
     for path in folder.glob(f"{FILE_NAME}*"):
         if not path.name.endswith("-shm"):
@@ -290,12 +290,12 @@ def replayed(folder: Path, copy: Path) -> dict[str, tuple[int, str]]:
 
 
 def problems_of(folder: Path) -> list[str]:
-    """Return what the check of a store finds wrong."""
+    """Return the problems found by the check of a store."""
     return [f"{one.model}: {one.text}" for one in verify(folder) if not one.is_good]
 
 
 def marks_in(folder: Path) -> Counter[tuple[str, float]]:
-    """Return how often each mark is in a store."""
+    """Return the number of occurrences of each mark in a store."""
     connection = open_to_read(folder / FILE_NAME)
     found: Counter[tuple[str, float]] = Counter()
     for model in models(connection):

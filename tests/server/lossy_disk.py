@@ -49,7 +49,7 @@ class _Inode:
         self.changes.clear()
 
     def after_power_loss(self, chance: random.Random) -> bytes:
-        """Return what is on the disk: of the changes since the last sync, each is kept or lost by itself."""
+        """Return the content of the disk: each change since the last sync is kept or lost independently."""
         found, share = bytearray(self.synced), chance.choice([0.0, 0.1, 0.5, 0.9, 1.0])
         for change in self.changes:
             if chance.random() < share:
@@ -153,7 +153,7 @@ class LossyDisk(apsw.VFS):
 
     @property
     def has_power(self) -> bool:
-        """Whether the power was not lost."""
+        """True until the power is lost."""
         return self._left is None
 
     def _check_power(self) -> None:

@@ -130,7 +130,7 @@ def in_a_namespace(scenario: str, folder: Path) -> None:
 
 
 def can_mount() -> bool:
-    """Return whether this machine lets users mount folders in a namespace of their own."""
+    """Return True if this machine lets users mount folders in a private namespace."""
     try:
         return subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode == 0
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What people do with a page of the studio, and what they see of it."""
+"""Actions of people on a page of the studio, and the content they see."""
 
 from __future__ import annotations
 

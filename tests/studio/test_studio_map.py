@@ -48,7 +48,7 @@ class Map:
         return np.load(io.BytesIO(answer.content))
 
     def predicted(self) -> list[int]:
-        """Return how many samples are predicted as each class, and how many as none."""
+        """Return the number of samples predicted as each class, and the number without a prediction."""
         codes = self.values("class")
         return [int((codes == code).sum()) for code in (0, 1, 2, -1)]
 

@@ -120,7 +120,7 @@ def test_the_script_rebuilds_the_model(opened: Opened, folder: Path, tmp_path: P
 
 
 class Loads(HTMLParser):
-    """What a page would load from elsewhere."""
+    """Resources that a page would load from elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What Undo brings back: the question, also for a person with a name, to whom the service tells each label again."""
+"""Undo restores the question, also for a named person, for whom the service repeats each label."""
 
 from __future__ import annotations
 

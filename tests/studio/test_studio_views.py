@@ -45,7 +45,7 @@ def shown(page: Any, address: str) -> None:
 
 
 def serious(page: Any, *rules: str) -> list[str]:
-    """Return what axe-core finds that is serious or critical, by all its rules or by some."""
+    """Return the serious and critical findings of axe-core, by all its rules or by some."""
     options = {"runOnly": {"type": "rule", "values": rules}} if rules else None
     found = Axe().run(page, options=options).response["violations"]
     return [

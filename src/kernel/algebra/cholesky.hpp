@@ -1,4 +1,4 @@
-// Cholesky's decomposition, and what follows from it: solutions and inverses. Matrices lie row by row.
+// Cholesky decomposition, with solves and inverses. Matrices are stored row by row.
 //
 // All of it halves the matrix until what is left is small, so that nearly all work is products of matrices. The order in
 // which an entry gets its products is that of the textbook's loops.

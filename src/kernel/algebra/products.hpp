@@ -10,7 +10,7 @@
 
 namespace sslart {
 
-// A matrix of which rows and columns may lie at any distance: also one that is transposed, or read backwards.
+// A strided view of a matrix, which may be transposed or reversed.
 struct View {
     const double* values;
     Index row_stride;
@@ -84,7 +84,7 @@ private:
         }
     }
 
-    // a tile of which some rows or columns lie outside the block
+    // a tile with some rows or columns outside the block
     void add_edge(const double* a, const double* b, Index depth, double* c, Index c_stride, Index rows, Index columns) {
         const Index width = loops_.tile_columns;
         edge_.assign(static_cast<std::size_t>(loops_.tile_rows * width), 0.0);

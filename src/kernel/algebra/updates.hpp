@@ -26,7 +26,7 @@ class RankOneUpdate {
 public:
     explicit RankOneUpdate(const AlgebraLoops& loops) : loops_(loops) {}
 
-    // What a label does to one regression. `values`: the functions at its sample; `kept`: the share that remains of
+    // Updates one regression by a label. `values`: the functions at its sample; `kept`: the share that remains of
     // what was learnt before. Its scores before the label go to `scores`.
     void learn(const Regression& own, const double* values, Index target, double importance, double kept,
                double* scores) {

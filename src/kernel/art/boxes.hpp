@@ -9,7 +9,7 @@
 namespace sslart {
 
 struct Boxes {
-    // of each box: |W|, how many samples it has learnt, and the class of most labels
+    // per box: |W|, the number of samples it has learnt, and the class of most labels
     struct Summary {
         double norm;
         double support;  // a fraction where samples count less as they age

@@ -13,7 +13,7 @@
 
 namespace sslart {
 
-// How well samples fitted the nodes before they were learnt.
+// Fits of samples to the boxes, measured before the samples are learnt.
 struct Fits {
     const std::uint8_t* wanted;  // of which samples, or null for none
     Index* nodes;                // out: the node of highest choice, kNone where there was no node
@@ -61,7 +61,7 @@ inline void adapt(const Sample& sample, double beta, double* w, Index n_features
     norm = sum;
 }
 
-// The node that resonates with the sample; node kNone if none does. One-to-one: while the winner belongs to another
+// Returns the box that resonates with the sample, kNone if none does. One-to-one: while the winner belongs to another
 // class, it is left out and vigilance is raised just above its match (match tracking). Vigilance only rises, so the
 // nodes that can still win come later in the ranking.
 // `first` is the first node that passed vigilance, whatever its class.
@@ -88,7 +88,7 @@ inline Candidate resonance(Search& search, const Labels& labels, Index target, c
     }
 }
 
-// The class predicted for the sample: that of the first labelled node among the `search_depth` best.
+// Returns the class predicted for the sample: that of the first labelled box among the `search_depth` best.
 inline Index predict_class(Search& search, const Labels& labels, Index search_depth) {
     Query query;
     if (search_depth > 0)
@@ -100,7 +100,7 @@ inline Index predict_class(Search& search, const Labels& labels, Index search_de
     return kNone;
 }
 
-// Records the node of highest choice for the sample that is to be learnt.
+// Records the box of highest choice for a sample before it is learnt.
 inline void record_fit(Search& search, const Boxes& boxes, const Fits& fits, Index sample) {
     const std::vector<Candidate>& found = search.find(Query{});
     if (found.empty()) return;
@@ -112,7 +112,7 @@ inline void record_fit(Search& search, const Boxes& boxes, const Fits& fits, Ind
     fits.extents[sample] = extent;
 }
 
-// How far a sample lies from a box, by the mean of its features; a side that no sample has reached yet counts nothing.
+// Returns the mean distance per feature of a sample from a box; a side that no sample has reached yet counts as zero.
 // Its weights are 1, so that it has a part of 1 in what the sample lies beyond.
 inline double gap(const Sample& sample, const Candidate& box, const double* w, Index n_features) {
     Index n_open = 0;

@@ -1,4 +1,4 @@
-// Ranking: the best nodes for each sample of a batch. Changes nothing.
+// Ranking: the best boxes for each sample of a batch. Boxes are not changed.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct RankRequest {
     double* matches;  // out: samples × depth
 };
 
-// ranks nodes for the samples from the first up to the last, which is left out; false where it was interrupted
+// ranks boxes for the samples in [first, last); returns false if interrupted
 inline bool rank_samples(Search& search, const Boxes& boxes, const RankRequest& request, Index first, Index last,
                          Interrupt& interrupt) {
     Query query;

@@ -8,7 +8,7 @@
 
 namespace sslart {
 
-// a key of which every bit depends on all bits of the given one (splitmix64)
+// a hash of the key: every bit depends on all bits of the given one (splitmix64)
 inline std::uint64_t mixed(std::uint64_t key) {
     key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9u;
     key = (key ^ (key >> 27)) * 0x94D049BB133111EBu;

@@ -54,7 +54,7 @@ public:
 
     const T* operator[](Index row) const { return data(row >> shift_) + (row & mask()) * width_; }
 
-    // how many rows, this one included, lie side by side from a row on
+    // number of contiguous rows in memory from a row on, including that row
     Index n_together(Index row) const { return (Index{1} << shift_) - (row & mask()); }
 
     // the row to change: its chunk is copied first where another version has it
@@ -69,7 +69,7 @@ public:
         return group.data[at] + (row & mask()) * width_;
     }
 
-    // one more row, with what its memory held; new memory is filled with `value`
+    // appends a row with unspecified content; new memory is filled with `value`
     T* append(Owner owner, T value = T{}) {
         const Index chunk = size_ >> shift_;
         if (chunk == n_chunks_) add_chunk(owner, value);

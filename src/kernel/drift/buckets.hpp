@@ -58,7 +58,7 @@ private:
 
     double* rows_;
     Index capacity_, width_, n_rows_ = 0;
-    Index* sizes_;  // how many rows each level has, the newest level first
+    Index* sizes_;  // number of rows of each level, the newest level first
 };
 
 }  // namespace sslart

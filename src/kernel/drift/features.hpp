@@ -1,4 +1,4 @@
-// Features whose values lie where they never were: their mean has left the range of all earlier means.
+// Detection of features with values never seen before: their mean has left the range of all earlier means.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sums over blocks of a stream: of what was found of each sample before it was learnt, and of its values.
+// Sums over blocks of a stream: of measurements of each sample before it is learnt, and of its values.
 #pragma once
 
 #include <algorithm>

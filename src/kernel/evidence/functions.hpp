@@ -1,4 +1,4 @@
-// The part of evidence that labels change in a stream: functions, regressions on them, and how candidates compete.
+// Updates of evidence by the labels of a stream: functions, regressions on them, and competing candidates.
 #pragma once
 
 #include <algorithm>

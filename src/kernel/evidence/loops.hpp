@@ -31,7 +31,7 @@ struct PackedCentres {
     Index n_features;
 };
 
-// Of one sample: the least distance so far in each lane, and the block of centres where it was found.
+// Minimum of one sample per lane: the least distance so far, and the block of centres where it was found.
 struct LaneMinimum {
     float distances[kWidth];
     std::int32_t blocks[kWidth];
@@ -54,7 +54,7 @@ struct EvidenceLoops {
 #define SSLART_VECTOR_TYPES 1
 #else
 
-// What compilers without vector types use instead.
+// Fallback for compilers without vector types.
 template <class T, int kLanes>
 struct LaneArray {
     T lanes[kLanes];

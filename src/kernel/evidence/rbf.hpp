@@ -27,7 +27,7 @@ struct BoxWeights {
         return values + (level * n_classes + c) * n_boxes;
     }
 
-    // whether any of some boxes has a weight
+    // true if any of the given boxes has a weight
     bool any(Index level, Index first, Index n, Index n_boxes) const {
         for (Index c = 0; c < n_classes; ++c)
             for (Index k = 0; k < n; ++k)

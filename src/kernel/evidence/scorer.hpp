@@ -79,7 +79,7 @@ private:
     static constexpr Index kCostOfContributions = 24;  // against a score
 
     struct MixedTerm {
-        Index mixture;  // which of the rank weights
+        Index mixture;  // index of the rank weight
         std::unique_ptr<const Term> term;
     };
 
@@ -89,7 +89,7 @@ private:
         TermScratch terms;
     };
 
-    // so many samples that both they and the boxes of a term stay in the cache
+    // number of samples that fit into the cache together with the boxes of a term
     static Index tile_size(Index n_features) {
         return std::clamp<Index>(4096 / std::max<Index>(n_features, 1) / 4 * 4, 4, 64);
     }

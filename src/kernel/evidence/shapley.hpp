@@ -1,4 +1,4 @@
-// Shapley values of boxes: how much each column of a sample adds to a box term.
+// Shapley values of boxes: the contribution of each column of a sample to a box term.
 //
 // The strength of a box is a product over columns, Π z_j with z_j = exp(−rate · distance in column j), and a missing
 // column has z_j = 1. So the term defines a score for every set of known columns, and the Shapley value of column j is

@@ -34,7 +34,7 @@ struct BlendedSamples {
     const double* sample(Index i) const { return values + i * n_features; }
 };
 
-// What a sample's score consists of: samples × columns × classes, and what no column has alone, samples × classes.
+// Decomposition of scores: samples × columns × classes, and the part of no single column, samples × classes.
 struct ContributionSums {
     double* by_column;
     double* of_graph;

@@ -1,4 +1,4 @@
-// Which instruction set is in use: the best that the machine has, or the one that was chosen by name.
+// Choice of the instruction set: the best one of the machine, or one selected by name.
 #pragma once
 
 #include <atomic>

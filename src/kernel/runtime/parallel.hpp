@@ -20,7 +20,7 @@
 
 namespace sslart {
 
-// What the threads of one call share: the next item, whether to stop, and the first exception.
+// State shared by the threads of one call: the next item, a stop flag, and the first exception.
 class SharedProgress {
 public:
     SharedProgress(Index next, Index n_items, Index chunk) : next_(next), n_items_(n_items), chunk_(chunk) {}
@@ -59,7 +59,7 @@ private:
     std::exception_ptr error_;
 };
 
-// Which of the started threads take part in the work of a call. On a busy machine a thread may begin to run only after
+// Register of the threads that take part in a call. On a busy machine a thread may begin to run only after
 // the work is done: nobody waits for such a thread, it finds the call closed and ends without touching anything else.
 class Participants {
 public:
@@ -106,7 +106,7 @@ bool start_thread(const std::shared_ptr<Participants>& participants, const Funct
 struct Items {
     Index n;
     Index work;      // values read per item, estimated
-    Index together;  // how many items a worker takes together, which a chunk should not cut
+    Index together;  // number of items that a worker processes together: chunks should not split them
 };
 
 // Covers all items with calls worker(first, last, interrupt), where each thread has a worker of its own from

@@ -1,4 +1,4 @@
-// Boxes in 8 bits per side, in blocks of sixteen: what a scan reads.
+// Boxes in 8 bits per side, in blocks of sixteen: the memory layout of a scan.
 //
 // Within a block, each group of eight features holds 128 bytes of lower sides (eight per box) and 128 bytes of upper
 // sides.
@@ -51,7 +51,7 @@ public:
     const float* norms(Index b) const { return norms_of(block(b)); }
     bool is_empty(Index place) const { return norms(place / kBlock)[norm_place(place % kBlock)] == kNoNorm; }
 
-    // how many bytes after a block the next one lies, and how many blocks, this one included, lie like that
+    // distance in bytes between consecutive blocks, and number of blocks at that distance from a block on
     Index stride() const { return rows_.width(); }
     Index n_together(Index b) const { return rows_.n_together(b); }
 

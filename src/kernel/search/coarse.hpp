@@ -29,7 +29,7 @@ struct CoarseSample {
 
 class SearchCache {
 public:
-    // with fewer than `filter_from` nodes a search evaluates every node, with fewer than `tree_from` it needs no tree
+    // below `filter_from` boxes a search evaluates every box, below `tree_from` it uses no tree
     explicit SearchCache(Index filter_from = 96, Index tree_from = 4096)
         : filter_from_(filter_from), tree_(tree_from) {}
 
@@ -39,10 +39,10 @@ public:
     Index node_at(Index place) const { return tree_.node_at(place); }
 
     bool filters(Index n_nodes) const { return n_nodes >= filter_from_; }
-    // whether the cache, if a search of these boxes uses it, contains all nodes
+    // true if the cache contains all boxes, or if a search of these boxes does not use it
     bool is_prepared(const Boxes& boxes) const { return !filters(boxes.n_boxes) || n_nodes_ >= boxes.n_boxes; }
 
-    // adds the nodes that are not in the cache yet; the others must be up to date
+    // adds the boxes that are not in the cache yet; the others must be up to date
     void add_new_nodes(const Boxes& boxes, const VectorOps& ops, Owner owner) {
         if (n_nodes_ == 0) order_features(boxes);
         while (n_nodes_ < boxes.n_boxes) {

@@ -16,7 +16,7 @@
 
 namespace sslart {
 
-// What a node must reach, in terms of coarse boxes: it passes while 255·d ≤ min(n − match, n·slope − choice), n =
+// Thresholds of the scan, in terms of coarse boxes: a box passes while 255·d ≤ min(n − match, n·slope − choice), n =
 // 255·|W|. The margin covers every rounding in single precision.
 struct Limits {
     float match = 0.0f;
@@ -42,7 +42,7 @@ protected:
     ~Visitor() = default;
 };
 
-// Which blocks to scan: `count` of them from the first, or those in a list.
+// Blocks to scan: `count` of them from the first, or those in a list.
 struct BlockRange {
     Index first;
     Index count;

@@ -1,4 +1,4 @@
-// The search for the best nodes of a sample. Coarse boxes rule most nodes out; the others are evaluated exactly.
+// The search for the best boxes of a sample. Coarse boxes rule out most of them; the others are evaluated exactly.
 //
 // On the 2⁻³² grid every sum is exact, so neither the order of summation nor the order in which nodes are evaluated can
 // change a result.
@@ -28,9 +28,9 @@ struct Candidate {
     }
 };
 
-// What to search for.
+// Conditions of a search.
 struct Query {
-    Index depth = 1;                   // how many nodes
+    Index depth = 1;                   // number of boxes to return
     double vigilance = 0.0;            // only nodes of at least this match
     const Labels* labels = nullptr;    // only nodes with a label, where given
     const Candidate* after = nullptr;  // only nodes ranked after this one, where given
@@ -63,7 +63,7 @@ public:
         if (uses_filter()) cache_.round(sample_, coarse_, instructions_.ops);
     }
 
-    // the nodes of highest choice, best first
+    // the boxes of highest choice, best first
     const std::vector<Candidate>& find(const Query& query) {
         query_ = query;
         candidates_.clear();

@@ -15,7 +15,7 @@
 
 namespace sslart {
 
-// Whether searches through a tree visit so many blocks that scanning all blocks in order would be faster.
+// Detects trees whose searches visit so many blocks that scanning all blocks in order would be faster.
 class VisitStatistics {
 public:
     // true after every kSearches searches that together visited too many blocks
@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    // which node is at each place, and the place of each node
+    // the box at each place, and the place of each box
     struct Layout {
         std::vector<std::uint32_t> node_at, place_of;
     };

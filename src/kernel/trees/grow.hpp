@@ -17,7 +17,7 @@
 
 namespace sslart {
 
-// What a tree is grown from: values feature by feature, NaN where missing.
+// Training data of a tree: values feature by feature, NaN where missing.
 struct TreeData {
     const double* columns;  // features × samples
     const Index* classes;
@@ -34,7 +34,7 @@ struct TreeSettings {
     double min_weight;  // of a leaf
 };
 
-// Where the nodes are written, as in a Forest.
+// Output arrays of the nodes, laid out as in a Forest.
 struct TreeArrays {
     Index* features;
     double* thresholds;
@@ -58,7 +58,7 @@ public:
         for (Index c = 0; c < data.n_columns; ++c) columns_[static_cast<std::size_t>(c)] = c;
     }
 
-    // the number of nodes; fewer than the tree has where the interrupt demands it
+    // grows the tree and returns the number of nodes; the tree is incomplete if interrupted
     Index grow(Interrupt& interrupt) {
         std::vector<Part> parts{{0, 0, static_cast<Index>(rows_.size())}};
         n_nodes_ = 1;

@@ -1,1 +1,1 @@
-"""What `sslart.active` is made of: the value of a label, and the learning curve."""
+"""Implementation of `sslart.active`: the value of a label, and the learning curve."""

@@ -1,4 +1,4 @@
-"""How accuracy grows with the labels: measured on sub-samples of them, and extrapolated by an inverse power law."""
+"""Learning curve over the number of labels: measured on sub-samples, extrapolated by an inverse power law."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
 
 @dataclass(frozen=True)
 class LabelsNeeded:
-    """How many labels lead to an accuracy, with an 80 % interval; `str()` puts it into words.
+    """Number of labels needed for an accuracy, with an 80 % interval; `str()` puts it into words.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ class PowerLaw(NamedTuple):
     c: FloatArray
 
     def remaining(self, n_now: float, n: float) -> FloatArray:
-        """Return what is left of the error when labels grow from n_now to n, a share of it."""
+        """Return the ratio of the error with n labels to the error with n_now labels."""
         now = self.a + self.b * n_now**-self.c
         return np.asarray(np.where(now > 0, self.a + self.b * n**-self.c, 1.0) / np.where(now > 0, now, 1.0))
 
     def labels_for(self, n_now: float, share: FloatArray) -> FloatArray:
-        """Return how many labels leave this share of the error, infinity where no number does."""
+        """Return the number of labels that reduces the error to this share; infinity if no number does."""
         power = (share * (self.a + self.b * n_now**-self.c) - self.a) / np.maximum(self.b, 1e-12)
         found = np.maximum(power, 1e-30) ** (-1 / self.c)
         return np.where(share >= 1, n_now, np.where(power > 0, found, np.inf))
@@ -110,7 +110,7 @@ class LearningCurve:
         return FURTHEST * self.n_now
 
     def at(self, n_labels: int) -> Estimate:
-        """Return the accuracy to expect with so many labels, with a 95 % interval.
+        """Return the expected accuracy with `n_labels` labels, with a 95 % interval.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class LearningCurve:
         return Estimate(value, min(1.0 - float(low), value), max(1.0 - float(high), value))
 
     def labels_for(self, accuracy: float) -> LabelsNeeded:
-        """Return how many more labels lead to an accuracy.
+        """Return the number of further labels needed for an accuracy.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class LearningCurve:
 
 
 def learning_curve(model: Any) -> LearningCurve:
-    """Return how accuracy grows with the labels, and what to expect of more of them.
+    """Return the learning curve of a model over its labels, with its extrapolation.
 
     Sub-samples of the labels predict the others, with the boxes and settings of the model. The inverse power law
     a + b·n^−c, with c from 1/4 to 1, is fitted to their errors; by the ratio in which it goes on to fall, the error

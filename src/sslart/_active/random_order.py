@@ -1,4 +1,4 @@
-"""How many labels a random order would need: simulated, with the model's own predictions in place of the truth."""
+"""Labels needed in random order, by simulation: the model's own predictions stand in for the truth."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_TIMES = 8  # as many labels as there are
 
 @dataclass(frozen=True)
 class RandomOrder:
-    """How many labels of samples chosen at random lead to an accuracy.
+    """Number of labels of randomly chosen samples that reach an accuracy.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class RandomOrder:
 
 
 def random_order(model: Any, X: Any, n_labels: int, accuracy: float) -> RandomOrder:
-    """Return how many labels in random order would lead to an accuracy.
+    """Return the number of labels in random order that would reach an accuracy.
 
     Samples are drawn at random, get the class that the model predicts now, and teach a new model of the same kind; how
     often it agrees with the model on the other samples is its accuracy. As the present model is not always right, and

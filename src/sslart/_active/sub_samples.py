@@ -1,4 +1,4 @@
-"""What a model predicts with fewer of its labels: refits on nested sub-samples, with the boxes and settings it has."""
+"""Predictions with fewer labels: refits on nested sub-samples, with the boxes and settings of the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MIN_SUBSET = 4
 
 @dataclass(frozen=True)
 class SubSamples:
-    """Whether labels are predicted rightly by some of the others.
+    """Correctness of predictions of labels by sub-samples of the others.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class SubSamples:
 
 
 def sub_samples_of(view: ModelView, left_out: LeftOut) -> SubSamples:
-    """Return what nested sub-samples of the labels predict for the others; by the first member of an ensemble."""
+    """Measure the predictions of labels by nested sub-samples; in an ensemble, with the first member."""
     member = view.members[0]
     mapping, kept = cast("EvidenceMapping", member.mapping), member.kept_labels
     assert kept is not None

@@ -1,1 +1,1 @@
-"""Boxes: the nodes of a network, its search and learning, and the backend that does the work."""
+"""Boxes of one network: search, learning, and the backend that does the numerical work."""

@@ -1,4 +1,4 @@
-"""Linear algebra whose bits depend on nothing but its input.
+"""Reproducible linear algebra: the bits of a result depend on the input alone.
 
 BLAS adds in another order for another number of threads, on another processor, and for another place in memory. Here
 every sum adds its products one after another, in the order of the textbook's loops. The work is done by the backend:
@@ -36,7 +36,7 @@ def gram_matrix(matrix: FloatArray) -> FloatArray:
 
 
 class Cholesky:
-    """The lower triangles L of positive definite matrices, with LL' = A, and what follows from them.
+    """Cholesky factors L of a stack of positive definite matrices (LL' = A), with solves and inverses.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which backend does the work: the compiled kernel, or the NumPy reference where there is no kernel."""
+"""Selection of the backend: the compiled kernel, or the NumPy reference if the kernel is missing."""
 
 from __future__ import annotations
 
@@ -78,6 +78,6 @@ def encode(encoder: Encoder, matrix: FloatArray) -> tuple[FloatArray, bool]:
 
 
 def describe() -> str:
-    """Return which backend is in use, and its instruction set."""
+    """Return the name of the active backend and, for the kernel, its instruction set."""
     module = backend()
     return "reference (NumPy)" if module.__name__ == REFERENCE else f"compiled ({module.instruction_set()})"

@@ -1,4 +1,4 @@
-"""How well samples fitted before they were learnt: what the familiarity of a new sample is compared with."""
+"""Calibration of the novelty test: the fits of samples measured before they were learnt, or left out."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MAX_IN_BLOCK = 100  # samples that are measured, on average
 MAX_LATER = 200  # calls whose fits are kept apart
 FIRST_BLOCK = 20  # samples of a stream
 SHORTER = 4  # times is a block than all that was learnt before
-N_BLOCKS = 3
-CHECKED_SHARES = (0.05, 0.01)
+N_BLOCKS = 3  # complete blocks that count, the last ones
+CHECKED_SHARES = (0.05, 0.01)  # of false alarms, at which a block without any is found to hold back novel samples
 NUMBERS = ("n_learnt", "block", "start", "end")
 MIN_EXPECTED = 3  # samples that fit so badly, where none is held back
 
@@ -130,7 +130,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NoveltyCalibration:
-    """Fits of samples before they were learnt, at most so many, mostly recent ones. Immutable.
+    """A bounded, immutable record of how well samples fitted before they were learnt; recent samples prevail.
 
     `fit` leaves samples out in turn. In a stream samples are measured before they are learnt. The stream is divided
     into blocks, each a quarter as long as all that was learnt before; the last three blocks that are complete count.
@@ -170,7 +170,7 @@ class NoveltyCalibration:
 
     @classmethod
     def of_left_out(cls, members: Sequence[LeftOut]) -> NoveltyCalibration:
-        """Return the calibration of a model whose members have learnt the same samples in one call."""
+        """Return the calibration of a model whose members all learnt the same samples in one call."""
 
         def records() -> FitRecords:
             found = [member.fits.get() for member in members]
@@ -181,7 +181,7 @@ class NoveltyCalibration:
 
     @classmethod
     def of_records(cls, records: Deferred[FitRecords], n_learnt: int) -> NoveltyCalibration:
-        """Return the calibration of a model that has learnt so many samples, all fits being of the same block 0."""
+        """Return the calibration of a model that has learnt `n_learnt` samples, with all fits in block 0."""
         return cls(records, (), n_learnt, 1, n_learnt, _end_after(n_learnt))
 
     @cached_property
@@ -222,7 +222,7 @@ class NoveltyCalibration:
         return replace(self, earlier=Deferred(lambda: records), later=(), is_final=True)
 
     def wanted(self, keys: KeyArray) -> BoolArray | None:
-        """Return which of the next samples are measured before they are learnt; None: none is."""
+        """Return a mask of the next samples to measure before they are learnt, or None if there are none."""
         share = MAX_IN_BLOCK / (self.end - self.start)
         if len(keys) == 1 and share < 1:  # the next sample is one of the present block
             return None if keys.item(0) >= int(share * 2.0**64) else np.ones(1, dtype=bool)
@@ -282,7 +282,7 @@ class NoveltyCalibration:
         return NoveltyCalibration(earlier, later, n_learnt, self.block, self.start, self.end, self.longest)
 
     def familiarity(self, networks: Sequence[Network]) -> FloatArray:
-        """Return how well the samples kept fit a network as it is now, ascending.
+        """Return the familiarity of the recorded samples with respect to the current boxes, ascending.
 
         A box that has grown since fits every sample worse, by as much as it has grown. One that has been dropped counts
         as it was.
@@ -290,7 +290,7 @@ class NoveltyCalibration:
         return np.sort(self.up_to_date(networks).familiarity)
 
     def up_to_date(self, networks: Sequence[Network]) -> FitRecords:
-        """Return the fits that count, as they are with the networks as they are now."""
+        """Return the fits that count, corrected for the growth of boxes since they were measured."""
         earlier = self.earlier.get()
         used = earlier.rows(earlier.blocks < self.block)  # all later ones are of the present block
         present = [network.nodes.extents(np.maximum(used.boxes[:, one], 0)) for one, network in enumerate(networks)]
@@ -372,7 +372,7 @@ class NoveltyCalibration:
 
 
 def n_lowest(share: float, n_samples: int) -> int:
-    """Return the rank k of a threshold: what fits worse than the k-th lowest fit has a p-value of at most the share."""
+    """Return the rank k such that any fit below the k-th lowest has a p-value of at most `share`."""
     return int(np.floor(share * (n_samples + 1) + 1e-9))
 
 

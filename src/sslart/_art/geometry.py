@@ -13,7 +13,7 @@ from sslart._utils.arrays import BoolArray, FloatArray
 
 
 def gaps(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return how far each value lies outside the side of its box; 0 inside and where there is no evidence.
+    """Return the distance of each value from its side of the box; 0 inside it, and on sides without evidence.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def box_norms(present: BoolArray, lower: FloatArray, upper: FloatArray) -> Float
 def choice_and_match(
     samples: FloatArray, lower: FloatArray, upper: FloatArray, choice: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the choice T = |A ∧ W| / (α + |W|) and the match |A ∧ W| / |A| of each sample with its own box.
+    """Return the choice T = |A ∧ W| / (α + |W|) and the match |A ∧ W| / |A| of each sample with its box.
 
     A sample without a value matches every box.
 

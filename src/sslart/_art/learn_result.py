@@ -1,4 +1,4 @@
-"""How a network learns, and what it returns for each sample: its box, the prediction and the fit before."""
+"""Parameters of learning, and its results per sample: box, prediction, and fit before learning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sslart._utils.params import check_flag, check_number, check_whole
 
 @dataclass(frozen=True)
 class LearningParams:
-    """How a network learns: ρ, α, β, δ, one class a node or many, when a sample counts half, how many nodes at most."""
+    """Parameters of learning: ρ, α, β, δ, one-to-one mapping, half-life, and the largest number of boxes."""
 
     vigilance: float
     choice: float
@@ -52,7 +52,7 @@ class LearningParams:
 
 @dataclass(frozen=True)
 class Fits:
-    """How well samples fitted a network that had not learnt them.
+    """Fits of samples to a network, measured before the network learnt them.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Fits:
 
     @classmethod
     def none(cls, n_samples: int) -> Fits:
-        """Return the fits of samples of which none is measured yet."""
+        """Return placeholder fits for `n_samples` samples that have not been measured yet."""
         return cls(np.full(n_samples, -1), np.zeros(n_samples), np.zeros(n_samples))
 
     @classmethod
@@ -87,7 +87,7 @@ class Fits:
         return self if into is None else Fits(renamed(self.boxes, into, DROPPED), self.familiarity, self.extents)
 
     def arguments(self, wanted: Any) -> dict[str, Any]:
-        """Return what a backend needs to measure the fits of the samples that are wanted; None: of none."""
+        """Return the keyword arguments by which a backend measures the fits of the `wanted` samples."""
         if wanted is None:
             return {}
         return {
@@ -104,7 +104,7 @@ NOT_MEASURED = np.empty(0)
 
 @dataclass(frozen=True)
 class LearnResult:
-    """What happened to each sample.
+    """Per-sample results of a call that learns.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class LearnResult:
     into: IntArray | None = None
 
     def of(self, rows: slice | IntArray) -> LearnResult:
-        """Return what happened to some of the samples."""
+        """Return the results of the given rows."""
         if is_all(rows, len(self.nodes)):
             return self
         predicted = self.predicted[rows] if len(self.predicted) else self.predicted
@@ -136,25 +136,25 @@ class LearnResult:
         return LearnResult(self.nodes[rows], predicted, self.fits.of(rows), gaps, self.into)
 
     def renamed(self, into: IntArray | None) -> LearnResult:
-        """Return the same after nodes have been dropped or joined: see `renaming.renamed`."""
+        """Return the same results after boxes have been dropped or joined: see `renaming.renamed`."""
         if into is None:
             return self
         nodes, fits, both_into = renamed(self.nodes, into), self.fits.renamed(into), both(self.into, into)
         return LearnResult(nodes, self.predicted, fits, self.gaps, both_into)
 
     def rename(self, into: IntArray) -> None:
-        """Change the indices in place, after nodes have been joined while samples are being learnt."""
+        """Update the box indices in place, after boxes have been joined while samples are being learnt."""
         self.nodes[:] = renamed(self.nodes, into)
         self.fits.boxes[:] = renamed(self.fits.boxes, into)
 
     def n_made_unlabelled(self, targets: IntArray, n_nodes_before: int) -> int:
-        """Count the nodes that an unlabelled sample made: those it won that no sample had won before."""
+        """Count the boxes created by unlabelled samples: those whose first winner is an unlabelled sample."""
         known_before = np.maximum.accumulate(np.concatenate([[n_nodes_before - 1], self.nodes]))[:-1]
         return int(((self.nodes > known_before) & (targets == UNLABELLED)).sum())
 
     @classmethod
     def joined(cls, parts: Sequence[LearnResult]) -> LearnResult:
-        """Return what happened to the samples of several parts, one after the other."""
+        """Concatenate the results of consecutive batches, with box indices brought up to date."""
         if len(parts) == 1:
             return parts[0]
         into, renamed_parts = None, []
@@ -169,5 +169,5 @@ class LearnResult:
 
 
 def as_flags(wanted: BoolArray | None, rows: slice) -> Any:
-    """Return which of some samples are wanted, as the backend takes it; None: no choice was made."""
+    """Return the `wanted` flags of the given rows as the bytes that a backend takes, or None if `wanted` is None."""
     return None if wanted is None else np.ascontiguousarray(wanted[rows]).view(np.uint8)

@@ -1,4 +1,4 @@
-"""How well learnt samples would fit a network had they not been learnt: each is left out with all of its copies.
+"""Jackknife fits: how well each learnt sample would fit the network without it and its copies.
 
 A box is the hull of its samples, so that the box without some of them follows from the others. Which box learns which
 sample is taken as it is.
@@ -19,14 +19,14 @@ from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray
 
 MAX_SAMPLES = 500  # that are left out in turn
-MIN_SAMPLES = 100
+MIN_SAMPLES = 100  # that are left out even where the table they need is larger than LARGE
 SMALL = 2**23  # bytes of a table that is kept whole until the fits are asked for
 LARGE = 2**24  # bytes of what is kept of a larger table
 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a network has learnt, as far as it takes to leave some samples out.
+    """Learnt samples with the boxes they won: the input of the jackknife.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Learnt:
     sizes: IntArray
 
     def of(self, rows: IntArray, n_chosen: int) -> Learnt:
-        """Return what remains of it with some rows and chosen samples, which must be among those rows."""
+        """Return the same restricted to `rows`, with the first `n_chosen` chosen samples."""
         chosen = np.searchsorted(rows, self.chosen[:n_chosen])
         kept = (self.table[rows], self.winners[rows], self.keys[rows], self.parts[rows])
         return Learnt(self.network, self.params, *kept, chosen, self.sizes)
@@ -84,7 +84,7 @@ class Changed:
 def left_out_fits(
     network: Network, table: Table, winners: IntArray, params: LearningParams, groups: IntArray | None = None
 ) -> Deferred[tuple[KeyArray, Fits]]:
-    """Return how well learnt samples fit the network without them: their keys, ascending, and their fits.
+    """Return the jackknife fits of learnt samples, deferred: their keys, ascending, and their fits.
 
     A sample that its box would be smaller without is measured as if the box were as large as it is now, and the sample
     widened it once more: so a new sample that widens the box by as much fits equally well. With β < 1 a box goes a part
@@ -182,14 +182,14 @@ def _chosen(keys: KeyArray, max_samples: int) -> IntArray:
 
 
 def _code(samples: FloatArray) -> FloatArray:
-    """Return A = (x, 1 − x), 1 where a value is missing: it leaves every box as it is."""
+    """Return the complement code A = (x, 1 − x), with 1 for missing values so that they never shrink a box."""
     code = np.concatenate([samples, 1.0 - samples], axis=1)
     code[np.isnan(code)] = 1.0
     return code
 
 
 def _changed(learnt: Learnt) -> Changed:
-    """Return the boxes without what is left out with each chosen sample."""
+    """Return the boxes that change when each chosen sample is left out with its copies."""
     nodes, rows = learnt.network.nodes, _left_out_rows(learnt)
     parts = np.unique(learnt.parts[learnt.chosen])
     of_row = np.searchsorted(parts, learnt.parts[rows])
@@ -287,7 +287,7 @@ def _grown_distance(samples: FloatArray, weights: FloatArray, growth: FloatArray
 
 
 def _narrower_ranges(learnt: Learnt, left_out: IntArray) -> FloatArray:
-    """Return how distances grow without each chosen sample, shape (n_chosen, n_features, 2).
+    """Return the growth of distances when each chosen sample is left out, shape (n_chosen, n_features, 2).
 
     First how many times as wide the range of each feature is as it would be. Then how much further off a value is where
     the scale is by rank: it lies beyond the table of the others, which has another slope there.

@@ -1,4 +1,4 @@
-"""One network: an encoder and its nodes, which learn a table of samples and are ranked for it."""
+"""One network: an encoder and its boxes, which learn tables of samples and rank boxes for samples."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["NO_LIMIT", "LearningParams", "Network"]
 
 
 class RowLearnt(NamedTuple):
-    """A network after it has learnt one row, and what happened to the row: see `LearnResult`.
+    """A network after it has learnt one row, with the result of that row: see `LearnResult`.
 
     `fit` is the box of highest choice, its match and the sum of its sides; None where it was not measured.
     """
@@ -78,7 +78,7 @@ class Network:
         self._made = Kept()
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return what follows from the encoder and the boxes: made once."""
+        """Return a value derived from the encoder and the boxes; it is computed once and cached."""
         return self._made.once(key, make)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Network:
         measured: BoolArray | None = None,
         stop: Any = None,
     ) -> tuple[Network, LearnResult]:
-        """Return the network after it has learnt the samples of a table in their order, and what happened to each.
+        """Learn the samples of a table in their order; return the new network and the result of each sample.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Network:
         predicts: bool = False,
         measure_below: int | None = None,
     ) -> RowLearnt | None:
-        """Return the network after it has learnt one row of numbers by one call of the kernel, and what happened to it.
+        """Learn one numeric row in a single call of the kernel; return the new network and the result of the row.
 
         None where the row has to be learnt as others are: see `learned`.
 
@@ -249,7 +249,7 @@ class Network:
         return RowLearnt(network, box, predicted, gap, key, fit)
 
     def empty(self, coded: FloatArray) -> BoolArray:
-        """Return which samples have values only in features that do not count, having shown one value so far."""
+        """Return a mask of samples whose only values lie in features that have been constant so far."""
         if not self.encoder.constant:
             return np.zeros(len(coded), dtype=bool)
         return np.asarray(np.isnan(coded).all(axis=1))
@@ -268,7 +268,7 @@ class Network:
         return self.encoded(table).values
 
     def encoded(self, table: Table) -> Coded:
-        """Return samples as they are coded, after checking that their columns are as learnt."""
+        """Return the samples with their coded values, after checking their columns against the learnt ones."""
         self.encoder.check(table)
         matrix = self.encoder.matrix(table)
         return Coded(table, matrix, *encode(self.encoder, matrix))
@@ -286,7 +286,7 @@ class Network:
         labelled_only: bool = False,
         n_jobs: int | None = None,
     ) -> tuple[IntArray, FloatArray]:
-        """Return the nodes of highest choice for each sample, best first, and their match.
+        """Return the boxes of highest choice for each sample, best first, and their match.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class Network:
         labels: IntArray | None = None,
         n_jobs: int | None = None,
     ) -> tuple[IntArray, FloatArray]:
-        """Return what `rank` does for samples that are coded already.
+        """Rank the boxes for samples that are coded already: see `rank`.
 
         `labels`, one per node, -1 for none, take the place of those of the nodes.
         """
@@ -345,7 +345,7 @@ class Network:
         return nodes, matches
 
     def check_known_features(self, samples: FloatArray) -> None:
-        """Raise a ValueError where a coded sample has values only in features that the network has never met."""
+        """Raise a ValueError if a coded sample has values only in features never seen with a value."""
         if self.encoder.knows_all_ranges:
             return
         empty = np.isnan(samples).all(axis=1)
@@ -357,7 +357,7 @@ class Network:
             )
 
     def familiarity(self, coded: Coded, choice: float, *, n_jobs: int | None = None) -> FloatArray:
-        """Return the match of the best node of each sample, less what the sample lies beyond the range.
+        """Return the match of each sample with its best box, minus its distance beyond the learnt range.
 
         A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
         together. Where all samples learnt have one value of a feature, another value counts as one range away.
@@ -369,7 +369,7 @@ class Network:
         return self.less_beyond(coded.table, coded.matrix, matches)
 
     def less_beyond(self, table: Table, matrix: FloatArray, matches: FloatArray) -> FloatArray:
-        """Return the familiarity of samples, also given in the user's units, from the match of their best node."""
+        """Return the familiarity of samples, given their values in the user's units and the match of their best box."""
         encoder, familiarity = self.encoder, np.clip(matches, 0.0, 1.0)
         n_off = encoder.n_off_constants(table)
         rows = np.flatnonzero((n_off > 0) | encoder.rows_beyond(matrix))
@@ -406,7 +406,7 @@ class Network:
         )
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: plain values and arrays."""
+        """Return the state to save: plain values and arrays."""
         return {**self.encoder.to_state(), "nodes": self.nodes.to_state()}
 
     @classmethod

@@ -24,7 +24,7 @@ ROUNDING = 1e-6  # the most by which the counts of a box that fades may exceed i
 
 
 class Nodes:
-    """All boxes of one network, in the order in which they were made. Immutable; versions share what is the same.
+    """The boxes of one network in order of creation. Immutable; versions share unchanged boxes.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Nodes:
 
     @property
     def support(self) -> CountArray:
-        """Number of samples that resonated with each box, labelled or not; a fraction where they fade."""
+        """Number of samples learnt by each box, labelled or not; a fraction where supports fade."""
         return self.support_of(None)
 
     def support_of(self, boxes: IntArray | None) -> CountArray:
@@ -105,7 +105,7 @@ class Nodes:
 
     @property
     def counts(self) -> CountArray:
-        """Number of labelled samples of each class that resonated, classes in the order they were first learnt."""
+        """Number of labelled samples of each class learnt by each box, classes in the order of first appearance."""
         return self.counts_of(None)
 
     def counts_of(self, boxes: IntArray | None) -> CountArray:
@@ -124,11 +124,11 @@ class Nodes:
 
     @property
     def met(self) -> BoolArray:
-        """Whether each box has met a value of each feature that has shown one value only."""
+        """Mask of constant features: True where a box has learnt a sample with a value of the feature."""
         return self.met_of(None)
 
     def met_of(self, boxes: IntArray | None) -> BoolArray:
-        """Return `met` of some boxes."""
+        """Return `met` for the given boxes."""
         met: BoolArray = self._read("met", boxes, np.uint8, self.n_constant).view(bool)
         return met
 
@@ -153,7 +153,7 @@ class Nodes:
         return np.asarray(np.maximum(0.0, 1.0 - weights[:, :n_features] - weights[:, n_features:]).sum(axis=1))
 
     def draft(self) -> NodesDraft:
-        """Return boxes that learn, and start from these; these stay as they are."""
+        """Return a draft that starts from these boxes and can learn; these boxes do not change."""
         boxes, wanted = self.backend_boxes, backend()
         if type(boxes).__module__ == wanted.__name__:
             boxes = boxes.draft()
@@ -162,7 +162,7 @@ class Nodes:
         return NodesDraft(boxes, self.n_nodes_stage1, self.n_learnt, self.vigilance)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: weights, supports and counts."""
+        """Return the state to save: weights, supports, and counts."""
         return {
             "weights": self.weights,
             "support": self.support,
@@ -215,7 +215,7 @@ class NodesDraft(Nodes):
             self.backend_boxes.add_classes(n_classes)
 
     def recode(self, encoder: Encoder, wider: Encoder) -> None:
-        """Express every box in a wider encoder; what it covers in the user's units stays covered."""
+        """Express every box in a wider encoder; each box still covers its region in the user's units."""
         lower, upper, met = recode_boxes(encoder, *self.boxes(), self.met, wider)
         self.backend_boxes = boxes_of(np.hstack([lower, 1.0 - upper]), self.support, self.counts, met)
 
@@ -231,7 +231,7 @@ class NodesDraft(Nodes):
         measured: Any,
         stop: Any,
     ) -> IntArray | None:
-        """Learn coded samples in their order; see `Network.learned`. `learnt` gets what happens to each.
+        """Learn coded samples in their order, and write the result of each into `learnt`; see `Network.learned`.
 
         Returns
         -------
@@ -291,7 +291,7 @@ class NodesDraft(Nodes):
         self.vigilance = min(self.vigilance, joined.vigilance)
 
     def count(self, n_samples: int) -> None:
-        """Take note that so many samples have been learnt."""
+        """Add `n_samples` to the number of learnt samples, where supports fade."""
         if self.n_learnt is not None:
             self.n_learnt += n_samples
 
@@ -344,7 +344,7 @@ def boxes_of(weights: FloatArray, support: CountArray, counts: CountArray, met: 
 
 
 def runs(flags: BoolArray) -> Iterator[tuple[slice, bool]]:
-    """Yield the parts of a sequence of which the flags agree, in their order, with the flag."""
+    """Yield the runs of equal flags, in order: the slice of each run, and its flag."""
     starts = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist()]
     for start, stop in zip(starts, [*starts[1:], len(flags)], strict=True):
         yield slice(start, stop), bool(flags[start])

@@ -1,4 +1,4 @@
-"""What is novel: what fits the model worse than nearly all learnt samples would, had they not been learnt."""
+"""The novelty test: a sample is novel if it fits the model worse than almost all learnt samples would."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sslart._art.calibration import NoveltyCalibration, n_lowest
 from sslart._art.network import LearningParams, Network
 from sslart._utils.arrays import BoolArray, FloatArray
 
-FALSE_ALARMS = 0.05
+FALSE_ALARMS = 0.05  # share of samples like the learnt ones that is flagged by default
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class NoveltyTest:
 
     @cached_property
     def familiarity(self) -> FloatArray:
-        """How well samples like the learnt ones fit the model, ascending."""
+        """Familiarities of the calibration samples, ascending."""
         return self.networks[0].once(self.calibration, lambda: self.calibration.familiarity(self.networks))
 
     @property
@@ -62,7 +62,7 @@ class NoveltyTest:
         )
 
     def is_novel(self, familiarity: FloatArray, false_alarms: float = FALSE_ALARMS) -> BoolArray:
-        """Return whether samples of some familiarity are novel."""
+        """Return True for each familiarity that the test flags as novel."""
         return np.asarray(familiarity < self.threshold(false_alarms))
 
     def pvalues(self, familiarity: FloatArray) -> FloatArray:

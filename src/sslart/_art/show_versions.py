@@ -1,4 +1,4 @@
-"""What a bug report needs to know."""
+"""Version information for bug reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sslart._art.backend import describe
 
 
 def show_versions() -> None:
-    """Print the versions of sslart, its kernel and what it runs on.
+    """Print the versions of sslart, its kernel, Python, and its dependencies.
 
     Examples
     --------

@@ -24,7 +24,7 @@ MAX_DEPTH = 2000  # of a tree in a file: the kernel goes down step by step withi
 
 @dataclass(frozen=True)
 class Forest:
-    """Some trees, their nodes one after the other.
+    """A forest of decision trees as flat arrays, the nodes of one tree after those of another.
 
     A sample goes left at a node if its value of the feature is at most the threshold. Where the value is missing, both
     children count, each by its share.
@@ -141,13 +141,13 @@ class Forest:
         )
 
     def scores_by_tree(self, samples: FloatArray) -> FloatArray:
-        """Return what each tree predicts, shape (n_trees, n_samples, n_classes)."""
+        """Return the scores predicted by each tree, shape (n_trees, n_samples, n_classes)."""
         found = np.empty((len(self.roots), len(samples), self.values.shape[1]))
         backend().tree_scores(*self.arrays, np.ascontiguousarray(samples), found, stop_flag())
         return found
 
     def by_level(self) -> Forest:
-        """Return the same trees with nodes in the order of their depth, and in that of their parents.
+        """Return the same trees with their nodes sorted by depth and, within a depth, by parent.
 
         Where children and leaves are then follows from which nodes are leaves.
         """
@@ -210,7 +210,7 @@ class Forest:
 
 
 def _places_by_level(is_leaf: BoolArray, n_trees: int) -> IntArray:
-    """Return the left child of each node in the order of levels, and of a leaf its number."""
+    """Return the left child of each inner node in level order, and the number of each leaf."""
     left = np.empty(len(is_leaf), dtype=np.int64)
     for rows, start, step in ((np.flatnonzero(is_leaf), 0, 1), (np.flatnonzero(~is_leaf), n_trees, 2)):
         left[rows] = np.arange(start, start + step * len(rows), step)
@@ -229,7 +229,7 @@ def _saved_numbers(state: Mapping[str, Any], name: str, n: int | None, high: int
 
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return the distinct rows of an array, in the order in which they first come, and which each row is."""
+    """Return the distinct rows in order of first appearance, and the index of each row among them."""
     keys = np.zeros(len(values), dtype=np.uint64)
     for column in np.ascontiguousarray(values).view(np.uint64).T:
         keys = mixed(keys ^ column)

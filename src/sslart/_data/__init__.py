@@ -1,1 +1,1 @@
-"""What the user hands over becomes coded arrays: samples, labels, classes, and the encoder."""
+"""Conversion of user input to coded arrays: samples, labels, classes, and the encoder."""

@@ -1,4 +1,4 @@
-"""How often values and rows of a table agree by chance."""
+"""Rates of chance agreement between values and rows of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of classes: ART_b with ρ_b = 1, where every class is an exact symbol with a node of its own."""
+"""The class table: ART_b with ρ_b = 1, so that every class is an exact symbol with its own category."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ClassTable(CachesValues):
         return self._code_of.get(label) if self.seen and type(self.seen[0]) is type(label) else None
 
     def has_minus_one(self) -> bool:
-        """Return whether -1 is a class here, and so does not mean unlabelled."""
+        """Return True if -1 is a class, so that it does not mean unlabelled."""
         return self._has_minus_one
 
     def codes(self, labels: Labels) -> IntArray:
@@ -130,7 +130,7 @@ class ClassTable(CachesValues):
         return self if n == len(self.seen) else ClassTable(self.seen[:n], self.declared)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: plain values."""
+        """Return the state to save: plain values."""
         return {"seen": list(self.seen), "declared": list(self.declared)}
 
     @classmethod

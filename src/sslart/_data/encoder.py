@@ -101,7 +101,7 @@ class Encoder(CachesValues):
 
     @classmethod
     def first(cls, table: Table, bounds: tuple[FloatArray, FloatArray] | None, *, stream: bool) -> Encoder:
-        """Return the encoder to start with: the user's limits where known, else what the first table shows.
+        """Return the first encoder: the user's limits where given, else the ranges of the first table.
 
         A stream with limits takes no category from the table, and no kind of a column without a type but from the first
         sample: it meets each in its turn, however it is cut.
@@ -125,7 +125,7 @@ class Encoder(CachesValues):
         return start._with_range(lower, upper)._without_constants()
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
-        """Return the encoder with further columns of which nothing is known but the user's limits.
+        """Return the encoder with further columns, known only by the user's limits.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class Encoder(CachesValues):
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the coded features are the columns, in their order."""
+        """True if the coded features are exactly the columns, in their order."""
         return not (self.categorical or self.constant) and self.features == numeric_features(len(self.features))
 
     @cached_property
@@ -255,11 +255,11 @@ class Encoder(CachesValues):
         )
 
     def with_known_texts(self, table: Table) -> Table:
-        """Return samples in which a category that is not known, but whose text is, is that text."""
+        """Replace each unknown category by its text where that text is a known category."""
         return as_known_texts(table, self.categories_of)
 
     def categories_of(self, column: int) -> list[Category]:
-        """Return the categories of a column that were met; None for a numeric column."""
+        """Return the categories of a column learnt so far; [None] for a numeric column."""
         return [one.category for one in (*self.features, *self.constant) if one.column == column]
 
     def range_of(self, column: int) -> tuple[float, float]:
@@ -270,7 +270,7 @@ class Encoder(CachesValues):
 
     @cached_property
     def numeric(self) -> list[int]:
-        """The columns of the numeric features, which come before all others."""
+        """Columns of the numeric features, which precede all others."""
         return [feature.column for feature in self.features if feature.category is None]
 
     def matrix(self, table: Table) -> FloatArray:
@@ -297,11 +297,11 @@ class Encoder(CachesValues):
         return matrix
 
     def rows_beyond(self, matrix: FloatArray) -> BoolArray:
-        """Return which samples, given in the user's units, have a value beyond the range of its feature."""
+        """Return a mask of samples, in the user's units, with a value outside the range of its feature."""
         return np.asarray(((matrix < self.lower) | (matrix > self.upper)).any(axis=1))
 
     def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
-        """Return how many ranges each sample lies beyond the encoder, in all, and how many values it has."""
+        """Return the total distance of each sample beyond the encoder, in ranges, and its number of values."""
         matrix = self.on_scale(self.matrix(table))
         lower, span = self.origin_and_span()
         present = ~np.isnan(matrix - lower)
@@ -334,7 +334,7 @@ class Encoder(CachesValues):
 
     @cached_property
     def knows_all_ranges(self) -> bool:
-        """Whether a value is known of every feature."""
+        """True if every feature has a known range."""
         return bool((self.lower <= self.upper).all())
 
     def origin_and_span(self) -> tuple[FloatArray, FloatArray]:
@@ -358,7 +358,7 @@ class Encoder(CachesValues):
             yield slice(start, end), encoder
 
     def knows_features(self, table: Table) -> bool:
-        """Return whether every category of a table is known, what each column with a value is, and each constant."""
+        """Return True if a table has no new category, no newly decided column, and no new value of a constant."""
         if not (self.constant or self.undecided or table.categories):
             return True
         known = self._with_constants
@@ -399,7 +399,7 @@ class Encoder(CachesValues):
         ]
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: plain values and arrays."""
+        """Return the state to save: plain values and arrays."""
         undecided = sorted(self.undecided.items())
         return {
             "features": [list(feature) for feature in self.features],

@@ -1,4 +1,4 @@
-"""Groups and weights of samples as the user hands them over."""
+"""Validation of groups and sample weights given by the user."""
 
 from __future__ import annotations
 

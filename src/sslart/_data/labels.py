@@ -1,4 +1,4 @@
-"""Labels as the user hands them over: which samples have one, and which class it names."""
+"""Validation of labels given by the user: the labelled samples, and their classes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Labels:
 
     @property
     def presentations(self) -> IntArray | None:
-        """How often boxes learn each sample: its weight, rounded, from 1 to `MAX_PRESENTATIONS`; None: once each."""
+        """Number of times boxes learn each sample: its rounded weight, from 1 to `MAX_PRESENTATIONS`; None: once."""
         if self.weights is None:
             return None
         return np.clip(np.rint(self.weights), 1, MAX_PRESENTATIONS).astype(np.int64)
@@ -68,7 +68,7 @@ class Labels:
         return cls(np.zeros(n_samples, dtype=np.int64), np.zeros(n_samples, dtype=bool))
 
     def with_class_minus_one(self) -> Labels:
-        """Return the labels with -1 taken for a class like any other."""
+        """Return the labels with -1 treated as an ordinary class."""
         return replace(self, known=self.known | self._minus_one())
 
     def _minus_one(self) -> BoolArray:
@@ -76,7 +76,7 @@ class Labels:
         return np.asarray((self.values == UNLABELLED) & (self.values.dtype.kind == "i"))
 
     def are_plus_and_minus_one(self) -> bool:
-        """Return whether y is in the {-1, 1} convention of two classes: with -1 unlabelled, one class would be left."""
+        """Return True if y uses the {-1, 1} convention: with -1 as unlabelled, one class would be left."""
         named = self.values[self.known | self._minus_one()]
         return bool(self._minus_one().any()) and set(np.unique(named).tolist()) == {UNLABELLED, 1}
 

@@ -1,4 +1,4 @@
-"""Masked arrays: what is masked is missing."""
+"""Support for masked arrays: masked values are missing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def without_mask(values: Any) -> Any:
-    """Return values with None in the place of what a masked array of NumPy masks; all else as it is."""
+    """Return the values of a masked NumPy array with None where masked; return other values unchanged."""
     masked = sys.modules.get("numpy.ma")  # no masked array can be made without it, and loading it takes time
     if masked is None or not isinstance(values, masked.MaskedArray):
         return values

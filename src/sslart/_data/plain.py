@@ -1,4 +1,4 @@
-"""Samples that need no check by scikit-learn, whose checks cost more than learning a sample does."""
+"""A fast path for plain numeric samples, which skips the checks of scikit-learn: they cost more than learning."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _array_of(rows: list[Any]) -> NDArray[Any] | None:
 
 
 def _is_complete(X: FloatArray) -> bool:
-    """Return whether no value is infinite, and no sample is without any; False also where it would take long."""
+    """Return True if no value is infinite and no sample is empty; False also if checking would take long."""
     if X.size > FEW_VALUES:  # no array of flags for a large table
         with np.errstate(over="ignore", invalid="ignore"):
             return bool(np.isfinite(X.sum()))

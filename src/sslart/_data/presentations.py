@@ -1,4 +1,4 @@
-"""How often each sample is learnt: rows that repeat themselves."""
+"""Repeated learning of rows, by sample weight."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sslart._utils.arrays import IntArray
 
 
 class Presentations:
-    """The rows of a table in the order in which boxes learn them, where a row may come several times in succession.
+    """The rows of a table in the order in which boxes learn them, with repeats in succession.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def recode_boxes(
     constant = {feature: place for place, feature in enumerate(encoder.constant)}
 
     def has_met(feature: Feature) -> BoolArray:
-        """Return which boxes have met a value of a feature."""
+        """Return a mask of boxes that have learnt a value of a feature."""
         if feature in constant:
             return met[:, constant[feature]]
         place = places.get(feature)

@@ -1,4 +1,4 @@
-"""Samples as the user hands them over: clean arrays, or an error that names the cure."""
+"""Validation and conversion of samples given by the user."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Table:
         return Table(self.values[rows], categories, self.names, self.untyped, self.n_parts)
 
     def has_values(self, column: int) -> bool:
-        """Return whether a column has a value that is not missing."""
+        """Return True if a column has a value that is not missing."""
         if column in self.categories:
             return any(value is not None for value in self.categories[column])
         return not np.isnan(self.values[:, column]).all()
@@ -81,7 +81,7 @@ class Table:
         return int(np.flatnonzero(self.categories[column] == category)[0])
 
     def copy(self) -> Table:
-        """Return the samples in arrays of their own, which stay as they are if the user changes the given ones."""
+        """Return a deep copy, unaffected by later changes to the user's arrays."""
         categories = {column: values.copy() for column, values in self.categories.items()}
         return Table(self.values.copy(), categories, self.names, self.untyped, self.n_parts)
 
@@ -166,12 +166,12 @@ def read_samples(
 
 
 def is_all(rows: Any, n_rows: int) -> bool:
-    """Return whether rows are given by a slice of all, of which there are so many."""
+    """Return True if `rows` is a slice that selects all `n_rows` rows."""
     return type(rows) is slice and not rows.start and rows.step is None and rows.stop in (None, n_rows)
 
 
 def known_columns(reader: SampleReader) -> dict[str, Any]:
-    """Return the attributes in which a reader keeps what it knows of the columns that it has read."""
+    """Return the attributes of a reader that describe its columns."""
     return {name: value for name, value in vars(reader).items() if name in COLUMN_ATTRIBUTES}
 
 
@@ -227,11 +227,11 @@ class SampleReader(BaseEstimator):
 
     @property
     def has_names(self) -> bool:
-        """Whether the samples learnt had names."""
+        """True if the learnt samples had column names."""
         return hasattr(self, "feature_names_in_")
 
     def read(self, X: Any) -> Table:
-        """Return samples as a table, or raise an error that names the cure."""
+        """Return samples as a table, or raise an error with a remedy."""
         if type(X) is np.ndarray and self._takes_arrays:  # the short way, for streams and single rows
             values = plain_array(X)
             if values is not None and values.shape[1] == self.n_features_in_:
@@ -259,7 +259,7 @@ def _validated(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def _plain_table(estimator: Any, X: Any, reset: bool, categorical: frozenset[int] | None) -> Table | None:
-    """Return samples that can be taken as they are, at little cost: streams bring them one at a time. Else None."""
+    """Return a table if the samples need no conversion, else None: a fast path for streams of single rows."""
     if reset:
         values = plain_array(X)
         if values is not None:
@@ -366,14 +366,14 @@ def plain_value(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT, pandas.NA or numpy.ma.masked."""
+    """Return True if a value is None, NaN, NaT, pandas.NA, or numpy.ma.masked."""
     if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def is_category(value: Any) -> bool:
-    """Return whether a value can be one of a categorical column: None where it is missing."""
+    """Return True if a value can be a category, or None where it is missing."""
     return value is None or (isinstance(value, str | bool | int | float) and not is_missing(value))
 
 

@@ -1,4 +1,4 @@
-"""Checks of what a file holds of a model: an array or a number that can be one, or a ValueError."""
+"""Validation of saved state: arrays and numbers, else a ValueError."""
 
 from __future__ import annotations
 

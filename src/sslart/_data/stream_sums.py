@@ -1,4 +1,4 @@
-"""Sums over blocks of a stream, by which drift is found: what their columns are, and limits."""
+"""Column layout and limits of the block sums that drift detection uses."""
 
 from __future__ import annotations
 

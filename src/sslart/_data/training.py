@@ -1,4 +1,4 @@
-"""Labels as the classifiers take them: those of a fit and of a stream, and the classes as they are saved."""
+"""Training input of the classifiers: samples and labels of `fit` and `partial_fit`, and saved classes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_training(
     sample_weight: Any = None,
     row_names: Sequence[str] | None = None,
 ) -> tuple[Table, Labels]:
-    """Return the samples and labels of a `fit`, of which at least one must be labelled.
+    """Return the samples and labels of a `fit`; at least one sample must be labelled.
 
     `scaling` is that of the estimator. With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the
     only other label. Samples of weight 0 are left out. `row_names` are for warnings; None: rows are counted.
@@ -55,7 +55,7 @@ def read_training(
 
 
 def _take_notes(reader: SampleReader, table: Table, labels: Labels) -> None:
-    """Add notes on the columns that deserve a second look to what a reader knows of its columns."""
+    """Add notes on suspicious columns to the column plan of a reader."""
     plan, n_given = plan_of(reader), table.values.shape[1] - table.n_parts
     names = table.names or [f"x{column}" for column in range(n_given)]
     codes = ClassTable().learning(labels).codes(labels)
@@ -76,7 +76,7 @@ def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_we
 
 
 def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
-    """Return labels of which -1 and 1 are two classes where there are no others.
+    """Return the labels with -1 as a class if -1 and 1 are the only values.
 
     On request warn of it, unless None or NaN marks unlabelled samples, so that -1 can only be a class.
     """

@@ -1,1 +1,1 @@
-"""Drift of a stream: adaptive windows over what is measured of samples before they are learnt, and events."""
+"""Drift detection on streams: adaptive windows over measurements taken before samples are learnt, and events."""

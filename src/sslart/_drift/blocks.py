@@ -29,7 +29,7 @@ TINY = 1e-300
 
 
 class Learnt(NamedTuple):
-    """What was found of samples before they were learnt.
+    """Measurements of samples, taken before they were learnt.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Learnt(NamedTuple):
         codes: IntArray | None = None,
         better: Sequence[tuple[slice, IntArray]] = (),
     ) -> Learnt:
-        """Return what a network has found of samples.
+        """Return the measurements of samples by a network.
 
         Parameters
         ----------
@@ -84,17 +84,17 @@ class Learnt(NamedTuple):
 
     @classmethod
     def of_members(cls, novelty: FloatArray, right: BoolArray, codes: IntArray) -> Learnt:
-        """Return what the members of an ensemble have found on average, given which samples each predicted rightly."""
+        """Return the measurements averaged over the members of an ensemble, given the correct predictions of each."""
         return cls(novelty, 1.0, codes, None, np.where(codes == UNLABELLED, np.nan, 1.0 - right.mean(axis=0)))
 
     def rows(self, rows: slice) -> Learnt:
-        """Return what was found of some of the samples."""
+        """Return the measurements of the given rows."""
         codes, predicted = (None if one is None else one[rows] for one in (self.codes, self.predicted))
         return Learnt(self.gaps[rows], self.room, codes, predicted, None if self.wrong is None else self.wrong[rows])
 
 
 class Shape(NamedTuple):
-    """How many columns, categories and classes sums are over."""
+    """Numbers of columns, categories, and classes that sums cover."""
 
     n_columns: int = 0
     n_categories: int = 0
@@ -123,7 +123,7 @@ class Shape(NamedTuple):
 
 
 def series_of(measured: FloatArray) -> list[FloatArray]:
-    """Return what each window gets of sums over blocks: last sample, number of values, totals and squares, by kind.
+    """Return the input of each window: last sample, number of values, totals, and squares, by kind.
 
     Parameters
     ----------
@@ -139,12 +139,12 @@ def series_of(measured: FloatArray) -> list[FloatArray]:
 
 
 def step_after(n_samples: int) -> int:
-    """Return after how many samples windows are checked again that were checked after so many."""
+    """Return the number of samples between two checks of the windows, after `n_samples` samples."""
     return next(step for start, step in reversed(STEPS) if n_samples >= start)
 
 
 def n_complete(n_samples: int) -> int:
-    """Return how many samples of a stream windows have taken account of."""
+    """Return the number of samples of a stream that the windows have processed."""
     step = step_after(n_samples)
     return n_samples // step * step
 
@@ -159,5 +159,5 @@ def checks_between(start: int, end: int) -> IntArray:
 
 
 def n_classes_of(codes: IntArray | None) -> int:
-    """Return how many classes are counted where these codes come."""
+    """Return the number of classes counted for these codes."""
     return 0 if codes is None else min(int(codes.max(initial=UNLABELLED)) + 1, MAX_CLASSES)

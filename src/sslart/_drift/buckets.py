@@ -46,7 +46,7 @@ class Buckets:
         backend().drift_push(self.storage, self.sizes, np.ascontiguousarray(rows))
 
     def adding(self, rows: FloatArray) -> Self:
-        """Return the histogram after further rows, the same however many come together."""
+        """Return the histogram after further rows; the result does not depend on how rows are split into calls."""
         other = self.copy(len(rows))
         other.push(rows)
         return other
@@ -62,7 +62,7 @@ class Buckets:
         return {"storage": self.rows, "sizes": self.sizes}
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: arrays."""
+        """Return the state to save: arrays."""
         n_levels = int(np.flatnonzero(self.sizes)[-1]) + 1 if self.sizes.any() else 0
         return {"rows": self.rows, "sizes": self.sizes[:n_levels]}
 

@@ -1,4 +1,4 @@
-"""What is reported of a drift: when, which measure, from which level to which, and the features that moved."""
+"""Drift events: time, measure, levels before and after, and the features that shifted."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class DriftEvent:
 
 
 def events_to_state(events: tuple[DriftEvent, ...]) -> list[dict[str, Any]]:
-    """Return events as what can be saved."""
+    """Return events as plain values to save."""
     return [{**vars(event), "features": [vars(one) for one in event.features]} for event in events]
 
 

@@ -1,4 +1,4 @@
-"""Features whose values lie where they never were: also where each sample by itself is familiar to the model."""
+"""Drift of features to values never seen before, even if each sample by itself is familiar to the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG = 16_384
 
 
 def is_looked_at(end: int) -> bool:
-    """Return whether features are looked at after so many samples."""
+    """Return True if features are checked after `end` samples."""
     return end % (EVERY * _times(end)) == 0
 
 

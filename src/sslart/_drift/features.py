@@ -53,7 +53,7 @@ class FeatureHistory(CachesValues):
         return {category: place for place, category in enumerate(self.categories)}
 
     def reading(self, table: Table) -> tuple[FeatureHistory, IntArray | None]:
-        """Return the history after it has met the columns and categories of samples, and the places of the categories.
+        """Return the history with the columns and categories of a table added, and the places of the categories.
 
         Places are None where there are no categorical columns.
         """
@@ -94,7 +94,7 @@ class FeatureHistory(CachesValues):
         return FeatureHistory(self.first, self.categories, buckets)
 
     def shifts(self, start: int, change: int, names: Sequence[str]) -> tuple[FeatureShift, ...]:
-        """Return the features whose mean after a change differs from that before it, the largest shift first.
+        """Return the features whose mean differs before and after a change, the largest shift first.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class FeatureHistory(CachesValues):
 
     @property
     def columns(self) -> list[int]:
-        """The column of each number and each category, in the order of what follows from sums."""
+        """Column of each number and each category, in the order of the moments computed from sums."""
         return [*range(len(self.first)), *self.category_columns.tolist()]
 
     @property
@@ -150,7 +150,7 @@ class FeatureHistory(CachesValues):
 
     @property
     def origins(self) -> FloatArray:
-        """From what the numbers of each column are measured."""
+        """Origin from which the numbers of each column are measured."""
         return np.where(np.isnan(self.first), 0.0, self.first)
 
     @property
@@ -176,7 +176,7 @@ class FeatureHistory(CachesValues):
         return f"{names[column]}={printable(category)}"
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: plain values and arrays."""
+        """Return the state to save: plain values and arrays."""
         return {
             "first": self.first,
             "categories": [list(category) for category in self.categories],

@@ -1,4 +1,4 @@
-"""What is measured of the samples of a stream before they are learnt, and the drifts found in it."""
+"""The drift monitor: measurements of a stream taken before learning, and the drifts detected in them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_EVENTS = 1000
 
 
 class Context(NamedTuple):
-    """Words for what an event is about: names of the columns, and the classes by code; made when they are needed."""
+    """Names for the text of an event: column names (computed on demand), and classes by code."""
 
     column_names: Callable[[], Sequence[str]]
     classes: Sequence[Any]
@@ -104,7 +104,7 @@ class DriftMonitor:
         return after if is_complete else None
 
     def _meeting(self, history: FeatureHistory, n_classes: int) -> DriftMonitor:
-        """Return the monitor with a history that has met further columns and categories, and with further classes."""
+        """Return the monitor widened to further columns, categories, and classes."""
         now = self._shape()
         wider = Shape(len(history.first), len(history.categories), max(n_classes, now.n_classes))
         novelty, errors, classes = self.windows
@@ -153,7 +153,7 @@ class DriftMonitor:
         return DriftMonitor(self.n_samples, end, due, rest, tuple(windows), history, timeline, events)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: plain values and arrays."""
+        """Return the state to save: plain values and arrays."""
         return {
             "n_samples": self.n_samples,
             "n_classes": self._shape().n_classes,
@@ -221,7 +221,7 @@ def _last_of(kind: str, events: Sequence[DriftEvent]) -> int:
 def _event(
     cut: Cut, kind: str, history: FeatureHistory, context: Context, events: Sequence[DriftEvent]
 ) -> DriftEvent | None:
-    """Return what a cut is reported as; None where it is no drift, or one that has been reported.
+    """Return the event of a cut; None if it is no drift, or has been reported already.
 
     Novelty and errors that fall are what learning is for. A change before the last event of that kind is the same one.
     """

@@ -16,7 +16,7 @@ from sslart._utils.arrays import FloatArray
 
 
 class PredictedDrift:
-    """Looks for drift in rows that are predicted: how many are novel or predicted wrongly, and of which classes."""
+    """Drift detection on predicted rows: rates of novel and wrongly predicted rows, and class shares."""
 
     def __init__(self) -> None:
         self._monitor = NO_DRIFT

@@ -1,4 +1,4 @@
-"""The measures over a whole stream, in at most so many equal parts."""
+"""Measures over a whole stream, in a bounded number of equal parts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Timeline:
     width: int = 1
 
     def adding(self, blocks: FloatArray) -> Timeline:
-        """Return the timeline after further blocks, the same however many come together."""
+        """Return the timeline after further blocks; the result does not depend on how blocks are split into calls."""
         n_before, n_blocks, width, rows = self.n_blocks, self.n_blocks + len(blocks), self.width, self.rows
         if n_blocks > MAX_PARTS * width:
             factor = 2
@@ -49,12 +49,12 @@ class Timeline:
         return Timeline(np.concatenate([rows, new]) if len(rows) else new, n_blocks, width)
 
     def widened(self, n_columns: int) -> Timeline:
-        """Return the timeline with so many columns, of which further ones were 0 so far."""
+        """Return the timeline with `n_columns` columns; the new ones are zero so far."""
         n_new = n_columns - self.rows.shape[1]
         return self if not n_new else Timeline(np.pad(self.rows, ((0, 0), (0, n_new))), self.n_blocks, self.width)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: numbers and an array."""
+        """Return the state to save: numbers and an array."""
         return {"rows": self.rows, "n_blocks": self.n_blocks, "width": self.width}
 
     @classmethod

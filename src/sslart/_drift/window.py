@@ -15,7 +15,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 
 
 class Cut(NamedTuple):
-    """Where a window falls into two parts whose means differ.
+    """A split of a window into two parts whose means differ.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class AdaptiveWindow:
         return AdaptiveWindow(self.buckets.widened(places, 2 + 2 * n_series), self.start)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: numbers and arrays."""
+        """Return the state to save: numbers and arrays."""
         return {**self.buckets.to_state(), "start": self.start}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What a mapping from boxes to classes is: one small protocol for counts and evidence."""
+"""Protocols of the mapping from boxes to classes, by counts or by evidence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Choice(IntEnum):
-    """Whether a mapping chooses its settings: among few of them, where that comes often, or among all."""
+    """Effort spent on selecting settings: none, a few candidates (for frequent selections), or all of them."""
 
     NONE = 0
     QUICK = 1
@@ -32,7 +32,7 @@ class Segment(NamedTuple):
 
 
 class Scoring(Protocol):
-    """What gives coded samples a score and a probability for each class learnt so far."""
+    """A scorer of coded samples: scores and probabilities of the classes learnt so far."""
 
     def scores(self, coded: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Return the scores, shape (n_samples, n_classes)."""
@@ -42,19 +42,19 @@ class Scoring(Protocol):
 
 
 class Mapping(Protocol):
-    """How the boxes of one network become classes. Immutable: every call that learns makes a new one."""
+    """A mapping from the boxes of one network to classes. Immutable: every call that learns returns a new one."""
 
     @property
     def one_to_one(self) -> bool:
-        """Whether a box serves one class only, by match tracking."""
+        """True if match tracking restricts each box to one class."""
 
     @property
     def uses_evidence(self) -> bool:
-        """Whether all boxes contribute to every prediction, instead of the best labelled one alone."""
+        """True if every prediction sums over all boxes, False if the best labelled box alone decides."""
 
     @property
     def predicted(self) -> IntArray | None:
-        """What was predicted for the samples last learnt before they were, by code, -1 for none; None: not known."""
+        """Class codes predicted for the last samples before they were learnt, -1 for none; None if not recorded."""
 
     @property
     def readout(self) -> Readout | None:
@@ -62,7 +62,7 @@ class Mapping(Protocol):
 
     @property
     def scoring(self) -> Scoring | None:
-        """With evidence, what scores samples; None for others."""
+        """The scorer of a mapping with evidence; None for others."""
 
     def network_of(self, network: Network) -> Network:
         """Return the boxes and the encoder that predictions are made with, given those that learn."""
@@ -73,7 +73,7 @@ class Mapping(Protocol):
 
     @property
     def left_out(self) -> LeftOut | None:
-        """With evidence, what the other labels alone predict for each label kept; None for others."""
+        """Leave-one-out predictions of the stored labels of a mapping with evidence; None for others."""
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray] | None:
@@ -81,7 +81,7 @@ class Mapping(Protocol):
 
     @property
     def kept_samples(self) -> Table | None:
-        """With evidence, the labelled samples that are kept, or what stands for them in a model saved without them."""
+        """Labelled samples stored by a mapping with evidence, or their stand-in in a model saved without samples."""
 
     @property
     def settings_by_labels(self) -> bool:
@@ -114,7 +114,7 @@ class Mapping(Protocol):
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
 
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any] | None:
-        """Return what must be saved beside the network; None: nothing.
+        """Return the state to save in addition to that of the network, or None.
 
         `samples`: with the samples that are kept; `promises`: with what predictions that keep a promise need.
         """

@@ -1,4 +1,4 @@
-"""What wrong predictions cost, and the class whose expected cost is lowest."""
+"""Costs of wrong predictions, and the class of lowest expected cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import list_text
 
 BALANCED = "balanced"
-SHOWN_CLASSES = 10
+SHOWN_CLASSES = 10  # in a message
 MAX_COST = 1e300  # a sum of many is still a number
 
 Costs = dict[tuple[Any, Any], float] | str  # by pairs (true class, predicted class), or BALANCED

@@ -24,7 +24,7 @@ MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so tha
 
 @dataclass(frozen=True)
 class VotingRecord:
-    """How often each member was right, per class code.
+    """Number of correct predictions of each member, per class code.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a model predicts for its own labels, each by the other labels alone."""
+"""Leave-one-out predictions of the labels that a model stores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent sample
 
 @dataclass(frozen=True, eq=False)
 class LeftOut(CachesValues):
-    """What is predicted for each labelled sample that a model keeps, by the other labels alone.
+    """Leave-one-out predictions of the labelled samples that a model stores.
 
     Labels of one group are left out together, copies of a sample are one group.
 
@@ -70,7 +70,7 @@ class LeftOut(CachesValues):
 
     @property
     def right(self) -> BoolArray:
-        """Whether the predicted class is that of the label."""
+        """Mask of labels that are predicted correctly."""
         return np.asarray(self.predicted == self.truth)
 
     @property
@@ -79,7 +79,7 @@ class LeftOut(CachesValues):
         return round(float(self.weights.sum()))
 
     def by_class(self) -> FloatArray:
-        """Return how many labels each class has, where those of a group count one together."""
+        """Return the number of labels of each class; the labels of a group count as one."""
         return np.asarray(np.bincount(self.truth, self.weights, self.proba.shape[1]), dtype=np.float64)
 
     def accuracy(self) -> Estimate | None:
@@ -110,7 +110,7 @@ class LeftOut(CachesValues):
 
 
 def left_out_by_vote(found: Sequence[LeftOut], tables: Sequence[Table], *, weighted: bool) -> LeftOut:
-    """Return what an ensemble predicts for each label that was left out in every member.
+    """Return the leave-one-out predictions of an ensemble, for labels left out in every member.
 
     Parameters
     ----------

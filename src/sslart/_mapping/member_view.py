@@ -99,7 +99,7 @@ class MemberView:
 
     @property
     def fades(self) -> bool:
-        """Whether samples count less as they age: `support` and `counts` are floats then."""
+        """True if samples lose weight as they age: `support` and `counts` are floats then."""
         return self.network.nodes.n_learnt is not None
 
     @cached_property
@@ -198,5 +198,5 @@ class MemberView:
         return self.class_table.with_unseen(self.mapping.scoring.proba(coded, self.n_jobs))
 
     def familiarity(self, coded: Coded) -> FloatArray:
-        """Return the match of the best box of each sample, less what the sample lies beyond the learnt range."""
+        """Return the match of each sample with its best box, minus its distance beyond the learnt range."""
         return self.network.familiarity(coded, self.params.choice, n_jobs=self.n_jobs)

@@ -74,42 +74,42 @@ class ModelView:
 
     @property
     def is_ensemble(self) -> bool:
-        """Whether members vote."""
+        """True if members vote."""
         return self.weigh_votes is not None
 
     @cached_property
     def vote_weights(self) -> FloatArray | None:
-        """What the vote of each member counts for each class, shape (n_members, n_classes); None in a single model."""
+        """Vote weights of each member for each class, shape (n_members, n_classes); None in a single model."""
         return None if self.weigh_votes is None else self.weigh_votes()
 
     @property
     def uses_evidence(self) -> bool:
-        """Whether all boxes contribute to every prediction."""
+        """True if all boxes contribute to every prediction."""
         return self.members[0].mapping.uses_evidence
 
     @property
     def uses_one_box(self) -> bool:
-        """Whether a prediction follows from a single box: one network, without evidence mapping."""
+        """True if a prediction follows from a single box: one network, without evidence mapping."""
         return not self.is_ensemble and not self.uses_evidence
 
     @property
     def decides_by_one_box(self) -> bool:
-        """Whether the label of a single box is the prediction: it follows from that box, and there are no costs."""
+        """True if the label of a single box is the prediction: it follows from that box, and there are no costs."""
         return self.uses_one_box and self.decision_costs is None
 
     @property
     def may_abstain(self) -> bool:
-        """Whether a parameter lets the model abstain."""
+        """True if a parameter lets the model abstain."""
         return self.search_depth != NO_LIMIT or self.limits_confidence
 
     @property
     def limits_confidence(self) -> bool:
-        """Whether a parameter lets the model abstain where its confidence is low."""
+        """True if a parameter lets the model abstain at low confidence."""
         return self.abstain_below is not None or self.max_error is not None
 
     @cached_property
     def promises(self) -> Promises:
-        """What can be promised for new samples, by what is predicted for left-out labels."""
+        """Conformal guarantees for new samples, from leave-one-out predictions."""
         left_out = self.left_out
         if left_out is None:
             raise ValueError(no_promise(self.name))
@@ -158,12 +158,12 @@ class ModelView:
 
     @property
     def novelty_threshold(self) -> float:
-        """A sample whose familiarity is lower is novel, with the default share of false alarms."""
+        """Familiarity below which a sample is novel, at the default rate of false alarms."""
         return self.novelty.threshold()
 
     @cached_property
     def left_out(self) -> LeftOut | None:
-        """What is predicted for each label kept, by the other labels alone; None where no labels are kept."""
+        """Leave-one-out predictions of the stored labels; None if no labels are stored."""
         if not self.class_table.seen:
             return None
         known = [one for one in (member.mapping.left_out for member in self.members) if one is not None]
@@ -193,7 +193,7 @@ class ModelView:
         return labels
 
     def predict(self, table: Table, *, want_proba: bool = False) -> Prediction:
-        """Return what the model predicts; every sample is scored once."""
+        """Return the predictions of the model; every sample is scored once."""
         return PredictionBatch(self, table).prediction(want_proba=want_proba)
 
     def decide(self, table: Table) -> Decisions:
@@ -244,7 +244,7 @@ class ModelView:
 
 
 def view_of(model: Any, wanted: str = "a fitted classifier of sslart", *, any_estimator: bool = False) -> ModelView:
-    """Return the view of a classifier, or raise an error that names the cure.
+    """Return the view of a classifier, or raise a TypeError with a remedy.
 
     With `any_estimator`, also that of a fitted `FuzzyART`, which has boxes but no classes.
     """

@@ -1,4 +1,4 @@
-"""Parts of a table: samples and labels that are learnt apart, and then together."""
+"""Mergeable state of the parts of a table, which are learnt separately and then merged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sslart._utils.random_keys import KeyArray
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """What the parts of a table have in common when each of them is learnt by itself.
+    """Encoder and classes shared by all parts of a table.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Shared:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredSamples:
-    """The samples whose fits a calibration of novelty has.
+    """Samples behind the fits of a novelty calibration.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class LabelledRows:
 
     @property
     def n_presented(self) -> int:
-        """How many samples there are, each as often as boxes learn it."""
+        """Number of samples, each counted as often as boxes learn it."""
         times = self.labels.presentations
         return len(self.numbers) if times is None else int(times.sum())
 

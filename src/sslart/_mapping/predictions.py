@@ -1,4 +1,4 @@
-"""What a model predicts for one table of samples: nothing is encoded, searched or scored twice."""
+"""Predictions for one table of samples: each sample is encoded, searched, and scored once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a model predicts for samples.
+    """Predicted classes and probabilities of samples.
 
     Attributes
     ----------
@@ -59,12 +59,12 @@ class Decisions:
 
     @property
     def abstained(self) -> BoolArray:
-        """Which samples have no class."""
+        """Mask of samples on which the model abstains."""
         return np.asarray(self.indices == UNLABELLED)
 
     @property
     def novelty(self) -> FloatArray:
-        """How unlike the learnt samples each one is, from 0 to 1."""
+        """Novelty of each sample, from 0 to 1: one minus its familiarity."""
         return np.asarray(1.0 - self.familiarity)
 
     @property
@@ -75,7 +75,7 @@ class Decisions:
 
 
 class PredictionBatch:
-    """What a model predicts for one table of samples: nothing is encoded, searched or scored twice.
+    """Cached predictions for one table of samples: each sample is encoded, searched, and scored once.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class PredictionBatch:
         self._probas: list[FloatArray] | None = None
 
     def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> Prediction:
-        """Return what the model predicts with its own limit of abstention, and its own depth of search or another."""
+        """Return the predictions, with the model's limit of abstention and the given depth of search."""
         indices, limited = self.decided(self.view.search_depth if depth is None else depth), self.view.limits_confidence
         proba = self.proba() if want_proba or limited else None
         if limited and proba is not None:
@@ -147,7 +147,7 @@ class PredictionBatch:
         return self._nodes[depth]
 
     def all_nodes(self) -> IntArray:
-        """Return the labelled box that each member finds without a limit; goes on where a limited search ended."""
+        """Return the labelled box found by each member without a depth limit, continuing a limited search."""
         if NO_LIMIT not in self._nodes and self._nodes:
             nodes = next(iter(self._nodes.values())).copy()
             for own, member, x in zip(nodes, self.members, self.coded, strict=True):

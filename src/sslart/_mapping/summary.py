@@ -1,4 +1,4 @@
-"""A fitted classifier in a few lines: what it has learnt, how good it is on left-out labels, and what to beware of."""
+"""Summary of a fitted classifier: what it has learnt, its leave-one-out accuracy, and warnings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sslart._utils.arrays import CountArray, IntArray
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import category_text, count_text, list_text, plural, printable
 
-FEW_LABELS = 5
+FEW_LABELS = 5  # of a class: fewer are warned of
 SHOWN_CLASSES = 10
 SHOWN_FEATURES = 10
 LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
@@ -86,7 +86,7 @@ class Together:
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """What a classifier has learnt, and how good it is on its own labels, each predicted by the others alone.
+    """Summary of a classifier: what it has learnt, and its leave-one-out accuracy.
 
     `str()` puts it into words.
 
@@ -142,7 +142,7 @@ class ModelSummary:
         return tuple(one for one in self.classes if one.n_predicted == 0)
 
     def warnings(self) -> dict[str, str]:
-        """Return what to beware of, by topic: an empty dict where there is nothing."""
+        """Return warnings by topic; an empty dict if there are none."""
         found = {}
         if self.few_labels:
             found["fewer than five labels"] = list_text([str(one) for one in self.few_labels], SHOWN_CLASSES)
@@ -156,7 +156,7 @@ class ModelSummary:
         return found | self.column_notes()
 
     def column_notes(self) -> dict[str, str]:
-        """Return what to know about the columns, by topic: an empty dict where there is nothing."""
+        """Return notes on the columns by topic; an empty dict if there are none."""
         return by_topic(self.notes)
 
     def accuracy_text(self) -> str:
@@ -192,7 +192,7 @@ class ModelSummary:
 
 
 def present_of(view: ModelView) -> float | None:
-    """Return what the samples of a model count together now; None where each counts one."""
+    """Return the total decayed weight of the samples of a model; None if samples do not fade."""
     member = view.members[0]
     return float(member.support.sum()) if member.fades else None
 
@@ -224,7 +224,7 @@ def summarise(view: ModelView) -> ModelSummary:
 
 
 def _how(view: ModelView, left_out: LeftOut | None, together: Together | None) -> str:
-    """Return how labels were left out, and how many of them where not all were."""
+    """Describe how labels were left out, and how many of them if not all were."""
     by = LEAVE_GROUP_OUT if together is not None and together.kind == "given" else LEAVE_ONE_OUT
     kept = None if left_out is None else view.members[0].mapping.kept_samples
     if left_out is None or kept is None or len(left_out.truth) >= len(kept):
@@ -240,7 +240,7 @@ def _by_rank(view: ModelView) -> tuple[str, ...]:
 
 
 def label_counts(view: ModelView) -> CountArray:
-    """Return how many labels of each class the members have learnt, on average; by their age where they fade."""
+    """Return the number of labels of each class, averaged over the members; decayed if samples fade."""
     counts = np.sum([member.counts.sum(axis=0) for member in view.members], axis=0)
     return np.asarray(counts / len(view.members) if view.members[0].fades else counts // len(view.members))
 
@@ -281,7 +281,7 @@ def _why_none(view: ModelView) -> str:
 
 
 def _notes_of(view: ModelView) -> tuple[ColumnNote, ...]:
-    """Return what to know about the columns: those that have shown one value only, and what `fit` has found."""
+    """Return the notes on columns: constant columns, and the findings of `fit`."""
     names, n_given = view.feature_names, view.reader.n_features_in_
     columns = sorted(feature.column for feature in view.members[0].encoder.constant if feature.column < n_given)
     return (*(ColumnNote(CONSTANT, names[column], "") for column in columns), *view.reader.plan.notes)

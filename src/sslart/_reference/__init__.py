@@ -111,7 +111,7 @@ def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: f
 
 
 def gap(A: FloatArray, present: BoolArray, W_J: FloatArray) -> float:
-    """Return how far a sample lies from a box, by the mean of its features; a side not reached yet counts nothing."""
+    """Return the mean distance per feature of a sample from a box; a side not reached yet counts as zero."""
     D = len(A) // 2
     reached = W_J[:D] + W_J[D:] <= 1.0
     counts = present & np.concatenate([reached, reached])

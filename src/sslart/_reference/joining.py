@@ -91,7 +91,7 @@ def closest_pairs(W: FloatArray, keys: IntArray, parts: int, cell_size: int) -> 
 
 
 def are_alike(key: int, keys: IntArray) -> BoolArray:
-    """Return which keys allow boxes to be joined with a box of the given key."""
+    """Return a mask of keys that are compatible with a box of the given key for joining."""
     return np.asarray((keys == key) | (keys == UNLABELLED) | (key == UNLABELLED))
 
 

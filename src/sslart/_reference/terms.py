@@ -77,7 +77,7 @@ class ReferenceTerm(ABC):
 
     @abstractmethod
     def scores(self, samples: FloatArray, stop: Flags) -> FloatArray:
-        """Return what the term adds to the scores, shape (n_samples, n_classes)."""
+        """Return the contribution of the term to the scores, shape (n_samples, n_classes)."""
 
     @abstractmethod
     def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
@@ -151,7 +151,7 @@ class AdditiveTerm(ReferenceTerm):
 
     @abstractmethod
     def by_feature(self, samples: FloatArray) -> FloatArray:
-        """Return what each feature adds, shape (n_samples, n_features, n_classes)."""
+        """Return the contribution of each feature, shape (n_samples, n_features, n_classes)."""
 
     def scores(self, samples: FloatArray, stop: Flags) -> FloatArray:
         return np.asarray(self.by_feature(samples).sum(axis=1))

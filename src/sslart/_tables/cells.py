@@ -1,4 +1,4 @@
-"""Cells as text, read alike whatever the other cells of the column are."""
+"""Conversion of cells to text, independent of the other cells of the column."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def texts(column: Any) -> list[str | None]:
 
 
 def names(column: Any) -> list[str | None]:
-    """Return the cells of a column as they are written, None where blank.
+    """Return the cells of a column as written, None where blank.
 
     An apostrophe that makes a cell text in a spreadsheet, such as `sslart predict` writes before a formula, is no part
     of the cell.
@@ -54,7 +54,7 @@ def header(row: bytes, separator: str, source: str) -> list[str]:
 
 
 def header_cells(row: bytes, separator: str, source: str) -> list[str]:
-    """Return the cells of the first row of a text, as they are."""
+    """Return the raw cells of the first row of a text."""
     if b"\0" in row:
         raise ValueError(f"{source} has zero bytes, as UTF-16 without a mark at its start has. Then {CURE}: utf-16-le.")
     try:
@@ -73,7 +73,7 @@ def header_names(cells: Sequence[str]) -> list[str]:
 
 
 def check_unique(names: Sequence[str], source: str) -> None:
-    """Raise a ValueError where a column name comes more than once."""
+    """Raise a ValueError if a column name is repeated."""
     twice = [one for one, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(f"{source} has {len(twice)} column name(s) more than once, such as {twice[0]!r}: rename them.")

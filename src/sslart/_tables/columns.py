@@ -1,4 +1,4 @@
-"""What the columns of a table are: labels, numbers, categories, or something that cannot be learnt from."""
+"""Interpretation of the columns of a table: labels, numbers, categories, or unusable columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FEW_CODES = 10  # such as 5a, 6a, 7a
 
 
 class Column(NamedTuple):
-    """What was understood of a column: its name, what it is taken for, how many values are missing, and more.
+    """Interpretation of a column: name, kind, number of missing values, and details.
 
     A column that is left out has no number of missing values.
     """
@@ -100,7 +100,7 @@ def groups_of(frame: Any, name: str, source: str, classes: Sequence[Any] | None)
 
 
 def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
-    """Tell which rows have no cell at all in the columns named, with a note; none where all are blank."""
+    """Return a mask of rows without any cell in the named columns, with a note; all False if all are blank."""
     blank = frame[list(names)].isna().all(axis=1).to_numpy()
     if blank.any() and not blank.all():
         first = frame.index[blank][0] + 1
@@ -255,7 +255,7 @@ def _cells(column: Any) -> list[str | None]:
 
 
 def _dates(name: str, column: Any, source: str, *, day_first: bool | None) -> Any:
-    """Return a column as dates; where `day_first` is None, the cells decide whether the day comes before the month."""
+    """Return a column as dates; if `day_first` is None, the cells decide whether the day precedes the month."""
     if column.dtype.kind == "M":
         return column.to_numpy()
     cells = _cells(column)
@@ -310,7 +310,7 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
 
 
 def understood(samples: Any) -> list[Column]:
-    """Return what each column to learn from was taken for."""
+    """Return the interpretation of each column to learn from."""
     described = []
     for name in samples.columns:
         column = samples[name]

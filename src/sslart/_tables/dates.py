@@ -37,12 +37,12 @@ class NotADateError(ValueError):
 
 
 def is_date(cell: str) -> bool:
-    """Return whether a cell looks like a date or a time."""
+    """Return True if a cell looks like a date or a time."""
     return _match(cell) is not None
 
 
 def day_comes_first(cells: Sequence[str | None]) -> bool | None:
-    """Return whether the day comes before the month in dates such as 3/4/2021; None where no cell shows it."""
+    """Return True if the day precedes the month in dates such as 3/4/2021; None if no cell shows it."""
     found = [match for cell in cells if cell is not None and (match := _match(cell)) and "first" in match.groupdict()]
     if not found:
         return False

@@ -22,10 +22,10 @@ _FOREIGN_WORD = re.compile(r"\w{0,20}[^\x00-\x7f]\w{0,20}")
 
 
 class Readable(Protocol):
-    """A file, or what is read like one."""
+    """A file or a file-like object."""
 
     def read(self, n_bytes: int, /) -> bytes:
-        """Return at most about so many bytes, none at the end."""
+        """Read at most about `n_bytes` bytes; empty at the end."""
 
 
 def check_encoding(name: str | None) -> None:
@@ -79,7 +79,7 @@ class Utf8Text:
         self._rest, self._is_over = b"", False
 
     def read(self, n_bytes: int, /) -> bytes:
-        """Return about so many bytes of the text in UTF-8, none at its end."""
+        """Read about `n_bytes` bytes of the text as UTF-8; empty at its end."""
         text = b""
         while not text and not self._is_over:
             content = self._file.read(n_bytes)
@@ -122,7 +122,7 @@ class Utf8Text:
 
 
 class Utf8Stream:
-    """Content that comes bit by bit, as UTF-8; bytes that are no text become bytes that are none in UTF-8 either.
+    """An incremental decoder to UTF-8; undecodable bytes are replaced by bytes that are invalid in UTF-8.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Utf8Stream:
         self._is_begun = False
 
     def read(self, content: bytes, *, is_over: bool = False) -> bytes:
-        """Return more of the content; at its end what is left."""
+        """Decode the next content; at its end also the remainder."""
         if not self._is_begun:
             self._start += content
             if len(self._start) < MAX_MARK_BYTES and not is_over:
@@ -151,7 +151,7 @@ class Utf8Stream:
 
 
 def _half_a_character(error: UnicodeError) -> tuple[str, int]:
-    """Return what no text in UTF-8 may hold, in the place of bytes that are no text."""
+    """Replace undecodable bytes by a lone surrogate, which is invalid in UTF-8."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return "\udcff", error.end

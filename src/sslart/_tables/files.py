@@ -72,7 +72,7 @@ class Piece(NamedTuple):
 def read_pieces(
     source: str, encoding: str | None = None, *, progress: bool = False, cells_only: bool = False
 ) -> Iterator[Any]:
-    """Yield a file as frames with some rows each, at least one; the index goes on from frame to frame.
+    """Yield a file as frames of some rows each, at least one; the index continues from frame to frame.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def read_pieces(
 def read_originals(
     source: str, encoding: str | None = None, *, progress: bool = False, cells_only: bool = False
 ) -> Iterator[Piece]:
-    """Yield what `read_pieces` yields, each with the rows as they stand in the file."""
+    """Yield the pieces of `read_pieces`, each with its original rows."""
     with opened(source, progress) as file:
         name = "standard input" if source == STANDARD else source
         try:
@@ -115,12 +115,12 @@ def read_originals(
 
 
 def read_table(source: str, encoding: str | None = None) -> Any:
-    """Return a file, or what comes from standard input, as one frame with at least one row."""
+    """Return a file, or standard input, as one frame with at least one row."""
     return pandas().concat(list(read_pieces(source, encoding)))
 
 
 def rows_per_piece(n_columns: int) -> int:
-    """Return how many rows are read at a time."""
+    """Return the number of rows to read at a time."""
     return max(MIN_ROWS, CELLS_PER_PIECE // max(n_columns, 1))
 
 
@@ -163,7 +163,7 @@ def _watched(file: BinaryIO, progress: bool) -> Any:
 
 
 def kind_of(file: BinaryIO, source: str = "") -> str:
-    """Return what a file at its start holds, by its first bytes, else by its name; nothing for text."""
+    """Return the kind of a file by its first bytes, else by its name; empty for text."""
     start = file.read(6)
     file.seek(0)
     by_name = _NAMES.get(Path(source).suffix.lower(), "")
@@ -212,14 +212,14 @@ def _read_rows(rows: bytes, names: list[str], separator: str, strings: Any) -> A
 
 
 def _with_points(batch: Any) -> Any:
-    """Return cells such as 1,5 as 1.5: a table cut at semicolons comes from where commas stand in numbers."""
+    """Return cells such as 1,5 as 1.5: tables separated by semicolons use decimal commas."""
     replace = arrow(".compute").replace_substring_regex
     columns = [replace(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2") for column in batch.columns]
     return arrow("").table(columns, names=batch.schema.names)
 
 
 class Header(NamedTuple):
-    """The first row of a text that is not blank, what separates its cells, and what was read before and after it."""
+    """The first non-blank row of a text, its separator, and the content read before and after it."""
 
     row: bytes
     separator: str
@@ -228,7 +228,7 @@ class Header(NamedTuple):
 
 
 def read_header(text: Utf8Text, name: str) -> Header:
-    """Return the header of a text, or raise a ValueError with the cure where there is none."""
+    """Return the header of a text, or raise a ValueError with a remedy if there is none."""
     whole, content, found, is_over = b"", b"", None, False
     while not is_over and (found is None or found[0] == content):  # its end may be half a line end
         if len(content) > MAX_LINE_BYTES:
@@ -338,7 +338,7 @@ def _read_excel(file: BinaryIO, name: str, _: bool) -> Iterator[Piece]:
 
 
 def _with_whole_numbers(column: Any) -> Any:
-    """Return a column of a sheet, where all numbers are alike, with 1 for 1.0 if all of them are whole."""
+    """Return a column of a sheet, which stores all numbers as floats, as integers if all are whole."""
     is_whole = column.dtype.kind == "f" and (column.dropna().mod(1) == 0).all() and (column.abs().max() < 2**53)
     return column.astype("Int64") if is_whole else column
 

@@ -1,4 +1,4 @@
-"""How long lines and how wide tables may be: what exceeds a limit is refused before it takes memory."""
+"""Limits on the length of lines and the width of tables, checked before memory is allocated."""
 
 from __future__ import annotations
 

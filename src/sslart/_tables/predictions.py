@@ -1,4 +1,4 @@
-"""What a model predicts for rows, as a frame."""
+"""Predictions for rows, as a frame."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
 
 
 class RowPredictor:
-    """Predicts rows by a model as it is now: what follows from its boxes is computed once.
+    """Predicts rows by the present state of a model, with values derived from its boxes cached.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class Sampled(NamedTuple):
 
 
 def sample_rows(pieces: Iterable[Any], label: str | None, most: int, seed: int) -> Sampled:
-    """Return at most so many rows, drawn at random: unlabelled rows only where all labelled ones fit.
+    """Return at most `most` rows, drawn at random; unlabelled rows only if all labelled ones fit.
 
     Without a label column all rows are drawn alike.
     """

@@ -1,4 +1,4 @@
-"""How large a packed spreadsheet is before it is read: its bytes, and how far its cells reach."""
+"""Limits on packed spreadsheets, checked before reading: unpacked bytes, and extent of the cells."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ AT_ONCE = 1000  # repeats in one match: each takes memory until the match ends
 
 
 def first_row(text: bytes) -> tuple[bytes, str] | None:
-    """Return the first row of a text with its end, and what separates its cells; None where no row ends.
+    """Return the first row of a text with its line end, and its separator; None if no row ends.
 
     The separator is the one that comes most often outside quotes. A line end in quotes ends no row.
     """
@@ -41,7 +41,7 @@ def _separators_in(row: bytes) -> dict[str, int]:
 
 
 def whole_rows(file: Readable, separator: str, n_bytes: int, source: str, rest: bytes = b"") -> Iterator[bytes]:
-    """Yield what is left of a file in pieces of about so many bytes, each of which ends with a row.
+    """Yield the rest of a file in pieces of about `n_bytes` bytes that end with a whole row.
 
     What was read of it before, and is yielded too, is `rest`.
     """
@@ -75,7 +75,7 @@ def rows_in(text: bytes, separator: str) -> Iterator[bytes]:
 
 
 def with_cell(row: bytes, separator: str, place: int, cell: str) -> bytes:
-    """Return a row with another text in one of its cells, and all else as it is."""
+    """Return a row with the text of one cell replaced."""
     pattern, start = re.compile(_cell_pattern(separator).encode()), 0
     for _ in range(place):
         start = pattern.match(row, start).end() + 1  # type: ignore[union-attr]
@@ -86,7 +86,7 @@ def with_cell(row: bytes, separator: str, place: int, cell: str) -> bytes:
 
 
 class RowEnds:
-    """Where rows end whose cells have a separator between them."""
+    """Finder of row ends in a text with a given separator."""
 
     def __init__(self, separator: str) -> None:
         cell, other = _cell_pattern(separator, AT_ONCE), rf"[^{separator}\r\n]*"
@@ -109,7 +109,7 @@ class RowEnds:
 
 
 def _after_quotes(text: bytes, opening: int) -> int:
-    """Return where a text in quotes is over, of which two stand for one; -1 where it is not."""
+    """Return the position after a quoted text, in which doubled quotes are escapes; -1 if it is not closed."""
     place = text.find(QUOTE, opening + 1)
     while place >= 0 and text[place + 1 : place + 2] == QUOTE:
         place = text.find(QUOTE, place + 2)
@@ -127,6 +127,6 @@ def _end_of_rows(text: bytes, row: RowEnds) -> int:
 
 
 def _cell_pattern(separator: str, most_quotes: int | None = None) -> str:
-    """Return the pattern of a cell: it is in quotes if its first character is a quote, and then has so many pairs."""
+    """Return the pattern of a cell; a cell that starts with a quote is quoted, with a limit on escaped quotes."""
     other, times = rf"[^{separator}\r\n]*", "*" if most_quotes is None else f"{{0,{most_quotes}}}"
     return rf'(?:"[^"]*(?:""[^"]*){times}"(?!"){other}|(?!"){other})'

@@ -53,12 +53,12 @@ class TrainingTable(NamedTuple):
 
     @property
     def label_counts(self) -> dict[str, int]:
-        """How many labels each class has."""
+        """Number of labels of each class."""
         return dict(sorted(Counter(one for one in self.labels if one is not None).items()))
 
     @property
     def ids_are_unique(self) -> bool:
-        """Whether every row has a name of its own."""
+        """True if every row has a unique name."""
         return self.ids is not None and None not in self.ids and len(set(self.ids)) == len(self.ids)
 
 
@@ -76,7 +76,7 @@ class Columns(NamedTuple):
 def read_training_table(
     path: str, named: Columns, most_rows: int, seed: int, encoding: str | None = None, *, progress: bool
 ) -> TrainingTable:
-    """Return the rows of a file to learn from, or raise an error that names the cure."""
+    """Return the training rows of a file, or raise an error with a remedy."""
     pieces = _labelled_pieces(path, named.label, encoding, progress)
     frame, n_rows = sample_rows(pieces, named.label, most_rows, seed)
     if len(frame) < n_rows:
@@ -86,7 +86,7 @@ def read_training_table(
 
 
 def training_table_of(frame: Any, named: Columns, source: str, *, need_labels: bool = True) -> TrainingTable:
-    """Return the rows of a frame to learn from, or raise an error that names the cure.
+    """Return the training rows of a frame, or raise an error with a remedy.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _group_column(name: str, groups: list[str | None], labels: list[Any]) -> Col
 
 
 def _label_column(name: str, table: TrainingTable) -> Column:
-    """Return what was understood of the label column, with a note where it has one class only."""
+    """Return the interpretation of the label column, with a note if it has only one class."""
     if len(table.label_counts) == 1:
         note(f"column {name!r} has one class, which the model will predict for every row: label a row of another.")
     classes = list_text([f"{one}: {count}" for one, count in table.label_counts.items()], SHOWN_CLASSES)

@@ -1,4 +1,4 @@
-"""What a file with types may hold: cells, and no buffers that unpack to far more than the file."""
+"""Limits on typed files: types of cells, and buffers that unpack to far more than the file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_packed(file: BinaryIO, name: str) -> None:
 
 
 def _n_unpacked(message: Any) -> int:
-    """Return how many bytes the buffers of a message have, unpacked: each begins with that number."""
+    """Return the total unpacked size of the buffers of a message; each buffer begins with its size."""
     content, body = bytes(message.metadata), memoryview(message.body)
     table = _Table(content, struct.unpack_from("<I", content, 0)[0])
     kind = table.number(HEADER_KIND)

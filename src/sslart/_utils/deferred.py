@@ -1,4 +1,4 @@
-"""What is made when it is first read, in one thread or in several."""
+"""Lazy values, computed on first use; safe with several threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Made = TypeVar("Made")
 
 
 def changed(one: Made, **changes: Any) -> Made:
-    """Return a dataclass with other values of some fields, and without what is cached: quicker than `replace`.
+    """Return a dataclass with some fields replaced and caches dropped: quicker than `replace`.
 
     All fields must be arguments of its constructor, which does nothing else.
     """
@@ -21,7 +21,7 @@ def changed(one: Made, **changes: Any) -> Made:
 
 
 class CachesValues:
-    """An immutable object that keeps what is made of it, such as a `cached_property`, also while it is copied.
+    """An immutable object with cached values (such as a `cached_property`) that is safe to copy concurrently.
 
     The state to copy or pickle is a dict of its own: nothing that another thread makes meanwhile is added to it.
     """

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and the name that stands for standard input or output."""
+"""Atomic writing of files, and the name that stands for standard input or output."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECONDS_UNTIL_ABANDONED = 3600.0  # where open files cannot be locked while the
 
 
 class FileIdentity(NamedTuple):
-    """What shows whether a file is still the one that was read: it differs if the file was replaced or rewritten."""
+    """Identity of a file's content: it differs if the file was replaced or rewritten."""
 
     device: int
     inode: int
@@ -32,7 +32,7 @@ class FileIdentity(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> FileIdentity | None:
-        """Return that of the file at a path; None where there is none."""
+        """Return the identity of the file at a path; None if there is no file."""
         try:
             with path.open("rb") as file:
                 status, head = os.fstat(file.fileno()), file.read(_HEAD_BYTES)
@@ -85,7 +85,7 @@ def write_atomically(path: Path, contents: Iterable[Any], before_replace: Callab
 
 
 def remove_abandoned(target: Path) -> None:
-    """Remove what killed processes have left beside a target that they wrote; not what is being written."""
+    """Remove temporary files of killed writers next to a target, but none that is being written."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-z_]{{{2 * _RANDOM_BYTES}}}\.part")
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:

@@ -56,7 +56,7 @@ def share(count: int, total: int) -> Estimate:
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate | None:
-    """Return how much higher the second of two shares is, with Newcombe's 95 % interval; None where one is not known.
+    """Return the second share minus the first, with Newcombe's 95 % interval; None if either is unknown.
 
     Examples
     --------

@@ -33,7 +33,7 @@ def try_lock(descriptor: int) -> bool:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Return whether a path still leads to an open file, which another process may have removed or replaced."""
+    """Return True if a path still leads to an open file, which another process may have replaced."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Notes on what was understood of the user's data: printed, or collected by whoever asks for them."""
+"""Notes on the interpretation of the user's data: printed, or collected by the caller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PRINTED: set[str] = set()
 
 
 def _print_once(text: str) -> None:
-    """Print a note on standard error; once, however often it comes up in a long file."""
+    """Print a note on standard error, once per text."""
     if text not in _PRINTED:
         _PRINTED.add(text)
         print(f"sslart: note: {printable(text)}", file=sys.stderr)
@@ -28,7 +28,7 @@ def note(text: str) -> None:
 
 
 def is_collected() -> bool:
-    """Return whether somebody collects the notes of this context."""
+    """Return True if the notes of this context are being collected."""
     return _RECEIVER.get() is not _print_once
 
 

@@ -58,7 +58,7 @@ def optional(module: str, extra: str) -> Any:
 
 
 def install_command(extra: str, package: str) -> str:
-    """Return the command that installs what an extra of sslart brings, or a single package where that is not known.
+    """Return the command that installs an extra of sslart, or a single package if the extra is unknown.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def heavy(module: str) -> Any:
 
 
 def lazy_names(package: str, modules: Mapping[str, str], packages: Collection[str] = ()) -> Callable[[str], Any]:
-    """Return a `__getattr__` for a package whose names are imported from its modules when they are first used.
+    """Return a `__getattr__` that imports the names of a package from its modules on first use.
 
     Parameters
     ----------

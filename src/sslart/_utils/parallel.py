@@ -21,12 +21,12 @@ _STOP: ContextVar[Any] = ContextVar("stop", default=None)
 
 
 class StoppedError(Exception):
-    """Raised in a thread whose work another thread has stopped."""
+    """Raised in a thread whose work has been stopped by another thread."""
 
 
 @contextmanager
 def stopped_by(flag: Any) -> Iterator[None]:
-    """Let a flag of `stop_flag`, once another thread has set it, stop what this thread does in the block.
+    """Stop the work in the block as soon as another thread sets a flag of `stop_flag`.
 
     The block then ends with a `StoppedError`; a model that was learning is as it was before.
     """
@@ -85,7 +85,7 @@ def stop_flag() -> Any:
 
 
 def n_threads(n_jobs: int | None, n_values: int) -> int:
-    """Return how many threads a number of jobs stands for: None is 1 unless joblib is set otherwise, -1 all cores.
+    """Return the number of threads for `n_jobs`: None is 1 unless joblib is set otherwise, -1 all cores.
 
     `n_values` is how many values the work reads: little work is done by one thread, without a call of joblib.
     """

@@ -1,4 +1,4 @@
-"""Random keys that depend on nothing but what they stand for: the lowest keys are the same sample in every order."""
+"""Random keys determined by content alone: the lowest keys are the same sample in every order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def keys_of_numbers(numbers: IntArray, seed: int) -> KeyArray:
 
 
 def mixed(keys: KeyArray) -> KeyArray:
-    """Return keys of which every bit depends on all bits of the given ones (splitmix64)."""
+    """Return hashed keys; every bit depends on all bits of the given ones (splitmix64)."""
     if keys.size == 1:  # plain numbers cost less than arrays
         return np.full(keys.shape, mixed_number(keys.item()), dtype=np.uint64)
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(FACTORS[0])
@@ -28,7 +28,7 @@ def mixed(keys: KeyArray) -> KeyArray:
 
 
 def mixed_number(key: int) -> int:
-    """Return what `mixed` makes of one key."""
+    """Return the hash of a single key, as `mixed` does."""
     key = (key ^ (key >> 30)) * FACTORS[0] & ALL_BITS
     key = (key ^ (key >> 27)) * FACTORS[1] & ALL_BITS
     return key ^ (key >> 31)

@@ -40,7 +40,7 @@ def escape(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    r"""Return a text for Markdown that is shown as it is, in one line, every character visible.
+    r"""Return a text escaped for Markdown, in one line, with every character visible.
 
     Examples
     --------

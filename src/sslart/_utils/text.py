@@ -63,7 +63,7 @@ def one_line(message: Any) -> str:
 
 
 def json_text(values: Any, indent: int | None = None) -> str:
-    r"""Return plain values as JSON in which every character is visible; what is read back is the same.
+    r"""Return plain values as JSON with every character visible; parsing it returns the same values.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class DateName(str):
 
 
 class DatePart(str):
-    """The name of what follows from the dates of a column, such as the weekday."""
+    """Name of a feature derived from a column of dates, such as the weekday."""
 
 
 def value_text(feature: str, value: Any, digits: int = 4) -> str:
@@ -140,7 +140,7 @@ def value_text(feature: str, value: Any, digits: int = 4) -> str:
 
 
 def distance_text(feature: str, distance: float) -> str:
-    """Return how far two values of a feature are apart.
+    """Return a text for the distance between two values of a feature.
 
     Examples
     --------

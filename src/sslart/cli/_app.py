@@ -66,7 +66,7 @@ app = _application(name="sslart", cls=_Commands, add_completion=True)
 
 
 def loaded(name: str) -> Any:
-    """Return a command, with its options, from its own module."""
+    """Load a command with its options from its module."""
     folder = "service" if name in OF_SERVICE else "commands"
     module = importlib.import_module(f"sslart.cli.{folder}.{name.replace('-', '_')}")
     own = _application(name=name, add_completion=False)

@@ -64,7 +64,7 @@ def _read(option: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
 
 
 def as_options(decision_costs: Any) -> Any:
-    """Return costs as they are given to the command line; those of a model that was made in Python may be a matrix."""
+    """Return costs in the syntax of the command line; costs of a model made in Python may be a matrix."""
     if isinstance(decision_costs, str):
         return decision_costs
     if not isinstance(decision_costs, dict):

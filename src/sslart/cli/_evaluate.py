@@ -1,4 +1,4 @@
-"""The accuracy of a model on its own labels: left out one by one, or a fifth at a time."""
+"""Accuracy of a model on its training labels: by leave-one-out, or by 5-fold cross-validation."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | No
 
 
 def _together(view: ModelView, samples: Any, codes: IntArray, groups: list[Any] | None) -> LabelGroups:
-    """Return which labelled samples are held out together: groups and copies, or measurements of one item."""
+    """Return the groups of labelled samples held out jointly: groups and copies, or repeated measurements."""
     member = view.members[0]
     coded = member.encode(view.read(samples))
     indicator = np.array([feature.category is not None for feature in member.encoder.features])

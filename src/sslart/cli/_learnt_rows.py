@@ -1,4 +1,4 @@
-"""Which rows a model has learnt: a key for each, kept in the file of the model, so that no row counts twice."""
+"""Record of the rows a model has learnt: one key per row, saved with the model, so that no row counts twice."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class LearntRows:
 
     @classmethod
     def of_fit(cls, table: Table, keys: RowKeys, id_column: str | None, group_column: str | None) -> LearntRows:
-        """Return what is kept of the rows that a model was fitted to."""
+        """Return the record of the rows that a model was fitted to."""
         equal_share = equal_rows_share(_as_numbers(table[:MAX_COMPARED]))
         return cls(id_column, group_column, equal_share=equal_share).adding(keys)
 
@@ -104,12 +104,12 @@ class LearntRows:
 
     @property
     def identifies(self) -> bool:
-        """Whether a row can be recognised: by its name, or by values that hardly agree by chance."""
+        """True if rows can be recognised: by name, or by values that rarely agree by chance."""
         return self.id_column is not None or self.n_rows * self.equal_share <= MAX_BY_CHANCE
 
     @property
     def is_part(self) -> bool:
-        """Whether some of the rows are no longer known."""
+        """True if the record is full, so that some rows are missing from it."""
         return len(self.keys.rows) >= MAX_KEYS
 
     def adding(self, keys: RowKeys) -> LearntRows:
@@ -153,7 +153,7 @@ class LearntRows:
         return np.sort(self.keys.pairs())
 
     def to_notes(self) -> dict[str, Any]:
-        """Return what is kept, as plain values and arrays."""
+        """Return the record as plain values and arrays."""
         return {
             "id_column": self.id_column,
             "group_column": self.group_column,
@@ -165,7 +165,7 @@ class LearntRows:
 
     @classmethod
     def from_notes(cls, notes: dict[str, Any]) -> LearntRows:
-        """Return what `to_notes` was made of, after checking it; nothing is known of a model without notes."""
+        """Return the record in notes, after checking them; it is empty for a model without notes."""
         if not notes:
             return cls()
         rows, labels, n_rows, equal = (notes[name] for name in ("rows", "labels", "n_rows", "equal_share"))
@@ -195,7 +195,7 @@ def keys_of(table: Table, labels: Any = None, ids: list[str | None] | None = Non
 
 
 def _among(keys: KeyArray, ordered: KeyArray) -> BoolArray:
-    """Return which keys are among others that are in order."""
+    """Return a mask of the keys that occur in a sorted array of keys."""
     if not len(ordered):
         return np.zeros(len(keys), dtype=bool)
     return np.asarray(ordered[np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)] == keys)

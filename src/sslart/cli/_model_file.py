@@ -44,7 +44,7 @@ class ModelFile:
 
     @contextmanager
     def owned(self, wait: float | None = None) -> Iterator[None]:
-        """Own the file; raise an InUseError where another process owns it for longer than so many seconds."""
+        """Hold the lock on the file; raise an InUseError if another process holds it for longer than `wait` seconds."""
         with ExitStack() as stack:
             try:
                 stack.enter_context(self._lock.held(self._wait if wait is None else wait))
@@ -56,7 +56,7 @@ class ModelFile:
             yield
 
     def owner(self) -> str:
-        """Return in words who owns the file."""
+        """Return a description of the process that holds the lock."""
         return self._lock.owner()
 
     def read(self) -> tuple[Any, LearntRows]:
@@ -70,11 +70,11 @@ class ModelFile:
         raise InUseError(f"{self._source} is replaced all the time: end the other program, and run this command again.")
 
     def replace_present(self) -> None:
-        """Take the file that is there now, if there is one, for what is to be replaced, without reading it."""
+        """Record the identity of the present file, to be replaced without being read."""
         self._known = FileIdentity.of(self._path)
 
     def has_changed(self) -> bool:
-        """Return whether another program has written the file, which must then be read anew."""
+        """Return True if another program has written the file, so that it must be reloaded."""
         if FileIdentity.of(self._path) == self._known:
             return False
         if self._source != self.target:
@@ -82,7 +82,7 @@ class ModelFile:
         return True
 
     def replace(self, model: Any, rows: LearntRows) -> None:
-        """Write a model and its rows in the place of what was read; raise an InUseError where that has changed."""
+        """Replace the file by a model and its rows; raise an InUseError if the file has changed since it was read."""
         written: list[FileIdentity | None] = []
 
         def check(part: Path) -> None:
@@ -101,7 +101,7 @@ class ModelFile:
 
 
 def read_model(path: str) -> Any:
-    """Return the fitted classifier in a file, or raise an error that names the cure."""
+    """Return the fitted classifier in a file, or raise an error with a remedy."""
     return read_model_and_rows(path)[0]
 
 
@@ -121,5 +121,5 @@ def read_model_and_rows(path: str) -> tuple[Any, LearntRows]:
 
 
 def save_model(model: Any, file: ModelFile, rows: LearntRows) -> None:
-    """Write a model and which rows it has learnt to a file, whole or not at all."""
+    """Write a model and the record of its rows to a file atomically."""
     file.replace(model, rows)

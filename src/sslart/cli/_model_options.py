@@ -14,7 +14,7 @@ from sslart._utils.params import AUTO
 
 
 class Mapping(StrEnum):
-    """How the classes of samples follow from boxes."""
+    """Mapping from boxes to classes."""
 
     evidence = "evidence"
     one_to_many = "one-to-many"
@@ -22,14 +22,14 @@ class Mapping(StrEnum):
 
 
 class Voting(StrEnum):
-    """What the vote of a member of an ensemble counts."""
+    """Weighting of the votes of an ensemble."""
 
     weighted = "weighted"
     majority = "majority"
 
 
 class Scaling(StrEnum):
-    """How numeric features are scaled."""
+    """Scaling of numeric features."""
 
     range = "range"
     rank = "rank"
@@ -103,7 +103,7 @@ class ModelOptions:
     max_nodes: str | int | None = None
 
     def check(self) -> None:
-        """Raise a ValueError that names the cure where options do not go together."""
+        """Raise a ValueError with a remedy if options are incompatible."""
         for_ensembles = {"--voting": self.voting, "--validation": self.validation, "--quorum": self.quorum}
         given = [name for name, value in for_ensembles.items() if value is not None]
         if given and self.members is None:
@@ -162,7 +162,7 @@ class ModelOptions:
 
 
 def in_words(model: Any) -> dict[str, str]:
-    """Return what a fitted model is and how it predicts, by topic."""
+    """Return a description of a fitted model and its predictions, by topic."""
     view, mapping = view_of(model), Mapping(model.mapping)
     how = {"mapping": f"{mapping}: {HOW_CLASSES_FOLLOW[mapping]}"}
     if view.decision_costs is not None:

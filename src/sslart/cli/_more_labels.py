@@ -1,4 +1,4 @@
-"""What more labels would bring, as the commands print it."""
+"""Expected benefit of more labels, as the commands print it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_wanted(wanted: float | None) -> None:
 
 
 def more_labels(model: Any, wanted: float | None) -> dict[str, Any] | None:
-    """Return what to expect of more labels; None for a model that keeps no labels.
+    """Return the expected benefit of more labels; None for a model that stores no labels.
 
     `wanted` is an accuracy in percent, or None.
     """

@@ -1,4 +1,4 @@
-"""How commands print: tables, JSON, lines, and files that are written whole or not at all."""
+"""Output of the commands: tables, JSON, lines, and files written atomically."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def print_json(values: Any) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below a header, as wide as they are unless a terminal sets a limit."""
+    """Print rows below a header, at their natural width unless a terminal limits it."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -72,13 +72,13 @@ def check_not_read(target: str, *sources: str) -> None:
 
 
 def write(target: str, content: str) -> None:
-    """Write to a file, whole or not at all, or for a person to standard output."""
+    """Write to a file atomically, or to standard output with every character visible."""
     content = printable_lines(content) if target == STANDARD else content
     write_pieces(target, [(content if content.endswith("\n") else content + "\n").encode()])
 
 
 def write_pieces(target: str, pieces: Iterable[bytes]) -> None:
-    """Write to a file as the pieces come, whole or not at all, or to standard output."""
+    """Write pieces to a file atomically as they arrive, or to standard output."""
     if target != STANDARD:
         write_atomically(Path(target), pieces)
         return

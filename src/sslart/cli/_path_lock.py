@@ -1,4 +1,4 @@
-"""A lock on a path, between processes, with an owner: who replaces the file there takes turns with others."""
+"""An advisory lock on a path for writers in several processes; the lock file names its owner."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class InUseError(OSError):
 
 
 class Owner(NamedTuple):
-    """The process that holds a lock, as it is written in the lock file."""
+    """The process that holds a lock, as recorded in the lock file."""
 
     command: str
     pid: int
@@ -84,12 +84,12 @@ class PathLock:
         self.command = command
 
     def owner(self) -> str:
-        """Return in words who holds the lock."""
+        """Return a description of the process that holds the lock."""
         return str(Owner.read(self.path) or "another process")
 
     @contextmanager
     def held(self, seconds: float) -> Iterator[None]:
-        """Hold the lock; raise an InUseError where another process holds it for longer than so many seconds."""
+        """Hold the lock; raise an InUseError if another process holds it for longer than `seconds`."""
         descriptor = self._acquired(seconds)
         try:
             yield

@@ -1,4 +1,4 @@
-"""How a sample is shown to a person, and the class that the person types."""
+"""Interactive prompt: shows a sample, and reads the class that the user types."""
 
 from __future__ import annotations
 

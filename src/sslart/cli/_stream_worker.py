@@ -38,14 +38,14 @@ MAX_TRIES = 5  # to learn on a file that other programs replace without taking t
 
 
 class Learning(StrEnum):
-    """Which rows of a stream are learnt."""
+    """Policy for the rows of a stream to learn."""
 
     familiar = "familiar"
     every = "all"
     none = "none"
 
     def takes(self, *, is_novel: bool, is_labelled: bool) -> bool:
-        """Return whether a row is learnt: a novel one only with a label."""
+        """Return True if a row is learnt; under `familiar`, a novel row only if it is labelled."""
         return self == Learning.every or (self == Learning.familiar and (is_labelled or not is_novel))
 
 
@@ -127,7 +127,7 @@ class StreamWorker:
                 self._learn_if_free()
 
     def end(self) -> None:
-        """Raise a ValueError where the lines have ended before any row could come."""
+        """Raise a ValueError if the input has ended before the first row."""
         self._reader.end()
 
     def learn(self) -> None:
@@ -139,7 +139,7 @@ class StreamWorker:
             raise
 
     def _learn_if_free(self) -> None:
-        """Learn and save unless another command writes the model: then later, so that predictions go on."""
+        """Learn and save, unless another command writes the model; then postpone it, so that predictions continue."""
         try:
             self._learn_and_save(SECONDS_BEYOND if len(self._to_learn) > MAX_POSTPONED else 0.0)
             self._is_postponed = False
@@ -160,7 +160,7 @@ class StreamWorker:
             self.saved_through = self._last
 
     def _learn_on_what_is_there(self) -> None:
-        """Learn what is not yet in the file, which other programs may have changed, and save the model."""
+        """Learn pending rows on top of the present file, which other programs may have changed, and save the model."""
         for turns_left in reversed(range(MAX_TRIES)):
             if self._file.has_changed():
                 self._read_anew()
@@ -175,7 +175,7 @@ class StreamWorker:
                     raise
 
     def _read_anew(self) -> None:
-        """Take the model that another program has written, and learn on it what was not yet saved."""
+        """Reload a model written by another program, and queue the unsaved rows to be learnt again."""
         note(f"another program has changed {self.model_file}: it is read anew, and goes on learning as it is now.")
         self.model, self._rows = self._file.read()
         if self._reader.names is not None:
@@ -200,7 +200,7 @@ class StreamWorker:
         return RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
 
     def summary(self) -> str:
-        """Return what was done, in one line."""
+        """Return a one-line summary of the run."""
         parts = [f"{self._n_predicted} rows predicted, {self._n_novel} of them novel ({self._predict.promise})"]
         if self._n_drifts:
             parts.append(plural(self._n_drifts, "drift"))

@@ -1,4 +1,4 @@
-"""Standard input, output and errors, which may be closed from the start, or at any time by who reads them."""
+"""Standard streams that may be closed at the start, or at any time by the process at the other end."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def standard_streams() -> Iterator[bool]:
 
 
 def _reserve_descriptors() -> None:
-    """Open what is closed: a file of the user must not take the place of a standard stream."""
+    """Open closed standard descriptors, so that no user file takes the place of a standard stream."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= LAST_STANDARD:
         pass
     os.close(descriptor)
 
 
 def _forget_unwritten() -> None:
-    """Where standard output cannot be written, drop what is left: the interpreter would try again as it ends."""
+    """Discard unwritten output if standard output is broken: the interpreter would retry it at exit."""
     try:
         sys.stdout.flush()
     except OSError:

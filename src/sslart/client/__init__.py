@@ -1,4 +1,4 @@
-"""A service of `sslart serve` from Python: one client that waits for answers, and one whose methods are awaited.
+"""Python client of `sslart serve`, in a synchronous and an asynchronous version.
 
 Needs httpx, which the extra `client` brings.
 """

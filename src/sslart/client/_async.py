@@ -1,4 +1,4 @@
-"""The client whose methods are awaited."""
+"""The asynchronous client."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class AsyncClient(BaseClient):
         return AsyncEventStream(self._http, self._connection, model, kinds, after)
 
     async def _run(self, flow: Flow[Result]) -> Result:
-        """Do what a flow wants, and return its result."""
+        """Run a flow to its end, and return its result."""
         steps = steps_of(flow, self._connection.retries, self.url)
         try:
             step = next(steps)

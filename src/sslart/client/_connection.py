@@ -1,4 +1,4 @@
-"""What both clients need to connect: the address, the token, time limits, and what HTTP errors mean."""
+"""Connection settings of both clients: address, token, timeouts, and the meaning of HTTP errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECONDS_TO_CONNECT = 10.0
 
 @dataclass(frozen=True)
 class Connection:
-    """How to reach a service.
+    """Connection to a service: address, token, timeout, and retries.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Connection:
         object.__setattr__(self, "token", token)
 
     def options(self) -> dict[str, Any]:
-        """Return how the HTTP client is made."""
+        """Return the options of the HTTP client."""
         headers = {"user-agent": f"sslart/{__version__}"}
         if self.token is not None:
             headers["authorization"] = f"Bearer {self.token}"
@@ -75,7 +75,7 @@ class Connection:
         return {"base_url": self.url, "headers": headers, "timeout": self.timeout, "verify": verify, **no_proxy}
 
     def sending(self, request: Request, silence: float | None = None) -> dict[str, Any]:
-        """Return how a request is sent, but for its body; `silence`: how long the stream that it opens may be so."""
+        """Return the options for sending a request, without its body; `silence`: read timeout of a stream."""
         seconds = self.timeout + request.seconds if silence is None else silence
         limits = httpx.Timeout(seconds, connect=min(SECONDS_TO_CONNECT, self.timeout))
         where = {"method": request.method, "url": request.path, "params": request.query}
@@ -83,7 +83,7 @@ class Connection:
 
 
 class BaseClient:
-    """What both clients have: how to reach the service, and the HTTP client that does."""
+    """Base class of both clients: the connection and the HTTP client."""
 
     _http_kind: ClassVar[Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ServiceError(OSError):
-    """A service did not do what it was asked for.
+    """Raised when a service does not fulfil a request.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class ServiceError(OSError):
 
 
 class WrongRequestError(ServiceError, ValueError):
-    """The request is not as it should be, or does not go with what the model is: change it.
+    """Raised for a request that is malformed, or incompatible with the model.
 
     Parameters
     ----------

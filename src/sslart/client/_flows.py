@@ -1,4 +1,4 @@
-"""What a client does, step by step, without doing it: requests, pauses and retries.
+"""Sans-I/O protocol of the client: requests, pauses, and retries as generators.
 
 A method of the client is a generator that yields requests, gets their answers, and returns its result. `steps_of` adds
 the retries. Who runs the steps, waiting for each or awaiting it, decides nothing.
@@ -162,7 +162,7 @@ def _answered(request: Request, retries: int, url: str) -> Generator[Step, Answe
 def judged(
     outcome: Answer | Failure | None, attempt: int, url: str, request: Request
 ) -> tuple[float | None, ServiceError | None]:
-    """Return how long to wait until a request is sent again, None where that does not help; and the error, if any."""
+    """Return the delay before a retry, None if a retry is useless; and the error, if any."""
     if isinstance(outcome, Answer):
         if 200 <= outcome.status < 300 or outcome.status in request.takes:
             return None, None
@@ -179,7 +179,7 @@ def judged(
 
 
 def _pause(attempt: int) -> float:
-    """Return seconds that double with each attempt, of which a random part is left out, so that clients spread."""
+    """Return a delay in seconds that doubles with each attempt, with random jitter so that clients spread."""
     return float(min(FIRST_PAUSE * 2**attempt, MAX_PAUSE) * random.uniform(0.5, 1.0))
 
 
@@ -208,7 +208,7 @@ def awaiting(flow: Callable[Given, Flow[Result]]) -> Callable[Concatenate[Any, G
 
 
 def _describe(method: Any, flow: Callable[..., Any]) -> None:
-    """Let help and the reference show the parameters of the flow, and what it returns at its end."""
+    """Set the signature of a method to the parameters and the final result of its flow, for help()."""
     signature = inspect.signature(flow)
     first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     result = str(signature.return_annotation).removeprefix("Flow[").removesuffix("]")

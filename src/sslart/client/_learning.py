@@ -323,7 +323,7 @@ def _accepted(
 
 
 def _bodies(X: Any, **columns: list[Any] | None) -> list[dict[str, Any]]:
-    """Return the bodies of requests that have some rows each, with what belongs to them."""
+    """Return request bodies with batches of rows and the columns that belong to them."""
     rows = rows_of(X)
     for name, values in columns.items():
         if values is not None and len(values) != len(rows):

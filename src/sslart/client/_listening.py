@@ -29,7 +29,7 @@ ListeningOutcome = Answer | Failure | str | None
 def listening(
     model: str | None, kinds: Iterable[str], after: int | None, retries: int, url: str
 ) -> Generator[ListeningStep, ListeningOutcome, None]:
-    """Yield steps, and the events that come of them; it ends with a ServiceError where nothing comes of retries.
+    """Yield steps and the events they produce; raise a ServiceError when retries are exhausted.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def models() -> Flow[list[dict[str, Any]]]:
 
 
 def model(name: str) -> Flow[dict[str, Any]]:
-    """Return what a model is, what it has learnt, and how good it is on labels that are left out.
+    """Return the description of a model: its kind, the data it has learnt, and its quality on left-out labels.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def jobs(most: int = 100) -> Flow[list[Job]]:
 
 
 def row(name: str, row: int | str) -> Flow[dict[str, Any]]:
-    """Return a row that was sent before: its cells, its label, and what was predicted.
+    """Return a stored row: its cells, its label, and its prediction.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def row(name: str, row: int | str) -> Flow[dict[str, Any]]:
 
 
 def labels(name: str, *, row: int | None = None, after: int = 0, most: int = 100) -> Flow[list[dict[str, Any]]]:
-    """Return who has given which labels, the oldest first.
+    """Return the history of labels and who gave them, the oldest first.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def set_parameters(name: str, **parameters: Any) -> Flow[Accepted]:
 
 
 def snapshot(name: str) -> Flow[State]:
-    """Keep a model as it is now, so that the next start of the service goes on from here.
+    """Store a snapshot of a model, so that the next start of the service continues from it.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def backup(name: str) -> Flow[dict[str, Any]]:
 
 
 def audit(*, after: int = 0, most: int = 100) -> Flow[list[dict[str, Any]]]:
-    """Return who has done what, the oldest first; `labels` has who has labelled what.
+    """Return the audit log, the oldest entry first; for labels see `labels`.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def audit(*, after: int = 0, most: int = 100) -> Flow[list[dict[str, Any]]]:
 
 
 def ready(wait: float = 0.0) -> Flow[bool]:
-    """Return whether the service answers, and all models have learnt what their journals held when it was started.
+    """Return True if the service answers and all models have replayed their journals.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ MAX_EXPLAINED = 100  # rows in one request: each explanation takes some millisec
 
 
 def path_of(name: str, *rest: str | int) -> str:
-    """Return the path of a model, and of what belongs to it."""
+    """Return the path of a model or of one of its resources."""
     return "/".join(("/v1/models", *(quote(str(part), safe="") for part in (name, *rest))))
 
 
@@ -54,7 +54,7 @@ def joined(parts: Sequence[Mapping[str, Any]]) -> Predictions:
 
 
 def explain(name: str, X: Any) -> Flow[list[dict[str, Any]]]:
-    """Explain the predictions for samples: what each feature adds, similar boxes, and what would change each.
+    """Explain the predictions for samples: feature contributions, similar boxes, and counterfactuals.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def explain(name: str, X: Any) -> Flow[list[dict[str, Any]]]:
 
 
 def contributions(name: str, X: Any) -> Flow[dict[str, Any]]:
-    """Return what each feature adds to the score of each class.
+    """Return the contribution of each feature to the score of each class.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def counterfactual(
     n: int = 3,
     plausible: bool = False,
 ) -> Flow[dict[str, Any]]:
-    """Return small changes of a sample, each of which leads to another prediction.
+    """Return counterfactuals of a sample: small changes, each with a different prediction.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def rules(name: str, *, max_rules: int = 12, max_conditions: int = 4) -> Flow[di
 
 
 def importance(name: str) -> Flow[dict[str, Any]]:
-    """Return how much each feature of a model matters, and in which direction.
+    """Return the importance of each feature of a model, and its direction.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def state(name: str) -> Flow[State]:
 
 
 def export(name: str, format: Format = "sslart") -> Flow[bytes]:
-    """Return a model, or what it knows, as the content of a file.
+    """Export a model, or a document about it, as the content of a file.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def export(name: str, format: Format = "sslart") -> Flow[bytes]:
 
 
 def load(name: str) -> Flow[Any]:
-    """Return a copy of a model as it is now: a fitted estimator of the library in this process.
+    """Return a copy of the current model: a fitted estimator of the library in this process.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def _exported(name: str, format: str) -> Generator[Request, Any, bytes]:
 
 
 def read_json(request: Request) -> Generator[Request, Any, dict[str, Any]]:
-    """Send a request, and return its answer as it is."""
+    """Send a request, and return its answer as parsed JSON."""
     answer = yield request
     found: dict[str, Any] = answer.json()
     return found

@@ -1,4 +1,4 @@
-"""What a service answers, as small objects."""
+"""Result types of the client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ENDED = ("done", "failed", "cancelled")
 
 @dataclass(frozen=True)
 class _Answered:
-    """An object whose fields are those of an answer by name; what it does not know is left out."""
+    """Base class of results: fields are filled by name from an answer; unknown items are ignored."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -24,7 +24,7 @@ class _Answered:
 
 @dataclass(frozen=True)
 class Prediction(_Answered):
-    """What a model predicts for a row.
+    """Prediction for a row.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Prediction(_Answered):
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model predicts for rows, in their order.
+    """Predictions for rows, in their order.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Accepted(_Answered):
-    """What a service has accepted: it is on its disk.
+    """Acknowledgement of a durable write.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Accepted(_Answered):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Return what an answer describes."""
+        """Return the acknowledgement in an answer."""
         return super().of({**values, "rows": tuple(values.get("rows", ()))})
 
     @classmethod
@@ -174,7 +174,7 @@ class Job(_Answered):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is done, failed or cancelled."""
+        """True if the job is done, has failed, or was cancelled."""
         return self.state in ENDED
 
 

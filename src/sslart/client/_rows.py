@@ -65,7 +65,7 @@ def _cleaned(rows: Iterable[Mapping[Any, Any]]) -> list[Row]:
 
 
 def plain(value: Any) -> Any:
-    """Return a cell or label as JSON has it: None where it is missing, and text for what JSON does not have."""
+    """Return a cell or label as a JSON value: None where missing, and text for types that JSON lacks."""
     if value is None or isinstance(value, str):
         return value
     if type(value).__name__ in ("NAType", "NaTType"):
@@ -90,7 +90,7 @@ def batches(*columns: Sequence[Any] | None, size: int = MAX_ROWS) -> Iterator[tu
 
 
 def table_content(table: Any) -> bytes | Path:
-    """Return a table as a service reads it: bytes and files as they are, a pandas DataFrame as CSV."""
+    """Return the content of a table to upload: bytes and files unchanged, a pandas DataFrame as CSV."""
     if isinstance(table, bytes | bytearray):
         return bytes(table)
     if isinstance(table, str | os.PathLike):

@@ -1,4 +1,4 @@
-"""Requests about all samples of a model: values, boxes, searches, what to label next, and how good the model is."""
+"""Requests about all samples of a model: values, boxes, searches, samples to label next, and quality."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sslart.client._predicting import path_of, read_json
 
 
 def samples(name: str) -> Flow[dict[str, Any]]:
-    """Return how many samples a model has, its classes, and the features that values can be asked for.
+    """Return the number of samples of a model, its classes, and the features available to `values`.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def values(name: str, quantity: str, *, feature: str | None = None) -> Flow[NDAr
 
 
 def boxes(name: str, x: str | None = None, y: str | None = None) -> Flow[list[dict[str, Any]]]:
-    """Return the boxes with the most samples: how many, their labels, what is predicted, and where they are.
+    """Return the boxes with the most samples: sizes, labels, predictions, and positions.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def boxes(name: str, x: str | None = None, y: str | None = None) -> Flow[list[di
 
 
 def box(name: str, box: int) -> Flow[dict[str, Any]]:
-    """Return what is in a box: its samples, labels, intervals, and what makes it special.
+    """Return the contents of a box: its samples, labels, intervals, and distinctive features.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def box(name: str, box: int) -> Flow[dict[str, Any]]:
 
 
 def search(name: str, **conditions: Any) -> Flow[dict[str, Any]]:
-    """Return samples that meet conditions, some at a time, with what is predicted for each.
+    """Return a page of the samples that meet conditions, with their predictions.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def questions(name: str, n: int = 3, *, skip: Iterable[int] = ()) -> Flow[list[d
 
 
 def quality(name: str, target: float | None = 0.9) -> Flow[dict[str, Any]]:
-    """Return how good a model is on left-out labels, and how many more labels lead to an accuracy.
+    """Return the quality of a model on left-out labels, and the number of labels needed for a target accuracy.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def quality(name: str, target: float | None = 0.9) -> Flow[dict[str, Any]]:
 
 
 def random_order(name: str) -> Flow[dict[str, Any]]:
-    """Return how many labels a random order would have needed to be as good as the model is: a simulation.
+    """Return the number of randomly chosen labels that would reach the quality of the model, by simulation.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def disagreements(name: str) -> Flow[list[dict[str, Any]]]:
 
 
 def properties(name: str) -> Flow[dict[str, Any]]:
-    """Return what people keep with a model beside its rows, by key.
+    """Return the custom properties stored with a model, by key.
 
     Parameters
     ----------

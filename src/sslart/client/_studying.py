@@ -1,4 +1,4 @@
-"""Requests that study a model: its columns, how far to trust it, trials, and what has changed since the last fit."""
+"""Requests that analyse a model: its columns, trust, trial labels, and changes since the last fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_SECONDS = 600.0
 
 
 def columns(name: str) -> Flow[dict[str, Any]]:
-    """Return what was understood of each column of the rows of a model, also where a fit has failed.
+    """Return the interpretation of each column of the rows of a model, even after a failed fit.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def columns(name: str) -> Flow[dict[str, Any]]:
 
 
 def trust(name: str, *, group: str | None = None) -> Flow[dict[str, Any]]:
-    """Return how good a model is, by class, by confidence and by group: on labels that are left out.
+    """Return the quality of a model on left-out labels, by class, by confidence, and by group.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def trust(name: str, *, group: str | None = None) -> Flow[dict[str, Any]]:
 
 
 def dependence(name: str, feature: str) -> Flow[dict[str, Any]]:
-    """Return what a feature adds to the score of each class, by its value.
+    """Return the contribution of a feature to the score of each class, as a function of its value.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def cover(
 def trial(
     name: str, labels: Mapping[int | str, Any], *, together: bool = False, wait: float = MAX_SECONDS
 ) -> Flow[dict[str, Any]]:
-    """Fit a copy of a model with other labels, and return what they change; nothing of it is kept.
+    """Fit a copy of a model with other labels, and return the changes; the copy is discarded.
 
     Parameters
     ----------

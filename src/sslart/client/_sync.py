@@ -141,7 +141,7 @@ class Client(BaseClient):
         return EventStream(self._http, self._connection, model, kinds, after)
 
     def _run(self, flow: Flow[Result]) -> Result:
-        """Do what a flow wants, and return its result."""
+        """Run a flow to its end, and return its result."""
         steps = steps_of(flow, self._connection.retries, self.url)
         try:
             step = next(steps)

@@ -16,13 +16,13 @@ RETRIES = 2  # of a task that fails, such as where a file cannot be read for a m
 
 
 class Tasks:
-    """The tasks of one call, whose names begin with what they do."""
+    """Tasks of one call, with a common prefix in their names."""
 
     def __init__(self) -> None:
         self._token = uuid.uuid4().hex
 
     def each(self, what: str, function: Callable[..., Any], parts: Sequence[Any], *shared: Any) -> list[Any]:
-        """Return one task for each part: the function gets the part, its number, and what is shared."""
+        """Return one task per part, which calls the function with the part, its number, and the shared arguments."""
         work = dask.delayed(function, pure=False, traverse=False)
         return [
             work(part, number, *shared, dask_key_name=self._name(what, number)) for number, part in enumerate(parts)
@@ -61,7 +61,7 @@ def current_client() -> Any:
 
 
 def sent(value: Any, what: str) -> Any:
-    """Return a task whose result is a value, which goes to a cluster once, and to each of its workers once.
+    """Return a task for a value that is sent to the cluster once, and once to each worker.
 
     A worker that is lost takes no value with it: the scheduler can send it again.
     """

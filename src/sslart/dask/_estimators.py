@@ -50,7 +50,7 @@ class FuzzyART(DaskModel, _fuzzy_art.FuzzyART):
         return self._learn(X) if is_lazy(X) else super().fit(X)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on learning. A collection of dask is learnt by itself, and what it has made is merged with the model.
+        """Learn further samples; the state learnt from a dask collection is merged into the model.
 
         With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
         collection. Samples of one collection count alike.
@@ -118,7 +118,7 @@ class FuzzyARTMAP(DaskClassifier, _fuzzy_artmap.FuzzyARTMAP):
         return self._learn(X, y) if is_lazy(X) else super().fit(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]
-        """Go on learning. A collection of dask is learnt by itself, and what it has made is merged with the model.
+        """Learn further samples; the state learnt from a dask collection is merged into the model.
 
         With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
         collection. Samples of one collection count alike.
@@ -162,7 +162,7 @@ class _SemiSupervised(PromisingClassifier):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Go on learning. A collection of dask is learnt by itself, and what it has made is merged with the model.
+        """Learn further samples; the state learnt from a dask collection is merged into the model.
 
         With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
         collection. Samples of one collection count alike.
@@ -275,7 +275,7 @@ class WESSLART(_SemiSupervised, _wesslart.WESSLART):
     _local = _wesslart.WESSLART
 
     def fit(self, X: Any, y: Any, validation_set: Any = None, *, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Learn afresh, each member in an order of its own, and measure the class weights.
+        """Fit from scratch, each member in a different order, and estimate the class weights.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What all partitions of a table have learnt, on a cluster."""
+"""Distributed fitting of all partitions of a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sslart.merging.partitions import (
 def learnt(
     estimator: Any, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None, *, needs_labels: bool = True
 ) -> FittedModel:
-    """Return what all partitions of a table have learnt, for `finish`; dask reads the table twice.
+    """Return the merged state of all partitions of a table, for `finish`; dask reads the table twice.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ FRAME_UTILS = "dask.dataframe.utils"
 
 @dataclass(frozen=True)
 class Output:
-    """What a method returns for n samples.
+    """Description of the output of a method for n samples.
 
     Attributes
     ----------
@@ -64,11 +64,11 @@ class Call:
 
     @property
     def __name__(self) -> str:
-        """How the tasks are named."""
+        """Name of the tasks."""
         return f"sslart-{self.method.replace('_', '-')}"
 
     def __call__(self, samples: Any, model: Any) -> Any:
-        """Return what the method returns for the samples of a partition."""
+        """Apply the method to the samples of a partition."""
         index = getattr(samples, "index", None)
         if not len(samples):
             return self.output.none(index)
@@ -104,7 +104,7 @@ def mapped(model: Any, X: Any, call: Call) -> Any:
 
 
 def labels_output(model: Any) -> Output:
-    """Return what `predict` of a fitted model returns: classes, or boxes where there are no classes."""
+    """Return the description of the output of `predict`: classes, or box indices without classes."""
     if not hasattr(model, "classes_"):
         return Output("box", np.dtype(np.int64))
     return Output("class", view_of(model).labels_of(np.zeros(1, dtype=np.int64)).dtype)
@@ -114,7 +114,7 @@ _sent: weakref.WeakKeyDictionary[Any, tuple[dict[str, Any], Any, Any]] = weakref
 
 
 def on_cluster(model: Any) -> Any:
-    """Return a task whose result is the ordinary model; a model that has not changed is sent once."""
+    """Return a task for the ordinary model; an unchanged model is sent once."""
     client, attributes = current_client(), dict(vars(model))
     known = _sent.get(model)
     if known is not None:
@@ -128,5 +128,5 @@ def on_cluster(model: Any) -> Any:
 
 
 def forget(model: Any) -> None:
-    """Take back what was sent of a model, which is about to learn."""
+    """Forget the sent copy of a model that is about to learn."""
     _sent.pop(model, None)

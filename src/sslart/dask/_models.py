@@ -1,4 +1,4 @@
-"""What the estimators of sslart.dask share: they learn and read collections of dask, and other samples as usual."""
+"""Base classes of the dask estimators, which accept dask collections and ordinary arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FLOAT, BOOL, INT, OBJECT = (np.dtype(kind) for kind in (np.float64, np.bool_, np
 
 
 class DaskModel:
-    """Base of all estimators of sslart.dask, which come before an ordinary estimator among the bases of a class."""
+    """Base of all dask estimators; it precedes an ordinary estimator among the bases of a class."""
 
     _local: type[Any]
 
@@ -87,7 +87,7 @@ class DaskModel:
         return self._mapped(X, "predict")
 
     def score_samples(self, X: Any) -> Any:
-        """Return how well each sample fits what was learnt: from 0 to 1, low for novel ones.
+        """Return the fit of each sample to the model: from 0 to 1, low for novel samples.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class DaskModel:
         return self._mapped(X, "novelty_pvalues", Output("novelty_pvalue", FLOAT))
 
     def is_novel(self, X: Any, false_alarms: float = FALSE_ALARMS) -> Any:
-        """Return whether each sample is novel, with a stated share of false alarms.
+        """Return a mask of novel samples, at a stated rate of false alarms.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class DaskClassifier(DaskModel):
         return self._per_class(X, "decision_function")
 
     def explain(self, X: Any) -> Any:
-        """Return for each sample why the model predicts its class, what counts against it, and what would change it.
+        """Explain each prediction: the reasons for it, the evidence against it, and a change that would alter it.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class DaskClassifier(DaskModel):
 
 
 class PromisingClassifier(DaskClassifier):
-    """Base of the classifiers of sslart.dask that can promise how often they are right."""
+    """Base of the dask classifiers that can guarantee their error rate."""
 
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> Any:
         """Return for each sample a set of classes that contains the true one with a stated probability.
@@ -256,7 +256,7 @@ class PromisingClassifier(DaskClassifier):
 
 
 def _share(part: Part, number: int, model: Any) -> list[tuple[float, float]]:
-    """Return the share of the labelled samples of a partition that are predicted rightly, and what they weigh."""
+    """Return the share of correct predictions for the labelled samples of a partition, and their weight."""
     if not len(part.samples):
         return []
     view = view_of(model)

@@ -27,17 +27,17 @@ class Part(NamedTuple):
 
 
 def is_lazy(X: Any) -> bool:
-    """Return whether X is a collection of dask."""
+    """Return True if X is a dask collection."""
     return bool(dask.is_dask_collection(X))
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether X is a data frame of dask."""
+    """Return True if X is a dask data frame."""
     return isinstance(X, frames.DataFrame)
 
 
 def checked_samples(X: Any) -> Any:
-    """Return X as a data frame, or as an array whose chunks hold whole rows; raise an error that names the cure."""
+    """Return X as a data frame, or as an array with whole rows per chunk; raise an error with a remedy."""
     if is_frame(X):
         return X
     if not isinstance(X, arrays.Array):
@@ -51,7 +51,7 @@ def checked_samples(X: Any) -> Any:
 
 
 def partitions_of(X: Any, y: Any = None, groups: Any = None, weights: Any = None) -> list[Any]:
-    """Return a task for each partition, whose result is a `Part`.
+    """Return one task per partition, with a `Part` as its result.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _part(samples: Any, *given: Any, known: list[bool]) -> Part:
 
 
 def _checked_column(name: str, column: Any, X: Any) -> Any:
-    """Return what comes beside the samples, with the partitions of these, or raise an error that names the cure."""
+    """Return a column aligned with the partitions of the samples, or raise an error with a remedy."""
     if column is None:
         return None
     if isinstance(column, frames.DataFrame) and len(column.columns) == 1:
@@ -108,7 +108,7 @@ def _checked_column(name: str, column: Any, X: Any) -> Any:
 
 
 def _length(array: Any) -> int | None:
-    """Return how long an array is; None where that is not known."""
+    """Return the length of an array; None if it is unknown."""
     return int(array.shape[0]) if array.shape[0] == array.shape[0] else None
 
 

@@ -43,7 +43,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         """Return the mapping of a model that has learnt nothing yet."""
 
     def _mapping_to_update(self, before: FittedModel) -> Mapping:
-        """Return the mapping to go on learning with, after a parameter has been set."""
+        """Return the mapping that continues learning after a parameter has been set."""
         return before.mapping
 
     def _new_view(self, model: FittedModel) -> ModelView:
@@ -131,7 +131,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         is_member: bool = False,
         stop: Any = None,
     ) -> tuple[FittedModel, LearnResult, Measured | LeftOut | None]:
-        """Return a model that has gone on learning a table in the given order, what happened, and how samples fitted.
+        """Learn a table in the given order; return the new model, the result per sample, and the measured fits.
 
         A member of an ensemble predicts labelled samples as `predict` does before it learns them; others predict them
         by the box that takes them, where that has a label and the mapping has no prediction, and watch for drift.
@@ -200,7 +200,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Go on learning: labelled and unlabelled samples in the given order, one or many.
+        """Learn further labelled and unlabelled samples, in the given order.
 
         Parameters
         ----------

@@ -21,13 +21,13 @@ class FittedAttributes(ABC):
 
     @property
     def n_nodes_(self) -> int:
-        """Number of prototype nodes, over all members of an ensemble."""
+        """Number of boxes, over all members of an ensemble."""
         return sum(one.network.nodes.n_nodes for one in self._fitted().members)
 
     @property
     @available
     def vigilance_(self) -> float:
-        """The vigilance in use: `vigilance`, or what it was lowered to, so that there are at most `max_nodes` nodes.
+        """The vigilance in use: `vigilance`, or the lower one that `max_nodes` boxes required.
 
         Of an ensemble, the lowest of the members.
         """
@@ -35,7 +35,7 @@ class FittedAttributes(ABC):
 
     @property
     def scaling_(self) -> list[str]:
-        """How each feature is scaled: "range", "rank", or "category" where it is not a number."""
+        """Scaling of each column: "range", "rank", or "category" for a categorical column."""
         model = self._fitted()
         return scaling_of(model.encoder, model.n_features)
 
@@ -51,7 +51,7 @@ class FittedAttributes(ABC):
 
     @property
     def support_(self) -> CountArray:
-        """How many samples resonated with each node, labelled or not, shape (n_nodes,); fractions where they fade."""
+        """Number of samples learnt by each box, labelled or not, shape (n_nodes,); fractions where they fade."""
         return np.concatenate([one.network.nodes.support for one in self._fitted().members])
 
     @property

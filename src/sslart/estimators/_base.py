@@ -116,7 +116,7 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
 
     @abstractmethod
     def _view(self, model: FittedModel) -> ModelView:
-        """Return a fitted model with the parameters of predictions as they are now."""
+        """Return a view of a fitted model with the current prediction parameters."""
 
     def __sslart_view__(self) -> ModelView:
         """Return the fitted model as everything that only reads it sees it."""
@@ -147,7 +147,7 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         return as_known_texts(read_samples(reader, X, reset=True, first_decides=self.bounds is not None), lambda _: ())
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Return how well each sample fits what was learnt: the match of its best node, mean over the members.
+        """Return the fit of each sample to the model: the match of its best box, averaged over the members.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         return list(self._fitted().drift.events)
 
     def __sslart_drift__(self) -> DriftMonitor:
-        """Return what was measured of the samples of a stream before they were learnt."""
+        """Return the drift monitor of the stream learnt so far."""
         return self._fitted().drift
 
     def __sklearn_tags__(self) -> Any:
@@ -202,7 +202,7 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         """Raise a ValueError where a parameter has a value that it cannot have, whatever the samples are."""
 
     def __sslart_parts__(self) -> FittedModel:
-        """Return what a fitted estimator is made of, for `sslart.merge`."""
+        """Return the mergeable state of a fitted estimator, for `sslart.merge`."""
         return replace(self._fitted(), labels=None)
 
     @abstractmethod
@@ -224,7 +224,7 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         """
 
     def __sslart_learns_later__(self) -> int:
-        """Return how many labelled samples of all parts are learnt when the boxes of all parts are one; 0: none is."""
+        """Return the number of labelled samples to learn after the boxes of all parts have been merged; 0: none."""
         return 0
 
     def __sslart_take__(self, model: FittedModel) -> None:
@@ -233,7 +233,7 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
             self._publish(replace(model, reader=None, checked=None))
 
     def __sslart_state__(self, *, samples: bool = True) -> dict[str, Any]:
-        """Return what `sslart.save` writes of a fitted estimator beside its parameters: plain values and arrays.
+        """Return the state that `sslart.save` writes in addition to the parameters: plain values and arrays.
 
         `samples`: with samples that were learnt.
         """
@@ -248,7 +248,7 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
 
     @abstractmethod
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
-        """Take over what `__sslart_state__` of a fitted estimator returned, after checking it."""
+        """Restore the state that `__sslart_state__` of a fitted estimator returned, after checking it."""
 
 
 @cache
@@ -265,7 +265,7 @@ def decisions_of(cls: type[Any]) -> Any:
 
 
 def columns_state(model: FittedModel, *, samples: bool) -> dict[str, Any]:
-    """Return what a model knows of its columns, and the drift that it has found, as plain values."""
+    """Return the columns of a model and the drift it has detected, as plain values."""
     return {
         "n_features_in": model.n_features,
         "feature_names_in": model.names,
@@ -275,7 +275,7 @@ def columns_state(model: FittedModel, *, samples: bool) -> dict[str, Any]:
 
 
 def columns_of(state: dict[str, Any]) -> dict[str, Any]:
-    """Return what a saved state knows of the columns, after checking it."""
+    """Return the column attributes of a saved state, after checking it."""
     n_features, names = saved_whole(state, "n_features_in", 1, MAX_COUNT), state["feature_names_in"]
     columns: dict[str, Any] = {"n_features_in_": n_features}
     if names is not None:

@@ -1,4 +1,4 @@
-"""What all classifiers share: predictions through the view of the model, and abstention."""
+"""Base class of all classifiers: prediction through the view of the model, and abstention."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
 
     @property
     def counts_(self) -> CountArray:
-        """How often each class resonated with each node, shape (n_nodes, n_classes), in the order of `classes_`.
+        """Number of labelled samples of each class learnt by each box, (n_nodes, n_classes), in `classes_` order.
 
         Fractions where they fade.
         """
@@ -48,22 +48,22 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
     @property
     @available
     def node_labels_(self) -> NDArray[Any]:
-        """Class of each node, shape (n_nodes,); -1 for integer classes and None for others where it has none."""
+        """Class of each box, shape (n_nodes,); without a label -1 for integer classes, None for others."""
         view = self.__sslart_view__()
         return np.concatenate([_shown_labels(view, member.labels) for member in view.members])
 
     @property
     def n_labelled_nodes_(self) -> int:
-        """Number of nodes that have a label."""
+        """Number of boxes with a label."""
         return sum(int((one.network.nodes.labels != UNLABELLED).sum()) for one in self._fitted().members)
 
     @property
     def n_nodes_stage1_(self) -> int:
-        """Number of nodes made by unlabelled samples: those of stage 1; with `half_life`, also those dropped since."""
+        """Number of boxes created by unlabelled samples (stage 1); with `half_life`, including dropped ones."""
         return sum(one.network.nodes.n_nodes_stage1 for one in self._fitted().members)
 
     def apply(self, X: Any) -> IntArray:
-        """Return the node that each sample is predicted by.
+        """Return the index of the box that predicts each sample.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         groups: Any = None,
         sample_weight: Any = None,
     ) -> tuple[Mapping[str, Any], Table, Labels, Labels | None]:
-        """Return what is known of the columns, and the samples, labels and announced classes of a `partial_fit`."""
+        """Return the column attributes, samples, labels, and announced classes of a `partial_fit`."""
         if before is None:
             reader = self._first_reader()
             table, known = self._read_first(reader, X), ClassTable()

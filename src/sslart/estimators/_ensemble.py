@@ -1,4 +1,4 @@
-"""An ensemble of SSL-ART members: its view, the weights of the votes, and what it predicts."""
+"""An ensemble of SSL-ART members: its view, vote weights, and predictions."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Ensemble(GuaranteedClassifier):
         return model.record.weights(model.class_table)
 
     def _vote_weights(self, model: FittedModel, voting: str) -> FloatArray:
-        """Return what the vote of each member counts for each class."""
+        """Return the vote weight of each member for each class."""
         if voting != "weighted":
             return np.ones((len(model.members), len(model.class_table.classes)))
         weights = self._class_weights(model)
@@ -176,7 +176,7 @@ class Ensemble(GuaranteedClassifier):
         return self._new_member(0).__sslart_learns_later__()
 
     def __sslart_learn_later__(self, columns: Attributes[str, Any], rows: LabelledRows) -> None:
-        """Learn the labelled samples of all parts of a table, each member in an order of its own, and weigh votes."""
+        """Learn the labelled samples of all parts, each member in a different order, and set the vote weights."""
         table, labels = rows.table, rows.labels
         before: FittedModel | None = vars(self).get("_model")
         if before is None:

@@ -1,4 +1,4 @@
-"""What every classifier shows of itself: rules, explanations, contributions, importances and what-if."""
+"""Explanation methods of every classifier: rules, explanations, contributions, importances, and what-if."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ExplainedMixin:
         return found
 
     def summary(self) -> ModelSummary:
-        """Return what the model has learnt, and how good it is on its own labels, each predicted by the others alone.
+        """Return a summary of the model: what it has learnt, its leave-one-out accuracy, and warnings.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class ExplainedMixin:
         return summarise(view_of(self))
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Return for each sample why the model predicts its class, what counts against it, and what would change it.
+        """Explain each prediction: the reasons for it, the evidence against it, and a change that would alter it.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class ExplainedMixin:
         *,
         plausible: bool = False,
     ) -> Counterfactuals:
-        """Return several unlike changes of one sample, each of which leads to another prediction.
+        """Return several diverse counterfactuals of one sample, each with a different prediction.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class ExplainedMixin:
         return explanations.counterfactuals_of(self, x, target, fixed, ranges, n, plausible=plausible)
 
     def contributions(self, X: Any, reference: str = "average") -> FeatureContributions:
-        """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping.
+        """Return the contribution of each feature to each class score: exact Shapley values with evidence mapping.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class ExplainedMixin:
         return explanations.contributions_of(self, X, reference)
 
     def feature_importances(self, X: Any = None) -> FeatureImportances:
-        """Return how much each feature matters to the scores of the classes, and in which direction.
+        """Return the importance of each feature for the class scores, and its direction.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ class FittedModel:
     _made: Kept = field(default_factory=Kept, repr=False)
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return what follows from the model: made once."""
+        """Return a value derived from the model; it is computed once and cached."""
         return self._made.once(key, make)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class FittedModel:
 
     @property
     def encoder(self) -> Encoder:
-        """That of the first member: all have the same columns."""
+        """The encoder of the first member; all members have the same columns."""
         return self.members[0].network.encoder
 
     @property
@@ -168,7 +168,7 @@ class FittedModel:
 
     @property
     def n_samples(self) -> int:
-        """How many samples there have been, of a table: learnt by each member, or to be learnt yet."""
+        """Number of samples of a table: learnt by each member, or still to be learnt."""
         n_learnt = self.members[0].network.nodes.n_samples if self.members else 0
         return n_learnt if self.labelled is None else n_learnt + self.labelled.n_presented
 
@@ -180,7 +180,7 @@ class FittedModel:
 
     @property
     def plan(self) -> ColumnPlan:
-        """How the columns are read."""
+        """Plan for reading the columns."""
         plan: ColumnPlan = self.columns.get(ATTRIBUTE, NO_PLAN)
         return plan
 

@@ -165,7 +165,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         return replace(self._fit_table(columns, table, order, shared.encoder), labels=None)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on learning: the samples in the given order, one or many.
+        """Learn further samples, in the given order.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         return labels.copy()
 
     def predict(self, X: Any) -> IntArray:
-        """Name the node of highest choice for each sample. Learns nothing.
+        """Return the index of the box of highest choice for each sample, without learning.
 
         Parameters
         ----------

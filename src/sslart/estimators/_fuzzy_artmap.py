@@ -141,7 +141,7 @@ class FuzzyARTMAP(ARTClassifier):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]
-        """Go on learning: labelled samples in the given order, one or many.
+        """Learn further labelled samples, in the given order.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Predictions with a promise: sets of classes with a stated coverage, and answers with a stated error."""
+"""Predictions with guarantees: prediction sets of a stated coverage, and answers with a stated error."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from sslart.estimators._classifier import AbstainingClassifier
 
 
 class GuaranteedClassifier(AbstainingClassifier):
-    """A classifier that can promise how often it is right, if it keeps its labelled samples."""
+    """A classifier that can guarantee its error rate if it stores its labelled samples."""
 
     max_error: float | dict[Any, float] | None = None
 
     @abstractmethod
     def _uses_evidence(self) -> bool:
-        """Return whether the mapping is evidence mapping."""
+        """Return True if the mapping is evidence mapping."""
 
     def _check_max_error(self, classes: NDArray[Any] | None = None) -> None:
         """Raise a ValueError where `max_error` cannot be one; of classes that are known, also where it names others."""

@@ -1,4 +1,4 @@
-"""Which samples are novel: p-values, and flags with a stated share of false alarms."""
+"""Novelty detection: p-values, and flags at a stated rate of false alarms."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class NoveltyMixin(ABC):
         return view.novelty.pvalues(view.score_samples(view.read(X)))
 
     def is_novel(self, X: Any, false_alarms: float = FALSE_ALARMS) -> BoolArray:
-        """Return whether each sample is novel, with a stated share of false alarms.
+        """Return a mask of novel samples, at a stated rate of false alarms.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class NoveltyMixin(ABC):
     @property
     @available
     def novelty_threshold_(self) -> float:
-        """A sample whose `score_samples` is lower is novel, with at most 5 % false alarms; 0 for too few samples."""
+        """Value of `score_samples` below which a sample is novel, at 5 % false alarms; 0 with too few samples."""
         return self.__sslart_view__().novelty_threshold
 
 
@@ -122,11 +122,11 @@ class FitMeter:
             self._wanted = calibration.wanted(self._keys)
 
     def wanted(self, rows: slice = slice(None)) -> BoolArray | None:
-        """Return which of some samples are measured before they are learnt; None: none is."""
+        """Return a mask of the samples to measure before they are learnt; None: none."""
         return None if self._wanted is None else self._wanted[rows]
 
     def measured(self, network: Network, learnt: LearnResult, params: LearningParams) -> Measured | LeftOut | None:
-        """Return what was measured, after the samples have been learnt."""
+        """Return the measured fits, after the samples have been learnt."""
         if self._afresh:
             fits = left_out_fits(network, self._table, learnt.nodes, params, self._groups)
             return LeftOut(fits, len(self._table))
@@ -136,7 +136,7 @@ class FitMeter:
 def calibration_after(
     before: NoveltyCalibration | None, members: Sequence[Measured | LeftOut | None]
 ) -> NoveltyCalibration | None:
-    """Return the calibration after what each member has measured in a call; None where there is none."""
+    """Return the calibration updated with the fits each member measured in a call; None if there is none."""
     left_out = [one for one in members if isinstance(one, LeftOut)]
     if left_out:
         return NoveltyCalibration.of_left_out(left_out)

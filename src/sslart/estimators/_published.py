@@ -28,7 +28,7 @@ def shallow_copy(model: Model) -> Model:
 
 
 class UnavailableError(ValueError, AttributeError):
-    """Raised by an attribute that a model does not have as it is: `hasattr` is then False, and raises nothing."""
+    """Raised for an attribute that the model lacks in its present state; `hasattr` then returns False."""
 
 
 def available(method: Callable[[Any], Result]) -> Callable[[Any], Result]:

@@ -363,7 +363,7 @@ def mapping_in_use(owner: str, name: str, learnt: Mapping) -> Mapping:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a seed: an integer as it is, else one that is drawn."""
+    """Return an integer `random_state` unchanged, else draw a seed from it."""
     if isinstance(random_state, int | np.integer):
         if not 0 <= random_state < MAX_SEED:
             raise ValueError(f"random_state must be from 0 to 2**32 - 1 where it is a number, got {random_state}.")

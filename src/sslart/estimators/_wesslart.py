@@ -198,7 +198,7 @@ class WESSLART(Ensemble):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, validation_set: Any = None, *, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Learn afresh, each member in an order of its own, and measure the class weights.
+        """Fit from scratch, each member in a different order, and estimate the class weights.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class WESSLART(Ensemble):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Go on learning: labelled and unlabelled samples in the given order, one or many.
+        """Learn further labelled and unlabelled samples, in the given order.
 
         Parameters
         ----------
@@ -383,7 +383,7 @@ class WESSLART(Ensemble):
 
 
 class MemberLearnt(NamedTuple):
-    """A member after it has learnt samples of a stream, and what it made of them before.
+    """A member after it has learnt samples of a stream, with its predictions and fits before learning.
 
     Attributes
     ----------
@@ -412,7 +412,7 @@ def learn_member(
     checked: Checked,
     stop: Any,
 ) -> MemberLearnt:
-    """Return one member of an ensemble after it has learnt samples of a stream, in an order of its own."""
+    """Return one member of an ensemble after it has learnt samples of a stream, in the given order."""
     model, learnt, measured = estimator._partial_fit_table(
         before, columns, table, labels, declared, order, checked=checked, is_member=True, stop=stop
     )

@@ -1,4 +1,4 @@
-"""Local explanations: why a model predicts a class for a sample, and what would change the prediction."""
+"""Local explanations: the reasons for the prediction of a sample, and changes that would alter it."""
 
 from typing import TYPE_CHECKING
 

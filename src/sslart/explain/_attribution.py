@@ -1,4 +1,4 @@
-"""Evidence mapping: what each column contributes to the score of a class against another, and classes at boxes."""
+"""Attribution with evidence mapping: contribution of each column to a score margin, and classes at boxes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _runners_up(view: ModelView, scores: FloatArray, predicted: IntArray) -> Int
 
 
 def _difference(values: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
-    """Return the values of one class less those of another, -1 for none; classes come second."""
+    """Return the values of one class minus those of another (-1 for none); classes are the second axis."""
     padded = np.concatenate([values, np.zeros_like(values[:, :1])], axis=1)
     each = np.arange(len(values))
     return np.asarray(padded[each, first] - padded[each, second])

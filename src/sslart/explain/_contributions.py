@@ -18,7 +18,7 @@ MOST = 0.9  # of the sum of all absolute amounts: when so much is shown, the lis
 
 
 class Contribution(NamedTuple):
-    """What one feature, or several that go together, add to the evidence.
+    """Contribution of one feature, or of several correlated features, to the evidence.
 
     Attributes
     ----------
@@ -84,12 +84,12 @@ class Evidence:
 
     @cached_property
     def not_shown(self) -> tuple[Contribution, ...]:
-        """The contributions that are left out of what is shown."""
+        """Contributions omitted from the display."""
         return self._table.contributions(self._row, shown=False)
 
     @property
     def contributions(self) -> tuple[Contribution, ...]:
-        """What leads from the base to the margin, the largest first."""
+        """Contributions from the base to the margin, the largest first."""
         return self.shown + self.not_shown
 
     @property
@@ -146,7 +146,7 @@ class EvidenceTable:
 
     @cached_property
     def _columns_of(self) -> list[list[int]]:
-        """The columns of each group; the graph comes last and has none."""
+        """Columns of each group; the last entry is the graph, which has no columns."""
         return [*(np.flatnonzero(self.groups == group).tolist() for group in np.unique(self.groups)), []]
 
     @cached_property

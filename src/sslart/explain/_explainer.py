@@ -1,4 +1,4 @@
-"""Local explanations: why a model predicts a class for a sample, what counts against it, and what would change it."""
+"""Local explanations: reasons for the prediction of a sample, evidence against it, and changes that alter it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIMILAR = 3  # boxes that are shown as similar
 
 
 def explain(model: Any, X: Any) -> list[Explanation]:
-    """Explain for each sample why the model predicts its class, and what would change the prediction.
+    """Explain each prediction: its reasons, and a change of the sample that would alter it.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def explain(model: Any, X: Any) -> list[Explanation]:
 
 
 class _Explainer:
-    """A model and the samples to explain; collects what is needed member by member."""
+    """Builder of explanations: collects the findings of each member for the given samples."""
 
     def __init__(self, view: ModelView, table: Table) -> None:
         self.view, self.table, self.depth = view, table, view.search_depth
@@ -111,7 +111,7 @@ class _Explainer:
         return self._collected()
 
     def _boxes(self) -> BoxFindings:
-        """Return what the boxes contribute: of an ensemble, those of one member for each sample."""
+        """Return the findings in the boxes; in an ensemble, one member is shown for each sample."""
         if self.ballot is not None:
             shown = self._shown_members(self.ballot)
             for number in range(len(self.view.members)):
@@ -128,7 +128,7 @@ class _Explainer:
         return BoxFindings(members, member_of, row_in, self.familiarity, self.view.novelty_threshold)
 
     def _voted(self) -> BoolArray | None:
-        """Return which members vote on each sample; all do where the ensemble abstains. None for a single model."""
+        """Return a mask of the members that vote on each sample, all if the ensemble abstains; None: single model."""
         if self.ballot is None:
             return None
         return np.asarray((self.ballot.votes != UNLABELLED) | (self.indices == UNLABELLED))
@@ -180,7 +180,7 @@ class _Explainer:
             self._add_box_findings(probe, rows, paths)
 
     def _add_box_findings(self, probe: MemberProbe, rows: IntArray, paths: SearchPaths) -> None:
-        """Add what one network that predicts by its best labelled box contributes to the given rows."""
+        """Add the findings in the boxes of one network that predicts by its best labelled box."""
         boxes = probe.matched(paths.found)
         best = boxes if bool((paths.best == paths.found).all()) else probe.matched(paths.best)
         near = probe.unlabelled_near(np.flatnonzero(self.is_low[rows]))
@@ -215,7 +215,7 @@ class _Explainer:
         self._add(probe, rows, findings)
 
     def _likely(self) -> IntArray:
-        """Return the class index of each prediction; where the model abstains, what it would predict otherwise."""
+        """Return the class index of each prediction, or of the most likely class where the model abstains."""
         return np.where(self.indices == UNLABELLED, self.view.class_by(self.proba), self.indices)
 
     def _add(self, probe: MemberProbe, rows: IntArray, findings: MemberFindings) -> None:
@@ -225,7 +225,7 @@ class _Explainer:
         self.parts.append((rows, probe, findings))
 
     def _predict(self, table: Table) -> tuple[IntArray, IntArray]:
-        """Return class indices, and the box that each prediction comes from: -1 where it is not one box alone."""
+        """Return class indices, and the box behind each prediction; -1 where there is no single box."""
         batch = PredictionBatch(self.view, table)
         indices = batch.prediction().indices
         alone = self.view.uses_one_box

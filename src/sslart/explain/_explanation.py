@@ -1,4 +1,4 @@
-"""What an explanation consists of: votes, novelty, advice, and all of it together. Plain data, no search."""
+"""Components of an explanation: votes, novelty, and advice. Plain data, without any search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sslart.explain._text import explanation as text
 
 @dataclass(frozen=True)
 class Vote:
-    """How one member of an ensemble voted.
+    """Vote of one member of an ensemble.
 
     Attributes
     ----------
@@ -65,18 +65,18 @@ class Novelty:
 
     @property
     def is_novel(self) -> bool:
-        """Whether the sample fits so badly that at most 5 in 100 samples like those learnt fit worse."""
+        """True if at most 5 % of samples like the learnt ones would fit worse."""
         return self.familiarity < self.threshold
 
     @property
     def is_beyond(self) -> bool:
-        """Whether the sample lies, on average over its features, a whole range or more from the best box."""
+        """True if the mean distance per feature from the best box is a whole range or more."""
         return self.familiarity <= 0
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Which label would help where a model abstains.
+    """Advice on which box to label where a model abstains.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class LowConfidence(NamedTuple):
 
 @dataclass(frozen=True)
 class MemberFindings:
-    """What one network contributes to the explanation of several samples.
+    """Findings in one network for several samples.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class MemberFindings:
 
 @dataclass(frozen=True)
 class BoxFindings:
-    """What the boxes of a model contribute to the explanation of several samples.
+    """Findings in the boxes of a model for several samples.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class BoxFindings:
 
 @dataclass(frozen=True)
 class ModelFindings:
-    """What the whole model contributes to the explanation of several samples.
+    """Findings in a whole model for several samples.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ class Explanation:
 
     @cached_property
     def box(self) -> Box:
-        """The box that the prediction comes from; with evidence mapping or abstention, the best one."""
+        """The box behind the prediction; with evidence mapping or abstention, the best box."""
         box = self._member.boxes[self._member_row]
         assert box is not None
         return box
@@ -297,7 +297,7 @@ class Explanation:
 
     @property
     def quorum(self) -> int:
-        """How many members of an ensemble must vote before it predicts; 1 for a single model."""
+        """Number of members of an ensemble that must vote before it predicts; 1 for a single model."""
         return self._model.quorum
 
     @cached_property
@@ -314,7 +314,7 @@ class Explanation:
 
     @cached_property
     def advice(self) -> Advice | None:
-        """Which label would help most, where the model abstains."""
+        """The box whose label would help most, if the model abstains."""
         if not self.abstained:
             return None
         own, row = self._member, self._member_row
@@ -334,7 +334,7 @@ class Explanation:
 
     @cached_property
     def votes(self) -> tuple[Vote, ...] | None:
-        """How each member voted; None unless the model is an ensemble."""
+        """Vote of each member; None unless the model is an ensemble."""
         ballot, row, classes = self._model.ballot, self._row, self._model.classes
         if ballot is None:
             return None
@@ -356,7 +356,7 @@ class Explanation:
 
     @cached_property
     def expected_costs(self) -> dict[Class, float] | None:
-        """What predicting each class is expected to cost; None for a model without costs."""
+        """Expected cost of predicting each class; None for a model without costs."""
         costs = self._model.expected_costs
         return None if costs is None else dict(zip(self._model.classes, costs[self._row].tolist(), strict=True))
 

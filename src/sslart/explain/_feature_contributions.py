@@ -21,7 +21,7 @@ AVERAGE, NOTHING = "average", "nothing"
 
 @dataclass(frozen=True, eq=False)
 class FeatureContributions:
-    """What each feature of each sample adds to the score of each class.
+    """Contributions of each feature of each sample to the score of each class.
 
     `base + values.sum(axis=1) + graph` is `scores`, for every sample and class.
 

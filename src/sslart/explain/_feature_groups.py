@@ -1,4 +1,4 @@
-"""Columns that go together: they rise and fall with each other over what was learnt."""
+"""Groups of correlated columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIN_CORRELATION = 0.8
 
 
 def feature_groups(member: MemberView, n_columns: int) -> IntArray:
-    """Return the group of each column: numeric columns of which each two have a high rank correlation are one group.
+    """Return the group of each column: numeric columns with pairwise high rank correlation share a group.
 
     The correlation is that of the centres of the boxes, each counted as often as the box has learnt samples. A column
     of categories is a group of its own.

@@ -22,7 +22,7 @@ NO_SPREAD = 1e-9  # contributions that differ less are equal
 
 @dataclass(frozen=True, eq=False)
 class FeatureImportances:
-    """How much each feature matters to the scores of the classes, and in which direction.
+    """Importance of each feature for the class scores, and its direction.
 
     ``str()`` gives a table, the most important feature first. All arrays have the order of `feature_names`.
 
@@ -83,7 +83,7 @@ class FeatureImportances:
         return np.asarray(self.importances / (self.total or 1.0))
 
     def direction_text(self, feature: str) -> str:
-        """Return in a few words which values of a feature raise the score of which class."""
+        """Return a short text on which values of a feature raise the score of which class."""
         return text.direction_text(self, self.feature_names.index(feature))
 
     def to_frame(self) -> Any:
@@ -110,7 +110,7 @@ class FeatureImportances:
 
 
 def importances_of(model: Any, X: Any = None) -> FeatureImportances:
-    """Return how much each feature matters to the scores of a model, and in which direction.
+    """Return the importance of each feature for the scores of a model, and its direction.
 
     Parameters
     ----------

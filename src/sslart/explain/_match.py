@@ -310,7 +310,7 @@ class Box:
 
     @property
     def label_counts(self) -> dict[Class, float]:
-        """How many labelled samples of each class the box has learnt; classes without any are left out."""
+        """Number of labelled samples of each class learnt by the box; classes without any are omitted."""
         counts = zip(self._boxes.classes, self._boxes.counts[self._row].tolist(), strict=True)
         return {label: n for label, n in counts if n}
 
@@ -336,7 +336,7 @@ def outside_first(matches: tuple[FeatureMatch, ...]) -> tuple[FeatureMatch, ...]
 
 
 def category_costs(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return how far each category of a column lies from boxes, shape (n_boxes, n_categories); inf: not reached.
+    """Return the distance of each category of a column to boxes, shape (n_boxes, n_categories); inf: unreached.
 
     A category is the corner of the unit cube with a 1 at its own indicator and 0 at all others.
     """

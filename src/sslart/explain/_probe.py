@@ -41,7 +41,7 @@ class MemberProbe:
         self.n_present: IntArray = self._present.sum(axis=1)
 
     def _choices(self, rows: IntArray, nodes: IntArray, matches: FloatArray) -> FloatArray:
-        """Return T = |A ∧ W| / (α + |W|) of nodes, shape (n_rows, depth), over the features that a sample has."""
+        """Return the choice T = |A ∧ W| / (α + |W|) of boxes, (n_rows, depth), over the features a sample has."""
         own = self.member.network.nodes
         norms = own.norms[nodes]
         for position in np.flatnonzero(self.n_present[rows] < self._present.shape[1]):
@@ -124,6 +124,6 @@ class MemberProbe:
         return {row: (node, held) for (row, node, held), any_ in zip(found, without.any(axis=1), strict=True) if any_}
 
     def familiarity(self, best_matches: FloatArray) -> FloatArray:
-        """Return what `score_samples` returns, from the match of the best boxes."""
+        """Return the familiarity as `score_samples` does, from the match of the best boxes."""
         table = self.samples.table
         return self.member.network.less_beyond(table, self.member.encoder.matrix(table), best_matches)

@@ -62,7 +62,7 @@ class EncodedSamples:
         return np.where(np.isnan(coded) | (lower > upper), 0.0, outside)
 
     def rows(self, rows: IntArray) -> EncodedSamples:
-        """Return some of the samples, each as often as it is named."""
+        """Return the given rows; a row may be given several times."""
         return EncodedSamples(self.encoder, self.names, self.table[rows], self.coded[rows], self.beyond[rows])
 
     def categories(self, column: int) -> tuple[list[int], list[Any]]:
@@ -73,7 +73,7 @@ class EncodedSamples:
 
     @property
     def numeric(self) -> list[int]:
-        """The numeric columns that have shown more than one value: their features come first, in this order."""
+        """Numeric columns that vary: their features come first, in this order."""
         return self.encoder.numeric
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Scores divided among columns: of one network in its own scores, of an ensemble in its weighted probabilities."""
+"""Attribution of scores to columns: scores of one network, or weighted probabilities of an ensemble."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Divide = Callable[[MemberView, FloatArray, int], ScoreParts]
 
 @dataclass(frozen=True, eq=False)
 class ScoreContributions:
-    """What the scores of a model consist of: `base + by_column.sum(axis=1) + of_graph` is `scores`.
+    """Additive decomposition of scores: `base + by_column.sum(axis=1) + of_graph` is `scores`.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def _every_class(table: ClassTable, values: FloatArray) -> FloatArray:
 
 
 def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Divide, *, to_average: bool) -> ScoreParts:
-    """Divide the scores or the probabilities of one network, and subtract the mean over what was learnt if wanted."""
+    """Divide the scores of one network among columns; with `to_average`, relative to the background mean."""
     parts = divide(member, coded, n_columns)
     if not to_average:
         return parts
@@ -157,7 +157,7 @@ def background_boxes(member: MemberView) -> IntArray:
 
 
 def _n_background(member: MemberView) -> int:
-    """Return how many samples the background has: fewer where trees of many leaves make each of them costly."""
+    """Return the number of background samples: fewer where trees with many leaves make each one costly."""
     terms = () if member.readout is None else member.readout.terms
     n_values = sum(term.forest.values.size for term in terms if isinstance(term, TreeTerm))
     return int(np.clip(MAX_VISITED // max(n_values, 1), MIN_BACKGROUND, MAX_BACKGROUND))

@@ -45,7 +45,7 @@ def join_apart(weights: FloatArray, labels: IntArray, vigilance: float) -> Joine
 
 
 def _meets_others(weights: FloatArray, labels: IntArray, joined: Joined, union_labels: IntArray) -> BoolArray:
-    """Return which unions, larger than each of their boxes, meet a box of another class."""
+    """Return a mask of unions that have grown beyond each of their boxes and meet a box of another class."""
     sizes = np.bincount(joined.into, minlength=len(joined.weights))
     unions = np.flatnonzero((sizes > 1) & (union_labels != UNLABELLED))
     found = np.zeros(len(joined.weights), dtype=bool)

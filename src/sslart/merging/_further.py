@@ -1,4 +1,4 @@
-"""A fitted model that learns a further table, of which every partition has been learnt by itself."""
+"""Incremental merging: a fitted model learns a further table whose partitions have been learnt separately."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_can_fade(model: Any) -> None:
 
 
 def with_further(model: Any, parts: FittedModel) -> Any:
-    """Return a model that has learnt a further table too; the given one stays as it is.
+    """Return a model that has also learnt a further table; the given model is unchanged.
 
     The boxes of the model and of the table are joined, and then learn the labelled samples of the table that are not
     learnt yet. With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
@@ -62,7 +62,7 @@ def with_further(model: Any, parts: FittedModel) -> Any:
 
 
 def faded(parts: FittedModel, factor: float, n_samples: int, *, keep_one: bool) -> FittedModel:
-    """Return what is left of a model after further samples have come, which are not learnt yet.
+    """Return a model decayed by further samples that it has not learnt yet.
 
     Parameters
     ----------

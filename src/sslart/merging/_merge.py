@@ -1,4 +1,4 @@
-"""sslart.merge: one model of what several have learnt."""
+"""The function sslart.merge: merges several fitted models into one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sslart.merging._parts import finished, joined_parts
 
 
 def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
-    """Return one model of what several have learnt, such as on parts of a table or at several sites.
+    """Merge several fitted models into one, such as those of parts of a table or of several sites.
 
     Ranges, categories and classes are those of all models together. Two boxes are joined where the box around both
     obeys the vigilance; supports, counts and kept labels add. With evidence mapping, settings are chosen anew by the

@@ -67,7 +67,7 @@ class Apart:
         return np.argsort(self.into, kind="stable"), np.cumsum(sizes) - sizes, sizes
 
     def distances(self, samples: FloatArray, joined: IntArray, source: int, *, is_whole: bool) -> FloatArray:
-        """Return how far each coded sample lies from what others have made of a joined box; infinite: nothing.
+        """Return the distance of each coded sample to the parts of a joined box made by other networks; inf: none.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Apart:
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What joined boxes obey: the vigilance of their unions, how many there may be, and one class each or several."""
+    """Constraints on joined boxes: vigilance of unions, number of boxes, and one class per box or several."""
 
     vigilance: float
     max_nodes: int | None
@@ -180,7 +180,7 @@ def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
 
 
 def _numbers(nodes: Sequence[Nodes]) -> dict[str, Any]:
-    """Return what several nodes have counted, and their lowest vigilance."""
+    """Return the combined counts of several networks, and their lowest vigilance."""
     numbers: dict[str, Any] = {
         "n_nodes_stage1": sum(one.n_nodes_stage1 for one in nodes),
         "vigilance": np.array([min(one.vigilance for one in nodes)]),
@@ -212,7 +212,7 @@ def _join(nodes: NodesDraft, limits: Limits) -> IntArray:
 
 
 def stretch_of(encoder: Encoder, joined: Encoder) -> float:
-    """Return how long the range of a numeric feature is in a joined encoder, on average over those that vary."""
+    """Return the mean length of the ranges of varying numeric features, in units of the joined encoder."""
     places = {feature: place for place, feature in enumerate(joined.features)}
     varying = np.flatnonzero(encoder.lower < encoder.upper).tolist()
     own = [place for place in varying if encoder.features[place].category is None]

@@ -46,7 +46,7 @@ class Fitted:
 
 
 class Together(NamedTuple):
-    """What the boxes of all models have become.
+    """Merged networks, with the original boxes of all models.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Together(NamedTuple):
 def joined_calibration(
     models: Sequence[Fitted], together: Together
 ) -> tuple[NoveltyCalibration | None, MeasuredSamples | None]:
-    """Return the calibration of joined networks, None where no model has one, and its samples that are at hand.
+    """Return the calibration of joined networks, None if no model has one, and its available samples.
 
     Each model has a part in proportion to the samples that it has learnt. A sample that is at hand is compared with the
     boxes of the other models too. For others a fit is that of the box in which it was measured, with all by which that
@@ -97,7 +97,7 @@ def joined_calibration(
 
 
 def _with_others(one: Fitted, fits: FitRecords, alone: KeyArray, together: Together) -> FitRecords:
-    """Return the fits of a model as they are with the boxes of all, for the samples that are at hand.
+    """Return the fits of a model with respect to the boxes of all models, for the available samples.
 
     A sample fits the joined boxes as far as others have made them: without the boxes of its model that hold it. Where
     none of those that lie closest has a higher choice than the box in which it was measured, that one stays.
@@ -139,7 +139,7 @@ def measured_samples(calibration: NoveltyCalibration | None, table: Table, encod
 
 
 def _joined_samples(parts: Sequence[MeasuredSamples | None], wanted: KeyArray) -> MeasuredSamples | None:
-    """Return those samples of several parts whose keys are wanted, each once."""
+    """Return the samples of several parts with the given keys, each once."""
     known = [one for one in parts if one is not None]
     if not known:
         return None
@@ -149,7 +149,7 @@ def _joined_samples(parts: Sequence[MeasuredSamples | None], wanted: KeyArray) -
 
 
 def numbers_taken(found: Sequence[int], n_learnt: Sequence[int]) -> IntArray:
-    """Return how many of the fits of each model are kept: in proportion to what it has learnt, unless few are left."""
+    """Return the number of fits taken from each model: in proportion to its learnt samples, unless too few."""
     known, learnt = np.array(found), np.array(n_learnt, dtype=np.float64)
     shares = np.maximum(learnt, 1.0) / np.maximum(learnt, 1.0).sum()
     has = known > 0

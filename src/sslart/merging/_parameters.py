@@ -55,7 +55,7 @@ def _short(value: Any) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two values of a parameter are equal: arrays, sequences and dicts by what they hold."""
+    """Return True if two values of a parameter are equal; arrays, sequences, and dicts are compared by content."""
     if isinstance(one, dict) or isinstance(other, dict):
         are_dicts = isinstance(one, dict) and isinstance(other, dict)
         return are_dicts and one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)

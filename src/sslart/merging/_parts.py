@@ -25,7 +25,7 @@ from sslart.merging._novelty import Fitted, Together, joined_calibration
 def joined_parts(
     models: Sequence[FittedModel], vigilance: float, max_nodes: int | None, choice: float, learning_rate: float
 ) -> FittedModel:
-    """Return the parts of one model that has learnt what several have, the same in every order of them.
+    """Merge the state of several models; the result does not depend on their order.
 
     Evidence has the labels of all, and settings that are not chosen yet: see `finished`.
 
@@ -113,7 +113,7 @@ def _joined_mapping(mappings: Sequence[Mapping], codes: Sequence[IntArray]) -> M
 
 
 def _joined_record(models: Sequence[FittedModel], class_table: ClassTable) -> VotingRecord | None:
-    """Return how often each member of an ensemble was right, in all models together."""
+    """Return the voting record of the members of an ensemble over all models."""
     joined = None
     for one in models:
         if one.record is not None:
@@ -123,7 +123,7 @@ def _joined_record(models: Sequence[FittedModel], class_table: ClassTable) -> Vo
 
 
 def _digest(state: Any) -> bytes:
-    """Return a digest of plain values and arrays, by which models are put in an order of their own."""
+    """Return a digest of plain values and arrays, used to sort models into a canonical order."""
     digest = blake2b(digest_size=16)
     pending = [state]
     while pending:

@@ -1,4 +1,4 @@
-"""Scores for models that may abstain, what such models can promise, and comparisons over data sets."""
+"""Scores and guarantees of models that may abstain, and comparisons over data sets."""
 
 from sslart._mapping.guarantees.levels import Guarantee, Guarantees
 from sslart._mapping.summary import ModelSummary

@@ -242,7 +242,7 @@ def _read_pair(y_true: Any, y_pred: Any, abstained: Any) -> tuple[Labels, Labels
 
 
 def _scored_pair(estimator: Any, X: Any, y: Any) -> tuple[Labels, Labels]:
-    """Return the labels of the labelled samples, and what any fitted classifier predicts for them."""
+    """Return the labels of the labelled samples, and the predictions of any fitted classifier for them."""
     truth, predicted = _labelled_pair(y, estimator.predict(X), getattr(estimator, "classes_", []))
     n_unlabelled = len(y) - len(truth.known)
     if n_unlabelled:

@@ -15,7 +15,7 @@ from sslart._utils.params import check_number, check_whole
 
 
 class WinTieLoss(NamedTuple):
-    """How often a method was better than, as good as, and worse than another one on the same data set."""
+    """Numbers of data sets on which a method was better than, equal to, and worse than another one."""
 
     wins: int
     ties: int

@@ -1,4 +1,4 @@
-"""What a fitted model can promise for new samples."""
+"""Guarantees of a fitted model for new samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sslart._utils.params import check_number
 
 
 def guarantees(model: Any, max_errors: Iterable[float] = LEVELS) -> Guarantees:
-    """Return which errors a model can promise with the labels that it has, and how many samples it answers then.
+    """Return the errors that a model can guarantee with its labels, and the share of samples it answers.
 
     Nothing is learnt: each label is predicted by the others alone, as `max_error` does.
 

@@ -1,4 +1,4 @@
-"""How good predictions are: shares with intervals, per class and in all, as plain data."""
+"""Quality of predictions: shares with intervals, per class and overall, as plain data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sslart._utils.intervals import Estimate, share
 
 @dataclass(frozen=True)
 class ClassQuality:
-    """How one class is recognised.
+    """Quality of the predictions of one class.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ClassQuality:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good the predictions for labelled samples are.
+    """Quality of the predictions for labelled samples.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Quality:
 
 
 def mean_share(shares: Sequence[Estimate]) -> Estimate:
-    """Return the mean of independent shares; its interval comes from theirs by squaring and adding (Newcombe 1998)."""
+    """Return the mean of independent shares; the interval combines theirs by root sum of squares (Newcombe 1998)."""
     known = [(one.value, one.low, one.high) for one in shares if one.value is not None]
     if not known:
         return Estimate(None, None, None)
@@ -77,7 +77,7 @@ def mean_share(shares: Sequence[Estimate]) -> Estimate:
 
 
 def quality_of(truth: Sequence[Label], predicted: Sequence[Label | None], classes: Sequence[Label]) -> Quality:
-    """Compare predictions, None where the model abstained, with the true classes, all of which are in `classes`."""
+    """Compare predictions (None for abstention) with the true classes, which must all be in `classes`."""
     pairs = Counter(zip(truth, predicted, strict=True))
     outcomes = (*classes, None)
     rows = {label: sum(pairs[label, outcome] for outcome in outcomes) for label in classes}

@@ -1,4 +1,4 @@
-"""Groups of samples as the user hands them over."""
+"""Validation of groups of samples given by the user."""
 
 from __future__ import annotations
 

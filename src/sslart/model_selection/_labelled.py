@@ -1,4 +1,4 @@
-"""Which samples have a label, as the estimators read y."""
+"""Detection of labelled samples, with the same reading of y as the estimators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sslart._utils.arrays import BoolArray
 
 
 def is_labelled(y: Any) -> BoolArray:
-    """Return which samples have a label, as `fit` of the estimators reads them.
+    """Return a mask of labelled samples, as `fit` of the estimators reads them.
 
     Parameters
     ----------

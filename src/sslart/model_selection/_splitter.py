@@ -1,4 +1,4 @@
-"""What the splitters share: labelled samples are split, unlabelled ones are in every training part."""
+"""Base of the splitters: labelled samples are split, unlabelled ones are in every training part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Fold(NamedTuple):
 
 
 class LabelledSplitter(BaseCrossValidator):
-    """Base of the splitters whose test folds hold labelled samples only."""
+    """Base of splitters with only labelled samples in the test folds."""
 
     n_splits: int
 

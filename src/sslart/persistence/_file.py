@@ -58,7 +58,7 @@ def write_file(
 
 
 def file_contents(described: dict[str, Any], arrays: list[NDArray[Any]]) -> list[Any]:
-    """Return what a file with a header and arrays holds, in pieces of bytes."""
+    """Return the contents of a file with a header and arrays, as a list of byte chunks."""
     described = {**described, "arrays": [{"dtype": one.dtype.str, "shape": list(one.shape)} for one in arrays]}
     header = json.dumps(described, allow_nan=False).encode()
     header += b" " * (-len(header) % ALIGNMENT)
@@ -145,7 +145,7 @@ def read_arrays(content: NDArray[np.uint8], described: list[dict[str, Any]]) -> 
 
 
 def _n_bytes_left(file: BinaryIO) -> int:
-    """Return how many bytes of a file follow."""
+    """Return the number of bytes from the current position to the end of a file."""
     start = file.tell()
     end = file.seek(0, os.SEEK_END)
     file.seek(start)

@@ -22,7 +22,7 @@ Model = FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
 
 
 def save(model: Model, path: str | os.PathLike[str], samples: bool = True) -> None:
-    """Write a model to one file, whole or not at all.
+    """Write a model to one file atomically.
 
     The file holds the fitted weights: a model that is loaded predicts at once, and the same bits.
 
@@ -76,7 +76,7 @@ def save_with_notes(
 
 
 def model_bytes(model: Model) -> bytes:
-    """Return what `save` writes to a file. Two models have the same bytes where they are the same in every bit."""
+    """Return the bytes that `save` writes; they are equal for models that agree in every bit."""
     return b"".join(file_contents(*_described(model, {}, samples=True)))
 
 
@@ -97,7 +97,7 @@ def _described(model: Model, notes: dict[str, Any], *, samples: bool) -> tuple[d
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model that `save` wrote. Predicting or learning on gives what the saved model would have given.
+    """Read a model written by `save`; it predicts and learns exactly as the saved model would have.
 
     Parameters
     ----------
@@ -127,13 +127,13 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
-    """Read a model, and what `save_with_notes` wrote beside it: an empty dict where that is nothing."""
+    """Read a model and the notes that `save_with_notes` wrote with it (an empty dict without notes)."""
     with Path(path).open("rb") as file:
         return _read(file, path)
 
 
 def model_from_bytes(content: bytes, name: str) -> Model:
-    """Return the model that `model_bytes` or a file of `save` holds; `name` is what errors call it."""
+    """Return the model in the bytes of `model_bytes` or of a saved file; `name` identifies it in errors."""
     return _read(io.BytesIO(content), name)[0]
 
 

@@ -1,4 +1,4 @@
-"""Values as JSON can hold them: arrays go to a list of their own and leave their number.
+"""Conversion of values to JSON; arrays are moved to a list and replaced by their index.
 
 What JSON has no notation for is an object with one key that starts with ``$``.
 """
@@ -57,7 +57,7 @@ def _array_to_plain(array: NDArray[Any], arrays: list[NDArray[Any]]) -> Any:
 
 
 class PlainReader:
-    """Reads what `to_plain` has written; each array is taken once.
+    """Reader of the output of `to_plain`; each array is read exactly once.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class PlainReader:
         self._left = dict(enumerate(arrays))
 
     def read(self, value: Any, depth: int = 0) -> Any:
-        """Return what `to_plain` was given, or raise a ValueError."""
+        """Return the value that `to_plain` converted, or raise a ValueError."""
         if depth > MAX_DEPTH:
             raise ValueError(f"it has a value that is nested more than {MAX_DEPTH} levels deep")
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Displays: boxes, rules, importances, dependence, reasons, evidence, votes, coverage, promises, growth and drift.
+"""Displays: boxes, rules, importances, dependence, reasons, evidence, votes, guarantees, growth, and drift.
 
 Each display holds data, made by `from_estimator` or a similar method, and is drawn by `plot`, with the axis in `ax_`
 and its figure in `figure_`. matplotlib, which the extra `plot` brings, is imported only when something is drawn.

@@ -26,7 +26,7 @@ def bands(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:
 
 
 def band(condition: RuleCondition, scale: Scale) -> tuple[float, float]:
-    """Return the lower and upper end of what a condition allows on its scale, both from 0 to 1."""
+    """Return the lower and upper end of a condition on its scale, both from 0 to 1."""
     stretches = bands(condition, scale)
     return stretches[0][0], stretches[-1][1]
 
@@ -42,7 +42,7 @@ def level_bars(condition: RuleCondition, scale: Scale) -> list[tuple[float, floa
 
 
 def feature_spread(rules: Sequence[Rule], scales: Sequence[Scale]) -> FloatArray:
-    """Return how much the rules differ in each feature: the variance of their centres, then how narrow they are."""
+    """Return the spread of the rules in each feature: the variance of their centres, then their narrowness."""
     support = np.array([rule.support for rule in rules], dtype=float)
     pairs = [list(zip(rule.conditions, scales, strict=True)) for rule in rules]
     centres = np.array([[sum(band(*pair)) / 2 for pair in row] for row in pairs])

@@ -1,4 +1,4 @@
-"""What the displays share: an axis of their own, checked arguments, and a title for a prediction."""
+"""Base class of the displays, checks of their arguments, and the title of a prediction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def at_least_one(name: str, value: Any) -> int:
 
 
 def an_explanation(explanation: Any) -> Explanation:
-    """Return an explanation, or raise an error that names the cure."""
+    """Return an explanation unchanged, or raise a TypeError with a remedy."""
     if not isinstance(explanation, Explanation):
         kind = type(explanation).__name__
         raise TypeError(

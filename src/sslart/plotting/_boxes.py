@@ -128,7 +128,7 @@ class BoxesDisplay(Display):
         ).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         axis = self._open(ax, 7.0, 4.6)
         of_boxes, of_samples = _indices(self.labels, self.classes), _indices(self.sample_labels, self.classes)
         step = max(1, -(-len(self.samples) // MAX_SAMPLES))
@@ -236,7 +236,7 @@ def _two_columns(features: Any, names: list[str], categorical: Collection[int]) 
 
 
 def _most_different(boxes: _NumericBoxes) -> list[int]:
-    """Return the two features, in their order, whose box centres differ most from class to class, or else at all."""
+    """Return the two features whose box centres differ most between classes, or else overall, in column order."""
     if boxes.lower.shape[1] < 2:
         raise ValueError("Boxes are drawn over two numeric features, and the model has fewer: draw its rules instead.")
     middles = centres(boxes.lower, boxes.upper) / np.where(boxes.span > 0, boxes.span, 1.0)

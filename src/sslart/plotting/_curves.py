@@ -24,7 +24,7 @@ DEPTHS = (1, 2, 3, 5, 10, None)
 
 @dataclass(eq=False, repr=False)
 class CoverageCorrectnessDisplay(Display):
-    """How many samples get a prediction and how many predictions are right, by search depth T.
+    """Coverage and correctness of predictions by search depth T.
 
     Made by `from_estimator` or `from_predictions`.
 
@@ -90,7 +90,7 @@ class CoverageCorrectnessDisplay(Display):
         return cls(CoverageCorrectness(tuple(y_pred), coverage, correctness), _num_samples(y_true)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         axis = self._open(ax, 5.8, 4.0)
         depths, coverage, correctness = self.curve
         lines = [
@@ -110,7 +110,7 @@ class CoverageCorrectnessDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class GrowthDisplay(Display):
-    """How the number of boxes grows over a stream.
+    """Growth of the number of boxes over a stream.
 
     Made by `from_estimator` or `from_history`.
 
@@ -141,7 +141,7 @@ class GrowthDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any = None, *, batch: int | None = None, ax: Any = None) -> Self:
-        """Draw how a clone of the model grows as it learns a stream by `partial_fit`; the model stays as it is.
+        """Draw the growth of a clone of the model that learns a stream by `partial_fit`; the model is unchanged.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class GrowthDisplay(Display):
         return cls(*given).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         axis = self._open(ax, 5.8, 4.0)
         nodes, seen = int(self.n_nodes[-1]), int(self.n_samples[-1])
         lines, labelled = [("boxes", self.n_nodes)], ""

@@ -25,7 +25,7 @@ STRIP = 0.13  # height of the distribution, as a part of the axis
 
 @dataclass(eq=False, repr=False)
 class DependenceDisplay(Display):
-    """What a feature adds to the score of a class, against its value: one point per sample.
+    """Contribution of a feature to the score of a class against its value: one point per sample.
 
     Made by `from_estimator` or `from_contributions`.
 
@@ -84,7 +84,7 @@ class DependenceDisplay(Display):
     def from_contributions(
         cls, contributions: FeatureContributions, feature: Any, *, classes: Any = None, ax: Any = None
     ) -> Self:
-        """Draw one feature of what ``model.contributions(X)`` gives; see `from_estimator`."""
+        """Draw one feature of the result of ``model.contributions(X)``; see `from_estimator`."""
         if not isinstance(contributions, FeatureContributions):
             kind = type(contributions).__name__
             raise TypeError(f"contributions must be those that model.contributions(X) gives, got a {kind}.")
@@ -121,7 +121,7 @@ class DependenceDisplay(Display):
         return [int(index) for index in draw.most(sizes, MAX_CLASSES)]
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         parts, column, indices = self.contributions, self._column, self._indices
         axis = self._open(ax, 6.4, 4.4)
         name = draw.short(self.feature, 48)
@@ -218,5 +218,5 @@ def _draw_categories(axis: Any, data: NDArray[Any], contributions: FloatArray, i
 
 
 def _spread(rows: IntArray, reach: float) -> FloatArray:
-    """Return offsets that keep points apart: the same for the same rows."""
+    """Return a deterministic jitter that separates points."""
     return np.asarray(reach * (2 * ((0.618034 * rows) % 1.0) - 1), dtype=np.float64)

@@ -17,7 +17,7 @@ NAME_LENGTH = 50
 
 @dataclass(eq=False, repr=False)
 class EvidenceDisplay(Display):
-    """What each feature contributes to a prediction with evidence mapping, as a waterfall.
+    """Waterfall chart of the contributions of features to a prediction with evidence mapping.
 
     It starts from an average sample and ends at this one. Features that go together are one bar. Made by
     `from_estimator` or `from_explanation`.
@@ -99,7 +99,7 @@ class EvidenceDisplay(Display):
         return [*bars, ("sum", evidence.margin)]
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         bars, evidence = self.bars, self._evidence
         axis = self._open(ax, 7.2, 1.7 + 0.32 * len(bars))
         names = draw.distinct([name for name, _ in bars], NAME_LENGTH)

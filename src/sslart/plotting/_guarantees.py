@@ -1,4 +1,4 @@
-"""The display of what a model can promise: how many samples it answers, against how many answers may be wrong."""
+"""Display of the guarantees of a model: share of answered samples against the guaranteed error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDEST = 0.25  # the largest error drawn, unless a larger one is marked
 
 @dataclass(eq=False, repr=False)
 class GuaranteeDisplay(Display):
-    """How many samples a model answers, by how many of the answered may be wrong (`max_error`).
+    """Share of samples that a model answers, by the guaranteed error of its answers (`max_error`).
 
     Made by `from_estimator`.
 
@@ -53,7 +53,7 @@ class GuaranteeDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, *, max_errors: Iterable[float] = LEVELS, ax: Any = None) -> Self:
-        """Draw what a fitted model can promise; see `sslart.metrics.guarantees`.
+        """Draw the guarantees of a fitted model; see `sslart.metrics.guarantees`.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class GuaranteeDisplay(Display):
         return cls(found, levels, answered / promises.n_labels).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         axis = self._open(ax, 5.8, 3.6)
         possible = [one for one in self.guarantees.levels if one.is_possible]
         end = 100 * max([WIDEST, *(1.1 * one.max_error for one in self.guarantees.levels)])

@@ -27,7 +27,7 @@ ON_BAR: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6,
 
 @dataclass(eq=False, repr=False)
 class ImportanceDisplay(Display):
-    """How much each feature matters to the scores of the classes, as bars, and in which direction.
+    """Bar chart of the importance of each feature for the class scores, with its direction.
 
     With two classes, the colour of a bar is that of the class whose score higher values raise. With more, a bar has a
     part for each class, or for the five to which features contribute most. Features that the model does not use are not
@@ -74,7 +74,7 @@ class ImportanceDisplay(Display):
 
     @classmethod
     def from_importances(cls, importances: FeatureImportances, *, max_features: int = 15, ax: Any = None) -> Self:
-        """Draw what ``model.feature_importances()`` gives; see `from_estimator`."""
+        """Draw the result of ``model.feature_importances()``; see `from_estimator`."""
         if not isinstance(importances, FeatureImportances):
             kind = type(importances).__name__
             raise TypeError(f"importances must be those that model.feature_importances() gives, got a {kind}.")
@@ -92,7 +92,7 @@ class ImportanceDisplay(Display):
         return used[: self.max_features] if used or found.graph.any() else found.order.tolist()[: self.max_features]
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         found, columns = self.importances, self._columns
         names = draw.distinct(self.shown, 34)
         if found.graph.any():
@@ -131,7 +131,7 @@ def _set_title(axis: Any, display: ImportanceDisplay, names: list[str], handles:
 
 
 def _one_colour_each(axis: Any, found: FeatureImportances, columns: list[int]) -> list[Any]:
-    """Draw one bar per feature, in the colour of the class whose score higher values raise; return the legend."""
+    """Draw one bar per feature, coloured by the class whose score higher values raise; return the legend."""
     patches = optional("matplotlib.patches", "plot")
     classes = draw.distinct(found.classes.tolist(), 30)
     looks = {}

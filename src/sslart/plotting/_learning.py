@@ -71,7 +71,7 @@ class LearningCurveDisplay(Display):
         return cls(curve, accuracy).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         axis = self._open(ax, 5.8, 4.4)
         curve, now = self.curve, draw.style(0)
         numbers = np.unique(np.geomspace(curve.n_now, TIMES * curve.n_now, N_DRAWN).round().astype(np.int64))

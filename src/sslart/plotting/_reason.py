@@ -97,7 +97,7 @@ class ReasonDisplay(Display):
 
     @property
     def inside_both(self) -> bool:
-        """Whether the sample lies in both boxes."""
+        """True if the sample lies in both boxes."""
         opposing = self.opposing_distances
         return not (self.distances.any() or (opposing is not None and opposing.any()))
 
@@ -120,7 +120,7 @@ class ReasonDisplay(Display):
         return _widths(self.explanation.box), None if opposing is None else _widths(opposing)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         why, shown = self.explanation, self.shown
         boxes = [why.box] if why.opposing_box is None else [why.box, why.opposing_box]
         axis = self._open(ax, 7.2, 2.4 + 0.38 * len(shown))

@@ -90,7 +90,7 @@ class _RulesDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class RuleParallelDisplay(_RulesDisplay):
-    """Rules in parallel coordinates: a bar per rule and feature over what it allows, joined from feature to feature.
+    """Parallel coordinates of rules: one bar per rule and feature over the allowed range, joined by lines.
 
     Bars stand side by side in the order of the legend; where a rule has no condition, there is a thin pale line.
 
@@ -160,7 +160,7 @@ class RuleParallelDisplay(_RulesDisplay):
         return np.array([[band(*pair) for pair in zip(of_rule, scales, strict=True)] for of_rule in conditions])
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         n_rules, n_features = len(self.rules), len(self.features)
         width = 3.4 + max(0.75, 0.25 + 0.09 * n_rules) * max(n_features, 4)
         axis = self._open(ax, min(width, 20.0), max(4.2, 1.2 + 0.2 * n_rules))
@@ -235,7 +235,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
         return [[draw.short(level_text(condition), 14) for condition in of_rule] for of_rule in self._shown()[1]]
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         cells, labels = self.cells, self._labels()
         n_rules, n_features = len(self.rules), len(self.features)
         longest = max(len(cell) for row in cells for cell in row)

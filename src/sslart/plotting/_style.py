@@ -1,4 +1,4 @@
-"""What the displays draw with: colours, markers, names that fit, titles and legends."""
+"""Style of the displays: colours, markers, shortened names, titles, and legends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHARACTER = 0.62  # width of a character, in parts of the size of the font
 
 
 class Style(NamedTuple):
-    """How a class is drawn: as a line, a marker, or an area."""
+    """Drawing style of a class for lines, markers, and areas."""
 
     colour: str
     dash: Any
@@ -44,13 +44,13 @@ def style(index: int) -> Style:
 
 
 def area(index: int) -> dict[str, Any]:
-    """Return how to fill an area that belongs to a class."""
+    """Return the fill style of an area that belongs to a class."""
     look = style(index)
     return {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0}
 
 
 def canvas(ax: Any, width: float, height: float) -> tuple[Any, Any]:
-    """Return the given axis and its figure, or an axis in a figure of its own, of a size in inches."""
+    """Return the given axis and its figure, or a new figure with an axis, of a size in inches."""
     pyplot = optional("matplotlib.pyplot", "plot")
     if ax is None:
         _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
@@ -101,7 +101,7 @@ def distinct(texts: Iterable[Any], length: int = 26) -> list[str]:
 
 
 def _shared(words: Sequence[str]) -> int:
-    """Return how many characters, in whole words, all texts begin with."""
+    """Return the length of the common prefix of all texts, in whole words."""
     first, last = min(words, default=""), max(words, default="")
     pairs = zip(first, last, strict=False)
     same = next((index for index, (one, other) in enumerate(pairs) if one != other), 0)
@@ -145,7 +145,7 @@ def value_text(feature: str, value: Any) -> str:
 
 
 def part(shown: int, total: int, noun: str, by: str) -> str:
-    """Return how many are drawn, and which ones if not all."""
+    """Return a text with the number of drawn items, and the selection if not all are drawn."""
     return plural(total, noun) if shown == total else f"{shown} of {plural(total, noun)}: {by}"
 
 

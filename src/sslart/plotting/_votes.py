@@ -19,7 +19,7 @@ from sslart.plotting._base import Display, an_explanation, at_least_one, one_sam
 
 @dataclass(eq=False, repr=False)
 class VotesDisplay(Display):
-    """The votes of an ensemble for one sample: one bar per class, made of what each vote counts.
+    """Votes of an ensemble for one sample: one stacked bar per class, by weight of each vote.
 
     Made by `from_estimator`, `from_explanation` or `from_predictions`.
 
@@ -86,7 +86,7 @@ class VotesDisplay(Display):
     def from_predictions(
         cls, y_pred: Any, weights: Any = None, *, classes: Any = None, max_classes: int = 12, ax: Any = None
     ) -> Self:
-        """Draw what several models predict for one sample.
+        """Draw the predictions of several models for one sample.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class VotesDisplay(Display):
         return tuple(sorted(self.scores, key=lambda label: -self.scores[label])[: self.max_classes])
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         shown, classes = self.shown, list(self.scores)
         axis = self._open(ax, 6.8, 1.7 + 0.4 * len(shown))
         names = draw.distinct(classes, 30)

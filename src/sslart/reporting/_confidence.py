@@ -1,4 +1,4 @@
-"""How confidence and right predictions go together: calibration, and what abstention below a limit gives."""
+"""Calibration of confidence, and the effect of abstention below a threshold."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ConfidenceBin:
 
 @dataclass(frozen=True)
 class AbstentionLine:
-    """What a model predicts that abstains where the highest probability is below a limit.
+    """Predictions of a model that abstains below a threshold of the highest probability.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ def left_out_summary(observed: Observed, left_out: LeftOut | None) -> LeftOutSum
 
 
 def confidence_of(observed: Observed, left_out: LeftOut | None) -> Confidence:
-    """Return calibration and abstention: of the samples whose class is known, else of left-out labels."""
+    """Return calibration and abstention by the samples of known class, or else by left-out labels."""
     highest: FloatArray = observed.proba.max(axis=1)
     known = np.flatnonzero([label is not None for label in observed.truth])
     decided = observed.view.class_by(observed.proba)

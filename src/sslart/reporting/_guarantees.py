@@ -1,4 +1,4 @@
-"""What the model of a report can promise, and what that gives on the samples of the report."""
+"""Guarantees of the model in a report, with their effect on the samples of the report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sslart.reporting._summary import Observed
 
 @dataclass(frozen=True)
 class GuaranteeLine:
-    """What a model predicts with a `max_error`.
+    """Predictions of a model under one `max_error`.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class GuaranteeLine:
 
 @dataclass(frozen=True)
 class GuaranteeTable:
-    """What a model can promise with the labels that it has.
+    """Guarantees of a model with its labels.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class GuaranteeTable:
 
 
 def guarantee_table(observed: Observed) -> GuaranteeTable | None:
-    """Return what can be promised; None where no labels are kept, or too few to measure anything."""
+    """Return the guarantees; None if no labels are stored, or too few to measure anything."""
     view = observed.view
     found = measured_guarantees(view)
     if found is None:

@@ -44,14 +44,14 @@ class ModelRuleLine:
 
 @dataclass(frozen=True)
 class ModelRules:
-    """Few rules, and the share of the samples of the report for which they give what the model predicts."""
+    """Few rules, and their fidelity on the samples of the report."""
 
     lines: tuple[ModelRuleLine, ...]
     fidelity: Estimate
 
 
 def model_rules(observed: Observed, X: Any) -> ModelRules | None:
-    """Return few rules that agree with a model on samples; None where one box decides, whose rules are exact."""
+    """Return few rules that approximate a model; None if one box decides, so that its rules are exact."""
     if observed.view.decides_by_one_box:
         return None
     rules = rules_of(observed.model, X)

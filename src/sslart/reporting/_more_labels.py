@@ -1,4 +1,4 @@
-"""What more labels would bring, as a report has it."""
+"""Expected benefit of more labels, for a report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ExpectedLine:
 
 @dataclass(frozen=True)
 class MoreLabels:
-    """What to expect of more labels.
+    """Expected accuracy with more labels.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ def curve_of(observed: Observed) -> LearningCurve | None:
 
 
 def more_labels(curve: LearningCurve | None) -> MoreLabels | None:
-    """Return what to expect of more labels; None without a curve."""
+    """Return the expected accuracy with more labels; None without a curve."""
     if curve is None:
         return None
     numbers = () if curve.why_not else tuple(times * curve.n_now for times in TIMES)

@@ -161,7 +161,7 @@ def report(
 
 
 def check_page_path(path: str | os.PathLike[str]) -> Path:
-    """Return where to write a page, or raise an error that names the cure."""
+    """Return the path of a page to write, or raise an error with a remedy."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: give the name of a file, such as {target / 'report.html'}.")
@@ -200,7 +200,7 @@ def _check_numbers(sample_numbers: Sequence[int] | None, n_samples: int) -> list
 
 
 def _described(observed: Observed) -> dict[str, Any]:
-    """Return what the model is, in a few numbers."""
+    """Return a description of the model in a few numbers."""
     view = observed.view
     n_members = len(view.members)
     return {
@@ -220,7 +220,7 @@ def _described(observed: Observed) -> dict[str, Any]:
 
 @cache
 def environment() -> Any:
-    """Return what makes pages of the templates; every text of the user is escaped, and every character visible."""
+    """Return the environment of the templates, which escapes texts and makes every character visible."""
     jinja2 = optional("jinja2", "report")
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("sslart.reporting", "templates"),
@@ -241,7 +241,7 @@ def environment() -> Any:
 
 
 def _visible(value: Any) -> Any:
-    """Return what a template shows with every character visible; Markup, made by templates and filters, as it is."""
+    """Return a text with every character visible; other values, such as Markup, are unchanged."""
     return printable(value) if type(value) is str else value
 
 

@@ -1,4 +1,4 @@
-"""The pictures of a report: displays as images inside the page, each with a text for readers who cannot see it."""
+"""Pictures of a report: displays embedded as images, each with an alternative text."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Picture:
 
 
 def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any, curve: LearningCurve | None) -> list[Picture]:
-    """Draw what there is to draw."""
+    """Draw all pictures that apply to the model."""
     pictures = [_of_rules(rules), *_of_dependence(observed, X)]
     if len(observed.view.members[0].encoder.numeric) >= 2:
         pictures.append(_of_boxes(observed, X, y))

@@ -169,7 +169,7 @@ class SampleLine:
 
 
 def states_of(observed: Observed, row: int) -> tuple[str, ...]:
-    """Return whether the prediction for a sample is right, and whether the sample is novel."""
+    """Return the states of a sample: right, wrong, abstained, or unlabelled; and novel."""
     truth, prediction = observed.truth[row], observed.predicted[row]
     states = ["abstained"] if prediction is None else []
     if truth is None:
@@ -234,7 +234,7 @@ def sample_lines(
 
 
 def _waterfall(evidence: Evidence) -> tuple[ContributionLine, ...]:
-    """Return the evidence as bars, each of which starts where the one before ends; the sum starts at 0."""
+    """Return the evidence as a waterfall: each bar starts at the end of the previous one; the sum starts at 0."""
     amounts = [evidence.base, *(one.amount for one in evidence.shown)]
     if evidence.not_shown:
         amounts.append(evidence.rest)

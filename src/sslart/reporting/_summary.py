@@ -23,7 +23,7 @@ DEPTHS = (1, 2, 3, 5, 10)
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """A model, samples, and what it predicts for them.
+    """A model, samples, and the predictions for them.
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class Observed:
 
     @property
     def has_search_depth(self) -> bool:
-        """Whether the model has a search depth to set."""
+        """True if the model has a parameter `search_depth`."""
         return "search_depth" in self.model.get_params()
 
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """One feature: values of the samples, and what the model has learnt.
+    """One feature: values of the samples, and the range or categories that the model has learnt.
 
     Attributes
     ----------
@@ -302,7 +302,7 @@ def _limits(observed: Observed, classes: Sequence[ClassSummary], beyond: BoolArr
 
 
 def _coverage(observed: Observed) -> tuple[tuple[int, int], ...]:
-    """Return how many samples get a prediction at each search depth, up to the first at which all do."""
+    """Return the number of samples with a prediction at each search depth, up to full coverage."""
     coverage: list[tuple[int, int]] = []
     for depth, indices in zip(DEPTHS, observed.view.predict_at_depths(observed.table, DEPTHS), strict=True):
         coverage.append((depth, int((indices != UNLABELLED).sum())))

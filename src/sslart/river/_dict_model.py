@@ -96,7 +96,7 @@ class DictModel:
         self._learn_rows(rows, known)
 
     def read(self, samples: list[Sample]) -> tuple[list[int], Any]:
-        """Return which samples have a value in a feature that the model knows, and these as the model takes them."""
+        """Return the indices of samples with a value in a known feature, and these samples as model input."""
         rows = [self._row(x) for x in samples]
         known = [index for index, row in enumerate(rows) if _has_value(row)]
         return known, self._as_samples([rows[index] for index in known]) if known else None

@@ -154,7 +154,7 @@ class StreamClassifier(MiniBatchClassifier):
         return self._dicts.drifts()
 
     def to_sklearn(self) -> Classifier:
-        """Return a copy of what was learnt, with the names of the features: to explain, to save, to fit on.
+        """Return a fitted scikit-learn style copy with feature names, to explain, save, or train further.
 
         Its features are in the order of `feature_names_in_`.
         """
@@ -213,7 +213,7 @@ class NoveltyDetector(AnomalyDetector):
         self._dicts.learn([x], [None])
 
     def score_one(self, x: Sample) -> float:
-        """Return how novel a sample is, from 0 to 1; 0 while there is nothing to compare it with.
+        """Return the novelty of a sample, from 0 to 1; 0 before anything has been learnt.
 
         That is 1 - m log(1 + s) / log(1 + n), with m the match of the best box less what lies beyond the range, s the
         samples that this box has learnt, and n all samples.
@@ -236,6 +236,6 @@ class NoveltyDetector(AnomalyDetector):
         return self._dicts.drifts()
 
     def to_sklearn(self) -> FuzzyART:
-        """Return a copy of what was learnt, with the names of the features, which are in that order."""
+        """Return a fitted scikit-learn style copy with feature names, which give the order of features."""
         model: FuzzyART = self._dicts.named_copy()
         return model

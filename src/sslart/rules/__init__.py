@@ -1,4 +1,4 @@
-"""Rules: what a classifier predicts, as few if-then rules; or what it has learnt, as one rule per labelled box."""
+"""Rules: the predictions of a classifier as few if-then rules, or one rule per labelled box."""
 
 from typing import TYPE_CHECKING
 

@@ -12,7 +12,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
 
 
 class JsonLines(logging.Formatter):
-    """A record as a line of JSON: time, level, logger, message, and what was given in `extra`."""
+    """Formats a log record as one line of JSON: time, level, logger, message, and the items of `extra`."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -29,7 +29,7 @@ class JsonLines(logging.Formatter):
 
 
 def start_logging() -> None:
-    """Write the log of the service, and warnings of what it is built on, to standard error."""
+    """Write the log of the service, and warnings of uvicorn and asyncio, to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name, level in (("sslart.server", logging.INFO), ("uvicorn", logging.WARNING), ("asyncio", logging.WARNING)):

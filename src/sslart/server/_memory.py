@@ -1,4 +1,4 @@
-"""Memory that is free is given back to the system, now and then: glibc keeps it, in an area of each thread."""
+"""Periodic return of free memory to the system: glibc retains it in an arena per thread."""
 
 from __future__ import annotations
 

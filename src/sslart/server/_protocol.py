@@ -12,7 +12,7 @@ SECONDS_FOR_HEAD = 30.0
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """A connection on which a head that is too long, or comes too slowly, ends.
+    """A connection with limits on the size of a request head, and on the time to receive it.
 
     The server itself would keep a head of any length in memory, and wait for the rest of it for ever: before a token is
     looked at.
@@ -32,7 +32,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._begin()
 
     def on_headers_complete(self) -> None:
-        """End with the head: the rest is the body, whose limits are those of the path."""
+        """Stop the timer of the head; the body has the limits of its path."""
         self._end()
         super().on_headers_complete()
 
@@ -45,7 +45,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._refuse(b"431 Request Header Fields Too Large", b"The headers are too long.")
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be read; the server itself would answer with plain text."""
+        """Reject an unparsable request with a JSON error instead of the plain text of the server."""
         self._refuse(b"400 Bad Request", b"The request cannot be read as HTTP, or its path is too long.")
 
     def connection_lost(self, exc: Exception | None) -> None:

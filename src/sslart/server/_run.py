@@ -1,4 +1,4 @@
-"""The service as a process: a store, its models, and a web server, until a signal comes."""
+"""The service process: a store, its models, and a web server, until a signal arrives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ logger = logging.getLogger("sslart.server")
 
 @dataclass(frozen=True)
 class Options:
-    """How a service is run.
+    """Options of the service process.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Options:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address is of this machine only."""
+    """Return True if an address is reachable from this machine only."""
     if host == "localhost":
         return True
     try:
@@ -73,7 +73,7 @@ def is_loopback(host: str) -> bool:
 
 
 def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
-    """Serve until a signal comes.
+    """Serve until a signal arrives.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ Arguments = ParamSpec("Arguments")
 def to_the_end(
     method: Callable[Arguments, Coroutine[Any, Any, Result]],
 ) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
-    """Let a method go on to its end also where the request is given up: what the store has, the models must know."""
+    """Run a method to completion even if its request is cancelled, so that models learn every committed record."""
 
     @wraps(method)
     async def shielded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:

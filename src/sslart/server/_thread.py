@@ -59,7 +59,7 @@ class Service:
         self.stop()
 
     def stop(self) -> None:
-        """Answer what was asked, keep what was learnt, and end."""
+        """Finish pending requests, save the learnt state, and stop the service."""
         self._hub.events.end()  # else the server would wait for those who listen
         self._server.should_exit = True
         self._thread.join()

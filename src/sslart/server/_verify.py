@@ -23,7 +23,7 @@ ROWS_AT_ONCE = 500
 
 
 class Finding(NamedTuple):
-    """Something that was checked: of which model, whether it is good, and what was found."""
+    """Result of one check: model, verdict, and text."""
 
     model: str
     is_good: bool
@@ -35,7 +35,7 @@ class _FitWaitsError(Exception):
 
 
 def verify(folder: Path) -> Iterator[Finding]:
-    """Check a store, also while a service uses it, and yield what is found. Nothing is written.
+    """Check a store, also while a service uses it, and yield the findings. Nothing is written.
 
     The journal is replayed from the older snapshot, and must make the newer one in every bit; a fit is done again.
     """
@@ -58,7 +58,7 @@ def verify(folder: Path) -> Iterator[Finding]:
 
 
 def _damaged() -> tuple[type[Exception], ...]:
-    """Return what is raised where bytes are not what was written: texts that are none, values of other types."""
+    """Return the exceptions raised for corrupt bytes: invalid text, or values of wrong types."""
     return DamagedError, sqlite().Error, ValueError, TypeError, LookupError
 
 
@@ -99,7 +99,7 @@ def _checked_model(connection: Any, row: ModelRow) -> Iterator[Finding]:
 
 
 def _replayed(connection: Any, row: ModelRow) -> Iterator[Finding]:
-    """Replay the journal, and compare what it makes with each snapshot on the way."""
+    """Replay the journal, and compare the result with each snapshot on the way."""
     try:
         kept = list(reversed(snapshots(connection, row.id)))
         replica = _start(connection, row, kept)

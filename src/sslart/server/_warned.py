@@ -1,4 +1,4 @@
-"""Warnings of the library in a service: notes of the work that they come from, or lines of the log."""
+"""Capture of Python warnings in a service: as notes of the running job, or as lines of the log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _before: list[Any] = []  # the filters, and what shows warnings, without a servi
 
 
 def take_warnings() -> None:
-    """Let warnings of this process, each time they come up, be notes or lines of the log, until `leave_warnings`."""
+    """Redirect the warnings of this process to notes or the log, until `leave_warnings`."""
     global _n_services
     with _lock:
         _n_services += 1

@@ -27,7 +27,7 @@ SECONDS_TO_START = 600.0
 
 @dataclass(frozen=True)
 class Studio:
-    """How the studio is started.
+    """Options of the studio.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ class Page(NamedTuple):
 
 
 def pages(code: str) -> Callable[[Access], Any]:
-    """Return what makes the application, once the tokens of the service are known.
+    """Return a factory of the studio application, given the tokens of the service.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def n_items(items: np.ndarray) -> int:
 
 
 def same(items: np.ndarray) -> np.ndarray:
-    """Which pairs are of one item."""
+    """Mask of pairs of the same item."""
     return np.asarray((items[:, None] == items)[np.triu_indices(len(items), 1)])
 
 

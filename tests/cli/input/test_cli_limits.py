@@ -1,4 +1,4 @@
-"""What is too long or too wide is refused at a documented limit, with a clear message and little memory."""
+"""Oversized input is refused at a documented limit, with a clear message and little memory."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_the_first_command_works_on_a_real_table_as_it_is(name: str, tmp_path: P
 
 
 def features(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what a careful user of scikit-learn gives to its classifiers: no names of rows, dates as numbers."""
+    """Return the features that a careful user of scikit-learn would use: no row names, dates as numbers."""
     columns: dict[str, Any] = {}
     for name in frame.columns:
         column = frame[name]

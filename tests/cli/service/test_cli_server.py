@@ -39,7 +39,7 @@ def printed(capsys: Captured, *arguments: object) -> str:
 
 
 def of_both(capsys: Captured, service: Service, folder: Path, name: str, *arguments: object) -> tuple[str, str]:
-    """Return what a command prints of the file of a model, and of the model of the service."""
+    """Return the output of a command for the file of a model, and for the model of the service."""
     command, *rest = arguments
     of_file = printed(capsys, command, folder / f"{name}.sslart", *rest)
     return of_file, printed(capsys, command, name, *rest, "--server", service.url)

@@ -245,6 +245,6 @@ def test_with_auto_the_errors_are_those_of_the_model_itself() -> None:
 
 
 def errors_of(model: Any) -> int:
-    """How many labels were predicted wrongly in the stream so far."""
+    """Number of wrong predictions in the stream so far."""
     monitor = model.__sslart_drift__()
     return round(float(monitor.timeline.rows[:, WRONG].sum() + monitor.sums[:, WRONG].sum()))

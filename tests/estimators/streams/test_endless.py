@@ -35,7 +35,7 @@ def learn(model: Any, n_samples: int, seed: int) -> None:
 
 
 def kept(model: Any) -> dict[str, int]:
-    """How many bytes each part of a model takes when it is written."""
+    """Size in bytes of each part of a saved model."""
     parts = model._model.__getstate__().items()
     return {name: len(pickle.dumps(value)) for name, value in parts}
 

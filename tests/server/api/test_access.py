@@ -1,4 +1,4 @@
-"""Who may ask what: names of the service, pages of other sites, tokens and their scopes."""
+"""Access control: names of the service, pages of other sites, tokens, and their scopes."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ def test_half_of_the_tls_options_is_refused(tmp_path: Path) -> None:
 
 
 class Visit(NamedTuple):
-    """What was seen of a service that listened beyond this machine, with TLS."""
+    """Observations of a service that listens beyond this machine, with TLS."""
 
     folder: Path
     url: str

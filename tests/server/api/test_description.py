@@ -1,4 +1,4 @@
-"""What /openapi.json says of the service is so: Schemathesis sends what it describes, and what it rules out."""
+"""/openapi.json is accurate: Schemathesis sends requests that it describes, and ones that it rules out."""
 
 from __future__ import annotations
 

@@ -423,7 +423,7 @@ def test_a_model_goes_on_predicting_and_accepting_while_it_is_fitted(busy: httpx
 
 
 class Heard:
-    """What is heard of the events of a service, by a thread."""
+    """Events of a service, received by a thread."""
 
     def __init__(self, client: httpx.Client, **options: Any) -> None:
         self.events: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""What a model takes on after a restart, and what replaces it."""
+"""Restart of a model, and replacement of its state."""
 
 from __future__ import annotations
 

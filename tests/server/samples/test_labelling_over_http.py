@@ -31,7 +31,7 @@ def label(client: httpx.Client, path: str, rows: list[int], name: Any, **more: A
 
 
 def are_most_alike(rows: list[int]) -> bool:
-    """Return whether a flower is followed by those without a label that are most like it, in shares of the ranges."""
+    """Return True if a flower is followed by the unlabelled ones nearest to it, in shares of the ranges."""
     table = flowers().drop(columns="species")
     coded = ((table - table.min()) / (table.max() - table.min())).to_numpy()
     apart = np.abs(coded - coded[rows[0]]).sum(axis=1).round(6)

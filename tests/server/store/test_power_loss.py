@@ -115,7 +115,7 @@ def write_rows(path: Path, disk: LossyDisk, synchronous: str) -> int:
 
 
 def n_rows_in(path: Path) -> int:
-    """Return how many rows a store has; 0 where it has no table."""
+    """Return the number of rows in a store; 0 if it has no table."""
     try:
         return int(apsw.Connection(str(path)).execute("SELECT count(*) FROM some").get)
     except (apsw.SQLError, apsw.CorruptError):

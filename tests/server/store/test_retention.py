@@ -44,7 +44,7 @@ def create(http: httpx.Client) -> None:
 
 
 def in_store(folder: Path, query: str) -> Any:
-    """Return what a query finds in a store."""
+    """Return the result of a query on a store."""
     connection = apsw.Connection(str(folder / FILE_NAME))
     found = connection.execute(query).get
     connection.close()

@@ -1,4 +1,4 @@
-"""What was understood of the columns, also of tables that no model can be fitted to."""
+"""Interpretation of columns, also in tables that no model can be fitted to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be taken away: rules as code, labels as a table, a script that rebuilds the model, and a model card."""
+"""Exports: rules as code, labels as a table, a script that rebuilds the model, and a model card."""
 
 from __future__ import annotations
 

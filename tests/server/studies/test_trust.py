@@ -1,4 +1,4 @@
-"""How far a model can be trusted: what is told agrees with left-out labels computed otherwise."""
+"""Trust in a model: its figures agree with left-out labels computed otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a feature contributes, similar cases, the rows of a rule, and trials with other labels."""
+"""Dependence, similar cases, the rows of a rule, and trials with other labels."""
 
 from __future__ import annotations
 

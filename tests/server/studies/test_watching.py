@@ -15,7 +15,7 @@ from sslart.server.studies._drift import change_of_categories, change_of_numbers
 
 
 def dropped(client: httpx.Client, name: str, frame: pd.DataFrame, **headers: str) -> dict[str, Any]:
-    """Return what a table is found to be like."""
+    """Return the findings on a table."""
     content = frame.to_csv(index=False).encode()
     answer = client.post(f"/v1/models/{name}/watch/table", content=content, headers=headers)
     assert answer.status_code == 200, answer.text

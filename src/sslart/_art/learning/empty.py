@@ -1,4 +1,4 @@
-"""Samples without a value that counts: they match every node alike, so that the first one wins."""
+"""Samples in which no varying feature has a value: they match every box equally, so the first box wins."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def learn_empty(
 
 
 def _needs_node(nodes: NodesDraft, target: int, *, one_to_one: bool) -> bool:
-    """Return whether a sample needs a new node: where there is none, or the first serves another class alone."""
+    """Return True if there is no box yet, or if the first box serves another class exclusively."""
     if not nodes.n_nodes:
         return True
     first = int(nodes.labels_of(np.zeros(1, dtype=np.int64))[0])
@@ -53,7 +53,7 @@ def _needs_node(nodes: NodesDraft, target: int, *, one_to_one: bool) -> bool:
 
 
 def _learn(nodes: NodesDraft, target: int, *, needs_node: bool) -> int:
-    """Let the first node learn a sample, or a new one, and return it."""
+    """Count a sample in the first box, or in a new empty box, and return the index of that box."""
     node = nodes.add_empty() if needs_node else 0
     nodes.n_nodes_stage1 += needs_node and target == UNLABELLED
     nodes.backend_boxes.count(node, target)

@@ -1,4 +1,4 @@
-"""What was computed once and is kept, as long as it is of use."""
+"""A bounded, thread-safe cache of derived values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOTHING: Any = object()
 
 
 class Kept:
-    """Values by key, of which the newest few of each kind are kept. Several threads may ask at the same time.
+    """A thread-safe cache by key; of each kind of key only the most recent few entries stay.
 
     The kind of a key is its first part or, where it has no parts, its class.
     """

@@ -1,1 +1,1 @@
-"""Fewer boxes: faded ones are dropped, close ones joined where there is no room, and what refers to boxes follows."""
+"""Reduction of boxes: dropping faded ones, joining close ones, and updating references to them."""

@@ -14,7 +14,7 @@ LEAST_SUPPORT = 1 / 16  # a box with less is dropped: that of one sample, after 
 
 @dataclass(frozen=True)
 class Fading:
-    """When supports and counts are multiplied by what.
+    """Exponential decay of supports and counts, applied once per period.
 
     Parameters
     ----------
@@ -26,16 +26,16 @@ class Fading:
 
     @property
     def period(self) -> int:
-        """After every so many samples supports and counts fade."""
+        """Number of samples between two decays."""
         return max(1, round(min(self.half_life / PERIODS, MAX_COUNT)))
 
     @property
     def factor(self) -> float:
-        """What supports and counts are multiplied by."""
+        """Factor by which supports and counts are multiplied at each decay."""
         return math.exp2(-self.period / self.half_life)
 
     def is_due(self, n_before: int, n_samples: int) -> bool:
-        """Return whether something fades while further samples are learnt, given how many have been before."""
+        """Return True if a decay is due within the next `n_samples` samples, after `n_before` earlier ones."""
         return n_before // self.period < (n_before + n_samples) // self.period
 
 

@@ -1,4 +1,4 @@
-"""What refers to boxes by their index, after boxes have been dropped or joined."""
+"""Updates of box indices after boxes have been dropped or joined."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from sslart._utils.arrays import IntArray
 
-NO_BOX = -1
+NO_BOX = -1  # in place of the index of a dropped box
 DROPPED = -2  # in a record of how well samples fitted, where -1 is a sample that was not measured
 
 
 def renamed(boxes: IntArray, into: IntArray | None, dropped: int = NO_BOX) -> IntArray:
-    """Return indices of boxes after a change; negative ones stay as they are.
+    """Return box indices after a change; negative ones are unchanged.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What the columns of a table are: constants, dates, identifiers, free text, likely leaks, copies."""
+"""Roles of columns: constants, dates, identifiers, free text, likely leaks, and copies."""

@@ -42,7 +42,7 @@ SLACK = 1e-9  # of a day: what a double loses of a time of day
 
 
 def holds_dates(column: Any) -> bool:
-    """Return whether a column of a frame holds dates or times."""
+    """Return True if a column of a frame contains dates or times."""
     name = dtype_name(column)
     if name.startswith(("datetime", "date", "time")) and not name.startswith("timedelta"):
         return True
@@ -83,7 +83,7 @@ def _moment(value: Any, name: str) -> Any:
 
 
 def stand_for_months(days: FloatArray) -> bool:
-    """Return whether all dates are the first day of a month: then they stand for months or years."""
+    """Return True if all dates are the first day of a month, so that they stand for months or years."""
     known = np.unique(days[~np.isnan(days)])
     dates = known.astype("datetime64[D]")
     return len(known) >= MIN_MONTHS and bool(

@@ -1,4 +1,4 @@
-"""Coded features: what each stands for, in which order they come, and which have shown one value only."""
+"""Coded features: the column or category of each, their order, and detection of constant ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def numeric_features(n_columns: int) -> tuple[Feature, ...]:
 
 
 def numbers_first(features: Sequence[Feature]) -> list[int]:
-    """Return the order of features: numeric ones as their columns come, then categories as they were met."""
+    """Return the order of features: numeric ones by column, then categories in order of first appearance."""
     return sorted(
         range(len(features)),
         key=lambda place: np.inf if features[place].category is not None else features[place].column,
@@ -39,7 +39,7 @@ def numbers_first(features: Sequence[Feature]) -> list[int]:
 
 
 def constant_places(features: Sequence[Feature], lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Return which features have shown one value only; none where no other feature has shown more."""
+    """Return a mask of constant features; all False if no feature varies."""
     n_categories = Counter(feature.column for feature in features if feature.category is not None)
     varies = upper > lower
     if n_categories:
@@ -83,7 +83,7 @@ def check_kinds(table: Table, categorical: frozenset[int], undecided: Container[
 def are_features_of(
     features: Sequence[Feature], constant: Mapping[Feature, Any], categorical: frozenset[int], n_columns: int
 ) -> bool:
-    """Return whether features of a saved state can be the features of so many columns."""
+    """Return True if the features of a saved state are valid for `n_columns` columns."""
     known = (*features, *constant)
     columns = {feature.column for feature in known} | categorical
     return (
@@ -117,5 +117,5 @@ def limits_of(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> tupl
 
 
 def is_range(lower: Any, upper: Any) -> bool:
-    """Return whether two values of a saved state can be the ends of a range."""
+    """Return True if two values of a saved state are valid ends of a range."""
     return type(lower) is type(upper) is float and lower <= upper and upper - lower < np.inf

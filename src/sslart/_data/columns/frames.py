@@ -1,4 +1,4 @@
-"""Data frames as they come, of pandas, polars or others: their columns, and what the types of these are."""
+"""Access to data frames (pandas, polars, and others): columns, values, and types."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether X has columns with types of their own."""
+    """Return True if X has columns with types of their own."""
     # of the class first: pandas computes the types when an instance is looked at
     return hasattr(X, "columns") and (hasattr(type(X), "dtypes") or hasattr(X, "dtypes"))
 
 
 def columns_of(frame: Any) -> list[tuple[str, Any]]:
-    """Return the names and the columns of a pandas frame, where a name may come twice, or of a polars frame."""
+    """Return the (name, column) pairs of a pandas frame, where names may repeat, or of a polars frame."""
     pairs = frame.items() if hasattr(frame, "items") else ((name, frame[name]) for name in frame.columns)
     return [(str(name), column) for name, column in pairs]
 
 
 def has_columns(frame: Any, names: Sequence[str] | None, n_columns: int) -> bool:
-    """Return whether a frame has these columns in this order; where there are no names, so many without one."""
+    """Return True if a frame has these columns in this order, or `n_columns` unnamed ones if `names` is None."""
     columns = frame.columns
     if names is None:
         return type(columns) is range and len(columns) == n_columns
@@ -58,10 +58,10 @@ def _numpy_name(dtype: np.dtype[Any]) -> str:
 
 
 def is_numeric(column: Any) -> bool:
-    """Return whether the type of a column is one of numbers."""
+    """Return True if a column has a numeric type."""
     return dtype_name(column).startswith(("int", "uint", "float", "double"))
 
 
 def is_untyped(column: Any) -> bool:
-    """Return whether the type of a column does not show what its values are."""
+    """Return True if the type of a column does not determine the type of its values."""
     return dtype_name(column).startswith(("object", "null"))

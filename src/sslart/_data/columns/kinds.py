@@ -24,7 +24,7 @@ NAMED_AS_IDS = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|nr|no|number|row|r
 
 
 def kind_of_text(values: Sequence[Any]) -> str | None:
-    """Return what a column of texts is, None where missing, if it is no use as a feature.
+    """Classify a text column (None where missing) that is useless as a feature.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def kind_of_text(values: Sequence[Any]) -> str | None:
 
 
 def numbers_samples(values: FloatArray, name: str | None) -> bool:
-    """Return whether a numeric column seems to number the samples: whole numbers that all differ.
+    """Return True if a numeric column seems to enumerate the samples: whole numbers that all differ.
 
     They are consecutive, or the name is that of an identifier.
     """
@@ -61,7 +61,7 @@ def numbers_samples(values: FloatArray, name: str | None) -> bool:
 
 
 def is_named_as_id(name: str) -> bool:
-    """Return whether a column has the name of an identifier.
+    """Return True if the name of a column is that of an identifier.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Categories that come in another type than they were learnt in: True where the text "True" was learnt."""
+"""Categories that arrive in another type than they were learnt in, such as True for the text "True"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT_OR_NONE = frozenset({str, type(None)})
 
 
 def as_known_texts(table: Table, known_in: Callable[[int], Collection[Any]]) -> Table:
-    """Return samples in which a category that is not known, but whose text is, is that text.
+    """Replace each unknown category by its text where that text is a known category.
 
     A column may have been learnt from a file of texts, and come as booleans or numbers later. A text is known that was
     learnt, or that an earlier sample of the table has, so that it does not matter how a stream is cut.

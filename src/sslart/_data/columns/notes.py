@@ -1,4 +1,4 @@
-"""What a user should know about the columns of a table: which are not used, and which deserve a second look."""
+"""Notes on the columns of a table: unused columns, and columns to check."""
 
 from __future__ import annotations
 

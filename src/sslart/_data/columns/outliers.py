@@ -69,7 +69,7 @@ def _that_may_have_outliers(values: FloatArray) -> list[int]:
 
 
 def _are_spread(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
-    """Return which columns have some values in so many parts of the range that three are left without the outliers."""
+    """Return a mask of columns with values in so many parts of the range that three remain without outliers."""
     with np.errstate(over="ignore", invalid="ignore"):  # a range that no double holds has one part
         part = np.fmax((some - lowest) / (highest - lowest) * (N_PARTS - 1), 0.0).astype(np.intp)
     has_values = np.zeros((len(lowest), N_PARTS), dtype=bool)
@@ -78,7 +78,7 @@ def _are_spread(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> Bo
 
 
 def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
-    """Return which columns have a value that is too common for an outlier, and no outliers if it is none.
+    """Return a mask of columns with a value too common for an outlier and, unless it is one, no outliers.
 
     The values that are no outliers would be near it: too few are, or nearly all of these are the value itself.
     """
@@ -95,12 +95,12 @@ def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArra
 
 
 def _is_small_part(first: Any, last: Any, lowest: Any, highest: Any) -> Any:
-    """Return whether values from a first to a last one have less than one part in `FACTOR` of a range."""
+    """Return True if the values from `first` to `last` span less than 1 / `FACTOR` of a range."""
     return last / 2 - first / 2 < (highest / 2 - lowest / 2) / FACTOR
 
 
 def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
-    """Return which of the different values, ascending, are no outliers; None where there are no outliers."""
+    """Return the slice of the distinct values, ascending, that are no outliers; None if there are no outliers."""
     n, total = len(different), int(counts.sum())
     for n_outliers in range(1, min(MAX_OUTLIERS, n - 2) + 1):
         for n_low in range(n_outliers + 1):

@@ -1,4 +1,4 @@
-"""What a model knows of its columns beside their ranges: which hold dates, which are left out, and notes on them."""
+"""Reading plan of the columns: columns of dates, columns left out, and notes on columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ATTRIBUTE = "_column_plan"
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """How columns are read.
+    """Plan for reading the columns of a table.
 
     Attributes
     ----------
@@ -38,18 +38,18 @@ class ColumnPlan:
     monthly: tuple[int, ...] = ()
 
     def n_columns(self, n_given: int) -> int:
-        """Return how many columns a table has, the parts of dates included, of which so many are given."""
+        """Return the number of columns of a table with `n_given` given columns, including the parts of dates."""
         return n_given + len(self.dates) * len(PARTS)
 
     def of_dates(self, n_given: int) -> frozenset[int]:
-        """Return the columns that hold dates, and those that hold parts of them, of a table of which so many are given.
+        """Return the columns of dates and of their parts, in a table with `n_given` given columns.
 
         They change together: a value of one of them alone may be that of no date.
         """
         return frozenset(self.dates).union(range(n_given, self.n_columns(n_given)))
 
     def parts_of_dates(self, n_given: int) -> dict[int, range]:
-        """Return the columns that hold the parts of each date, by its column, of a table of which so many are given."""
+        """Return the columns of the parts of each date, by the column of the date."""
         starts = range(n_given, self.n_columns(n_given), len(PARTS))
         return {column: range(start, start + len(PARTS)) for column, start in zip(self.dates, starts, strict=True)}
 
@@ -58,7 +58,7 @@ class ColumnPlan:
         return with_part_names(given, self.dates)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: plain values."""
+        """Return the state to save: plain values."""
         return {
             "dates": list(self.dates),
             "left_out": list(self.left_out),
@@ -88,7 +88,7 @@ NO_PLAN = ColumnPlan()
 
 
 def plan_of(owner: Any) -> ColumnPlan:
-    """Return what an estimator, or a reader of samples, knows of its columns."""
+    """Return the column plan of an estimator or a reader of samples."""
     plan: ColumnPlan = getattr(owner, ATTRIBUTE, NO_PLAN)
     return plan
 

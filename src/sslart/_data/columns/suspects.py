@@ -1,4 +1,4 @@
-"""Columns that deserve a second look: those that give the class away, and those that come twice."""
+"""Detection of suspicious columns: target leaks, copies, and identifiers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXACT = 1e-9
 
 
 def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Container[int] = ()) -> Iterator[ColumnNote]:
-    """Yield notes on the columns that may be leaks, come twice, or number the samples.
+    """Yield notes on columns that may be leaks, copies, or row numbers.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def copies(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
 
 
 def _copied_categories(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
-    """Yield a note on each column that divides the samples as another one does, of which one has categories."""
+    """Yield a note on each column that partitions the samples as another does, if either is categorical."""
     found: dict[tuple[int, ...], int] = {}
     for column, name in enumerate(names if table.categories else ()):
         values = table.categories[column] if column in table.categories else table.values[:, column]

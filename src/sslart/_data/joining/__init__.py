@@ -1,1 +1,1 @@
-"""What several models know of their data, joined: encoders, scales, columns. The order of models is irrelevant."""
+"""Merging of encoders, scales, and column plans of several models; the order of models is irrelevant."""

@@ -56,7 +56,7 @@ def _ranges(encoder: Encoder) -> dict[Feature, Range]:
 def _kinds(
     encoders: Sequence[Encoder], shown: Sequence[Mapping[Feature, Range]], names: Sequence[str]
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """Return which columns are categorical, or undecided, and which are undecided in all encoders."""
+    """Return the categorical (or undecided) columns, and the columns undecided in all encoders."""
     decided = frozenset[int]().union(*(one.categorical - one.undecided.keys() for one in encoders))
     undecided = frozenset(encoders[0].undecided).intersection(*(one.undecided for one in encoders))
     numbers = {

@@ -1,4 +1,4 @@
-"""What several models know of their columns, joined: dates, and columns left out."""
+"""Merging of the column plans of several models: dates, and columns left out."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ STEP = 0.25  # of a sample: how far its own rank reaches to both sides at the en
 
 
 class Shown(NamedTuple):
-    """What a model has shown of one feature: how many samples it has learnt, their range, and its scale by rank."""
+    """Statistics of one feature in a model: number of samples, range, and scale by rank."""
 
     n_samples: float
     lower: float
@@ -54,7 +54,7 @@ def _knots(one: Shown) -> FloatArray:
 
 
 def _shares_below(one: Shown, values: FloatArray) -> FloatArray:
-    """Return which share of the samples of a model lies below each value, half of those at the value among them."""
+    """Return the share of a model's samples below each value, counting half of those equal to it."""
     knots = _knots(one)
     if knots[0] == knots[-1]:
         return np.where(values < knots[0], 0.0, np.where(values > knots[0], 1.0, 0.5))

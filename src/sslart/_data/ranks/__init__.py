@@ -1,1 +1,1 @@
-"""How numeric features are scaled: tables of ranks, which features have one, and distances on scales."""
+"""Scaling of numeric features by rank: rank tables, choice of features, and distances on scales."""

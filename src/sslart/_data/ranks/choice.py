@@ -1,4 +1,4 @@
-"""Which features the first call scales by rank: all numeric ones, or those that crowd in a part of their range."""
+"""Choice of features to scale by rank: all numeric ones, or those with crowded values."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def scaled_by(scaling: str, encoder: Encoder, table: Table, bounds: tuple[FloatA
 
 
 def is_crowded(values: FloatArray) -> bool:
-    """Return whether values crowd in a part of their range, so that boxes can hardly distinguish them.
+    """Return True if values crowd in a part of their range, so that boxes can hardly distinguish them.
 
     Either a few outliers take nearly all of the range, or the middle 80 % of the samples take less than a tenth of the
     range that they take by rank. Of an exponential distribution they take a quarter and more, of the values of many
@@ -96,7 +96,7 @@ def is_crowded(values: FloatArray) -> bool:
 
 
 def scaling_of(encoder: Encoder, n_columns: int) -> list[str]:
-    """Return how each column is scaled: by range, by rank, or not at all because it is categorical."""
+    """Return the scaling of each column: by range, by rank, or none because it is categorical."""
     scaling = [CATEGORY if column in encoder.categorical else RANGE for column in range(n_columns)]
     for place in () if encoder.ranks is None else encoder.ranks.tables:
         scaling[encoder.features[place].column] = RANK

@@ -1,4 +1,4 @@
-"""How far apart values of a feature are, on the scale that its encoder gives it."""
+"""Distances between values of a feature on the scale of its encoder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MIDDLE = np.array([0.25, 0.75])
 
 
 def coded_parts(encoder: Encoder, values: FloatArray, features: IntArray) -> FloatArray:
-    """Return which part of the way across its scale each value lies at: as it is coded, though not on the grid.
+    """Return the coded position of each value on its scale, without rounding to the grid.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def coded_parts(encoder: Encoder, values: FloatArray, features: IntArray) -> Flo
 
 
 def distances_from(encoder: Encoder, feature: int, start: float, values: FloatArray) -> FloatArray:
-    """Return how far values of one feature lie from a first one, in learnt ranges on its scale."""
+    """Return the distance of values of one feature from a first one, in learnt ranges on its scale."""
     span = encoder.origin_and_span()[1].item(feature)
     on_scale = encoder.on_scale(np.append(start, values)[:, None], np.array([feature]))[:, 0]
     return np.asarray(abs(on_scale[1:] - on_scale[0]) / span)

@@ -64,7 +64,7 @@ class RankTable(CachesValues):
 
     @cached_property
     def reach(self) -> tuple[float, float]:
-        """How many units below and above the table are as long on the scale as the table itself.
+        """Widths below and above the table, in units of the feature, that equal the table's length on the scale.
 
         They are those of the outer samples, so that a long tail goes on as one, and at least the range of the table, so
         that no value lies further off on the scale than in ranges.
@@ -111,12 +111,12 @@ class RankTable(CachesValues):
         return np.where(coded >= 1.0, upper, np.where(coded <= 0.0, lower, inside))  # knots may share a code
 
     def coded(self, values: FloatArray, lower: float, upper: float) -> FloatArray:
-        """Return which part of the way from one value to another each value lies at."""
+        """Return the position of each value relative to two values: 0 at the lower one, 1 at the upper one."""
         start, end = self.at(np.array([lower, upper]))
         return np.asarray((self.at(values) - start) / (end - start))
 
     def beyond_others(self, end: float, others: float) -> float:
-        """Return how far an end of the table lies beyond the table of the others, on the scale of these.
+        """Return the distance of an end of the table beyond the table without it, on the scale of the latter.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class RankTable(CachesValues):
 
 
 def same_scale(one: RankTable | None, other: RankTable | None) -> bool:
-    """Return whether a feature has the same scale by rank in two places, or none in both."""
+    """Return True if two rank tables are equal, or both None."""
     if one is None or other is None:
         return one is other
     return one is other or (np.array_equal(one.values, other.values) and np.array_equal(one.positions, other.positions))
@@ -231,7 +231,7 @@ class RankScale(CachesValues):
         return RankScale(tables) if tables else None
 
     def to_state(self) -> dict[str, Any]:
-        """Return what must be saved: arrays."""
+        """Return the state to save: arrays."""
         tables = list(self.tables.values())
         return {
             "places": np.array(list(self.tables), dtype=np.int64),

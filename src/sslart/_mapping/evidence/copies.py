@@ -13,14 +13,14 @@ from sslart._mapping.evidence.near_copies import near_copies
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
-MAX_BY_CHANCE = 0.01
+MAX_BY_CHANCE = 0.01  # expected number of other rows that equal a row; above it, equal rows are no copies
 MAX_SEARCHED = 1000  # labels among which near copies are looked for
 MIN_REPEATED = 8  # distinct samples, of which none would come once if a table is taken to come more than once
 
 
 @dataclass(frozen=True, eq=False)
 class LabelGroups(CachesValues):
-    """Which labelled samples are left out together.
+    """Groups of labelled samples that are left out jointly.
 
     Attributes
     ----------
@@ -78,13 +78,13 @@ class LabelGroups(CachesValues):
 
     @cached_property
     def numbers(self) -> IntArray:
-        """The number of the group of each label, in the order in which groups first come."""
+        """Group number of each label; groups are numbered in order of first appearance."""
         _, first, inverse = np.unique(self.of_label, return_index=True, return_inverse=True)
         return np.argsort(np.argsort(first))[inverse]
 
     @cached_property
     def weights(self) -> FloatArray:
-        """What each label counts in sums over labels: the members of a group count one together."""
+        """Weight of each label in sums over labels; the weights of a group sum to one."""
         _, inverse, sizes = np.unique(self.of_label, return_inverse=True, return_counts=True)
         return np.asarray(1.0 / sizes[inverse])
 
@@ -100,7 +100,7 @@ class LabelGroups(CachesValues):
 
 
 def found_groups(samples: FloatArray, classes: IntArray, indicator: BoolArray, keys: IntArray | None) -> LabelGroups:
-    """Return which labels are left out together: those that the user gave, and copies; else near copies.
+    """Return the groups to leave out: the user's groups and copies if groups are given, else near copies.
 
     Parameters
     ----------

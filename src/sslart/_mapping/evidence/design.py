@@ -1,4 +1,4 @@
-"""What evidence is learnt from: labelled samples among boxes, and the bases that are made of them."""
+"""Training data of evidence: labelled samples, boxes, and the design matrices that bases share."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class LabelledSet(CachesValues):
 
     @cached_property
     def groups(self) -> LabelGroups:
-        """Which labels are left out together."""
+        """Groups of labels that are left out jointly."""
         if self.given_groups is not None:
             return self.given_groups
         return found_groups(self.samples, self.classes, self.indicator, self.group_keys)
@@ -119,13 +119,13 @@ class LabelledSet(CachesValues):
 
     @cached_property
     def row_weights(self) -> FloatArray:
-        """How much each label counts in the regression, its class included."""
+        """Weight of each label in the regression: its sample weight times the factor of its class."""
         weights = np.ones(len(self.classes)) if self.weights is None else self.weights
         return weights * self.class_factors[self.classes]
 
     @cached_property
     def class_factors(self) -> FloatArray:
-        """How much each class counts."""
+        """Weight factor of each class."""
         return self._class_factors(np.ones(len(self.classes)) if self.weights is None else self.weights)
 
     @property
@@ -135,7 +135,7 @@ class LabelledSet(CachesValues):
 
     @cached_property
     def counts(self) -> FloatArray:
-        """How much each label counts in validation: a group counts one, and no sample more than once."""
+        """Weight of each label in validation: a group counts as one label, and no sample counts more than once."""
         counts = self.groups.weights
         if self.weights is not None:
             counts = counts * np.minimum(self.weights, 1.0)
@@ -158,7 +158,7 @@ class LabelledSet(CachesValues):
         return np.eye(self.n_classes)[self.classes]
 
     def subset(self, size: int) -> LabelledSet:
-        """Return the set with at most so many labels, each class in proportion, at least one of each."""
+        """Return a stratified subset of at most `size` labels, with at least one label of each class."""
         if len(self.classes) <= size:
             return self
         random = np.random.RandomState(self.seed)
@@ -170,7 +170,7 @@ class LabelledSet(CachesValues):
         return self._of_rows(np.sort(np.argsort(rank, kind="stable")[:size]))
 
     def drawn(self, size: int) -> LabelledSet:
-        """Return the set with at most so many labels, in whole groups, drawn without regard to their classes."""
+        """Return a random subset of at most `size` labels in whole groups, regardless of their classes."""
         if len(self.classes) <= size:
             return self
         groups, places = self.groups.numbers, self._places_of_groups
@@ -178,7 +178,7 @@ class LabelledSet(CachesValues):
         return self.restricted(np.flatnonzero(n_labels[places[groups]] <= size))
 
     def restricted(self, rows: IntArray) -> LabelledSet:
-        """Return the set with some labels, left out together as they are in the whole set."""
+        """Return the set restricted to `rows`, with the groups of the whole set."""
         return replace(self._of_rows(rows), given_groups=self.groups.of_rows(rows))
 
     def with_boxes(self, boxes: BoxSet) -> LabelledSet:
@@ -211,7 +211,7 @@ class LabelledSet(CachesValues):
 
 
 class DesignMatrices:
-    """A labelled set with what its bases share; everything is computed once.
+    """A labelled set with cached values that its bases share.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ class DesignMatrices:
         return int(self.labelled.samples.shape[1])
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return what is made for a key, made the first time."""
+        """Return the cached value of a key; compute it on first use."""
         if key not in self._made:
             self._made[key] = make()
         made: Made = self._made[key]
@@ -259,7 +259,7 @@ class DesignMatrices:
         return self._samples_on[rank_weight]
 
     def boxes_on(self, rank_weight: float, n_boxes: int) -> tuple[FloatArray, FloatArray]:
-        """Return the corners of the first boxes on a scale, lower and upper; sides not reached stay as they are."""
+        """Return the lower and upper corners of the first boxes on a scale; unreached sides are unchanged."""
         key = rank_weight, min(n_boxes, len(self.boxes.lower))  # parts with fewer boxes share what is made
         if key not in self._boxes_on:
             lower, upper = self.boxes.lower[:n_boxes], self.boxes.upper[:n_boxes]

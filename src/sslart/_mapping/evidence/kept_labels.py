@@ -1,4 +1,4 @@
-"""The labelled samples that a model keeps: at most so many, drawn evenly from all, however the stream was cut."""
+"""Reservoir sampling of labelled samples; the result does not depend on how a stream is split into calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.random_keys import KeyArray, keys_of_numbers, mixed
 
-MAX_CHUNKS = 32
+MAX_CHUNKS = 32  # one per call that learns; more are joined into one
 ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")
 
 
@@ -84,7 +84,7 @@ class LabelReservoir:
         groups: IntArray | None = None,
         times: IntArray | None = None,
     ) -> LabelReservoir:
-        """Return the reservoir with further samples; of too many those stay whose random keys are lowest.
+        """Add samples to the reservoir; above `max_labels`, those with the lowest random keys stay.
 
         `weights` are one each by default; `groups` are keys, 0 for none; `times` are numbers of samples, those of the
         labels by default.
@@ -112,7 +112,7 @@ class LabelReservoir:
         return LabelReservoir((whole,), self.n_seen)
 
     def later_by(self, n_samples: int) -> LabelReservoir:
-        """Return the labels as if so many samples had come before all of them."""
+        """Return the labels with times shifted by `n_samples`, as if that many samples had preceded them."""
         chunks = (replace(chunk, times=chunk.times + n_samples) for chunk in self.chunks)
         return LabelReservoir(tuple(chunks), self.n_seen)
 
@@ -138,7 +138,7 @@ class LabelReservoir:
 
     @classmethod
     def joined(cls, reservoirs: Sequence[LabelReservoir], codes: Sequence[IntArray], max_labels: int) -> LabelReservoir:
-        """Return the labels of several models as if they had come in turn, evenly; the order of models is irrelevant.
+        """Merge the labels of several models as if they had been interleaved evenly; the order of models is irrelevant.
 
         Of too many labels those stay whose random keys are lowest: a fair sample of all that there have been.
 
@@ -168,7 +168,7 @@ class LabelReservoir:
         return cls((replace(both[kept], numbers=numbers),), n_seen)
 
     def with_columns(self, n_columns: int) -> LabelReservoir:
-        """Return the reservoir with so many further columns, in which the samples kept have no value."""
+        """Return the reservoir with `n_columns` further columns, missing in all stored samples."""
         chunks = (
             replace(
                 chunk,

@@ -169,7 +169,7 @@ class EvidenceMapping(Regression):
         )
 
     def _changed(self, **changes: Any) -> Self:
-        """Return another mapping, of which nothing is known yet."""
+        """Return a copy with the given changes, and with its caches cleared."""
         return changed(self, **{"known": NOTHING_KNOWN, **changes})
 
     @property
@@ -192,7 +192,7 @@ class EvidenceMapping(Regression):
         return found
 
     def _going_on(self, class_table: ClassTable, recent: Recent, n_new: int) -> EvidenceMapping:
-        """Return the mapping after further labels, with boxes and settings as they are."""
+        """Return the mapping after further labels, with the same boxes and settings."""
         solved = vars(self).get("solution", self.chosen)  # what nobody has needed so far is not made for this
         mapping = self._changed(class_table=class_table, recent=recent, chosen=solved)
         updates: Updates | None = vars(self).get("updates", self.known.updates)
@@ -200,7 +200,7 @@ class EvidenceMapping(Regression):
 
     @property
     def competition(self) -> Competition | None:
-        """How the half-lives do that compete; None before labels have come in a stream."""
+        """Record of the competing half-lives; None before the first labels of a stream."""
         return None if self.updates is None else self.updates.competition
 
     def _with_network(
@@ -212,7 +212,7 @@ class EvidenceMapping(Regression):
         choose: Choice = Choice.CAREFUL,
         in_order: bool = False,
     ) -> EvidenceMapping:
-        """Return the mapping with the boxes as they are now and all labels, for which settings are chosen."""
+        """Return the mapping with the current boxes and all labels, after choosing settings for them."""
         reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
         reservoir = reservoir.of_columns(network.encoder.categorical)
         half_life = self.recent.half_life_for(self.settings, competition, reservoir.times())
@@ -239,7 +239,7 @@ class EvidenceMapping(Regression):
 
     @cached_property
     def updates(self) -> Updates | None:
-        """What the labels since the last choice of settings have changed; None: nothing."""
+        """Updates by the labels since settings were last chosen; None if there are no such labels."""
         if self.known.updates is not None:
             return self.known.updates
         if not self.recent.is_learnt or not self.mixtures:
@@ -295,12 +295,12 @@ class EvidenceMapping(Regression):
 
     @property
     def left_out(self) -> LeftOut:
-        """What the other labels alone predict for each label kept."""
+        """Leave-one-out predictions of the stored labels."""
         return self.settled.left_out if len(self.recent.labels) else super().left_out
 
     @cached_property
     def settled(self) -> Regression:
-        """The regression on all labels kept, with boxes and settings as they were chosen: what quality is stated by."""
+        """The regression on all stored labels, with boxes and settings fixed; quality is estimated from it."""
         if not len(self.recent.labels):
             return self
         recent = self.recent.ended(self.recent.competition, self.recent.half_life)
@@ -311,7 +311,7 @@ class EvidenceMapping(Regression):
         return self.reservoir.followed_by(self.recent.labels, len(self.reservoir) + len(self.recent.labels))
 
     def proba_by_some(self, rows: IntArray, coded: FloatArray) -> FloatArray:
-        """Return the probabilities of coded samples by some of the labels kept, with boxes and settings as they are.
+        """Return the probabilities of coded samples by a subset of the stored labels, with boxes and settings fixed.
 
         Of many mixtures, those that count most take part: it is for many such calls.
         """
@@ -376,7 +376,7 @@ class EvidenceMapping(Regression):
         return replace(self, reservoir=reservoir, chosen=self.solution, recent=recent, known=known)
 
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
-        """Return what must be saved: plain values and arrays.
+        """Return the state to save: plain values and arrays.
 
         Parameters
         ----------

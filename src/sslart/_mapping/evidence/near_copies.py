@@ -11,7 +11,7 @@ from sslart._art.algebra import gram_matrix, multiply
 from sslart._data.chance import equal_share
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-MIN_LABELS = 20
+MIN_LABELS = 20  # of fewer labels no near copies are looked for
 MAX_SIZE = 10  # labels of one item
 MAX_SHARE = 0.2  # of the labels, in one item
 MIN_ITEMS = 3  # of each class: where classes are compact, their samples are no copies of one item
@@ -31,7 +31,7 @@ class Cluster(NamedTuple):
 
 
 def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) -> IntArray:
-    """Return the item of each labelled sample; each is an item of its own where there are no repeated measurements.
+    """Return the item of each labelled sample; without repeated measurements each sample is a separate item.
 
     A cluster of samples is taken for measurements of one item where the nearest other sample is `FACTOR` times as far
     as they are from each other. By chance there are few such clusters, and fewer in more dimensions. So clusters count
@@ -85,7 +85,7 @@ def _distinct(samples: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _measured(samples: FloatArray, indicator: BoolArray) -> BoolArray:
-    """Return which features are measured: numbers in which few pairs of samples agree."""
+    """Return a mask of measured features: numeric features in which few pairs of samples agree."""
     agree = [equal_share(values[~np.isnan(values)]) for values in samples.T]
     return np.asarray(~indicator & (np.array(agree) <= MAX_EQUAL))
 

@@ -16,7 +16,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 Knots = tuple[FloatArray, FloatArray]
 
-MAX_KNOTS = 256
+MAX_KNOTS = 256  # of a table of ranks; of more, evenly spaced ones stay
 FEW_SAMPLES = 4  # as lists they cost less than as arrays
 
 
@@ -101,7 +101,7 @@ class RankScaler:
 
 
 def _shares_at(given: FloatArray, values: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return what `numpy.interp` does, with every step rounded, so that all machines give the same bits."""
+    """Interpolate as `numpy.interp` does, with every step rounded, so that all machines give the same bits."""
     place = np.clip(np.searchsorted(values, given, side="right") - 1, 0, len(values) - 2)
     slope = (np.diff(shares) / np.diff(values))[place]
     found = slope * (np.clip(given, values[0], values[-1]) - values[place]) + shares[place]
@@ -109,7 +109,7 @@ def _shares_at(given: FloatArray, values: FloatArray, shares: FloatArray) -> Flo
 
 
 def _share_at(value: float, values: list[float], shares: list[float]) -> float:
-    """Return what `_shares_at` does, of one value."""
+    """Interpolate a single value as `_shares_at` does."""
     place = bisect_right(values, value) - 1
     if value != value:
         return value

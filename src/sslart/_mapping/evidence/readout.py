@@ -29,7 +29,7 @@ CONTRIBUTION_COST = 24  # of the contributions of a sample, against its score
 
 
 class ScoreParts(NamedTuple):
-    """What scores consist of.
+    """Components of the scores.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Readout:
         return shares
 
     def inside_contributions(self) -> FloatArray:
-        """Return what each box adds for a sample inside it, shape (n_boxes, n_classes); NaN where it has no weight."""
+        """Return the score each box adds inside it, shape (n_boxes, n_classes); NaN for boxes without a weight."""
         contributions = np.full((len(self.nodes), len(self.bias)), np.nan)
         for term in self.terms:
             found = term.inside_contributions()

@@ -23,7 +23,7 @@ from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 
-MAX_BOXES = 4000
+MAX_BOXES = 4000  # that take part in a regression; many classes may need more
 MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
 BOXES_PER_CLASS = 2  # at least, that take part
 
@@ -84,7 +84,7 @@ class Regression(CachesValues):
 
     @cached_property
     def solution(self) -> Solution:
-        """The regression on the labels kept and the boxes as they are, solved when it is first needed."""
+        """The regression on the stored labels and the current boxes, solved on first use."""
         if self.chosen is not None:
             return self.chosen
         if self.network is None:
@@ -107,7 +107,7 @@ class Regression(CachesValues):
         return every
 
     def _landmarks(self) -> IntArray:
-        """Return the nodes that take part: those that have met a label first, then those of most samples."""
+        """Return the boxes used as landmarks: boxes with labels first, then those of the largest support."""
         assert self.network is not None
         nodes = self.network.nodes
         n = nodes.n_nodes
@@ -120,7 +120,7 @@ class Regression(CachesValues):
         return order[: max(MAX_BOXES, self._n_wanted_boxes())]
 
     def _n_wanted_boxes(self) -> int:
-        """Return how many boxes take part at least, so that there are two of each class, or at least one."""
+        """Return the smallest number of landmarks: two per class if possible, else one."""
         n_classes = len(self.class_table.seen)
         return max(min(BOXES_PER_CLASS * n_classes, MAX_BOXES), min(n_classes, MAX_BOXES_OF_CLASSES))
 
@@ -147,7 +147,7 @@ class Regression(CachesValues):
         )
 
     def _class_weights(self) -> FloatArray | str | None:
-        """Return how much each class learnt so far counts."""
+        """Return the weight of each class learnt so far."""
         given = self.settings.class_weight
         if given is None or isinstance(given, str):
             return given
@@ -170,12 +170,12 @@ class Regression(CachesValues):
 
     @property
     def loo_right(self) -> BoolArray:
-        """Whether each label kept is predicted rightly by the others alone."""
+        """Mask of stored labels whose leave-one-out prediction is correct."""
         return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
 
     @property
     def left_out(self) -> LeftOut:
-        """What the other labels alone predict for each label kept."""
+        """Leave-one-out predictions of the stored labels."""
         solution = self.solution
         return LeftOut(
             self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),

@@ -120,7 +120,7 @@ def _without_blocks(
     blocks: Sequence[IntArray],
     groups: Sequence[IntArray],
 ) -> FloatArray:
-    """Return what is predicted for each sample without its group and without a block, for several λ.
+    """Return leave-group-out predictions of each sample, each also without one block, for several λ.
 
     With B = (G + λW⁻¹)⁻¹, leaving out the block f turns B into B − B_:f B_ff⁻¹ B_f: and c into c − B_:f B_ff⁻¹ c_f.
     """
@@ -150,7 +150,7 @@ def _plus_diagonal(gram: FloatArray, ridges: FloatArray) -> Cholesky:
 def _without(
     whole: FloatArray, targets: FloatArray, coefficients: FloatArray, rows: IntArray, groups: Sequence[IntArray]
 ) -> FloatArray:
-    """Return what `_without_blocks` does, for blocks of one size, shape (n_blocks, size)."""
+    """Return the result of `_without_blocks` for blocks of one size, shape (n_blocks, size)."""
     of_block = whole[:, rows]
     turned = Cholesky(whole[:, rows[:, :, None], rows[:, None, :]], overwrite=True).solve(of_block)
     diagonal = np.diagonal(whole, axis1=1, axis2=2)[:, None] - np.einsum("fmbn,fmbn->fmn", turned, of_block)

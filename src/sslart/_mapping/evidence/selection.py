@@ -1,4 +1,4 @@
-"""Which mixtures of bases suit the labels, by exact leave-one-out, and the readout that they make together."""
+"""Selection of mixtures of bases by exact leave-one-out, and the readout that they make together."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOC
 from sslart._mapping.evidence.trial import Candidate, Specs, TakingPart, Trial, ridges_of
 from sslart._utils.arrays import FloatArray, IntArray
 
-TEMPERATURE = 2.0
+TEMPERATURE = 2.0  # optimum of 1 to 8 on tuning sets, flat from 2 to 3; see docs/evidence.md, What was tried
 BOXES_ONLY = ("box",)
 MAX_TRIED = 400  # labels that candidates are tried on
-MAX_MIXTURES = 200
-MIN_WEIGHT = 0.001
+MAX_MIXTURES = 200  # candidates in the average; 24 were a little worse
+MIN_WEIGHT = 0.001  # of a candidate in the average, against the best one
 MAX_LOG_WEIGHT = 15.0  # what is this far behind the best has no weight in the choice without any block either
 MAX_LOG_WEIGHT_OF_MANY = 9.0  # where a block has a small share in the score
 FEW_LABELS = 100
-MAX_DROPPED = 0.25
+MAX_DROPPED = 0.25  # of the weight, in minor groups of functions: as accurate without them, and much faster
 ROUNDING = 1e-3  # of a score, which is summed in another order
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A readout, the mixtures it was made of, and what is predicted for each label by the others alone.
+    """A readout, its mixtures, and the leave-one-out predictions of the labels.
 
     Attributes
     ----------
@@ -115,12 +115,12 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
 
 
 def is_chosen_by_some(labelled: LabelledSet) -> bool:
-    """Return whether labels or classes are so many that some of the labels choose for all."""
+    """Return True if there are so many labels or classes that a subset of the labels chooses for all."""
     return has_many_classes(labelled) or len(labelled.classes) > MAX_LABELS
 
 
 class Choice(NamedTuple):
-    """What was chosen where labels or classes are many.
+    """Settings chosen on a subset of many labels or classes.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ def _ridges(specs: Specs, fixed: FixedSettings) -> tuple[float, ...]:
 
 
 def _head_start(specs: Specs) -> float:
-    """Return by how much a candidate may be behind others and have the same weight: what its family counts before."""
+    """Return the score handicap of a candidate: the prior of its family, as a difference of scores."""
     return TEMPERATURE * float(np.log(family_of(specs[0]).prior))
 
 
@@ -278,7 +278,7 @@ def _learnt(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture]) -> Solut
 
 
 def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> IntArray:
-    """Return the candidates without those of families, each on one scale, whose weights together are small.
+    """Return the candidates without those that use groups of functions of small total weight.
 
     `shares`: of each group of functions (column) in each candidate (row).
     """

@@ -1,4 +1,4 @@
-"""The settings of evidence mapping: what the user has fixed, and what leave-one-out chooses among.
+"""Settings of evidence mapping: the parameters fixed by the user, and the candidates of leave-one-out.
 
 Light, so that importing sslart stays quick.
 """
@@ -18,8 +18,8 @@ from sslart._utils.arrays import FloatArray
 from sslart._utils.params import check_half_life, check_number, check_whole
 
 BANDWIDTHS = tuple(2.0**-level for level in range(6))
-RANK_WEIGHTS = (0.0, 0.5, 1.0)
-RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
+RANK_WEIGHTS = (0.0, 0.5, 1.0)  # scales: by range, half and half, by rank
+RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)  # wider grids, from 1e-6 to 100, were no better
 N_BLOCKS = 40  # of labels; settings are chosen without a block to predict its labels
 AUTO = "auto"
 HALF_LIVES = (200.0, 1000.0, 5000.0, np.inf)  # in samples, that compete in a stream
@@ -29,7 +29,7 @@ MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distingui
 
 
 class FixedSettings(NamedTuple):
-    """What the user has fixed: families, τ, λ, and the weight of ranks in the scale; None where the labels decide.
+    """Settings fixed by the user: families, τ, λ, and rank weight; None where the labels decide.
 
     `is_coarse`: whether few values are tried, which are enough where later labels correct what follows from them;
     `known` are tried too then.
@@ -53,7 +53,7 @@ class FixedSettings(NamedTuple):
         )
 
     def allows(self, family: str, *, is_costly: bool = False) -> bool:
-        """Return whether a family takes part: a costly one not where few settings are tried, unless it is named."""
+        """Return True if a family is tried; a costly one is skipped on the coarse grid, unless the user names it."""
         return not (self.is_coarse and is_costly) if self.families is None else family in self.families
 
     @property
@@ -99,7 +99,7 @@ def _checked_names(owner: str, families: Any) -> tuple[str, ...]:
 
 
 class BasisSpec(NamedTuple):
-    """One basis: its kind, the weight of ranks in its scale, and τ, or what the kind has in its place."""
+    """Specification of one basis: its kind, its rank weight, and τ (or the kind's parameter instead of τ)."""
 
     kind: str
     rank_weight: float
@@ -107,7 +107,7 @@ class BasisSpec(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """One candidate: bases whose Gram matrices are averaged, and their λ.
+    """One candidate: bases with averaged Gram matrices, and their λ.
 
     `weight` is that among the chosen candidates; `without` has the weight in the choice without each block of labels,
     and is empty where that is the same for all.
@@ -152,7 +152,7 @@ class EvidenceSettings(NamedTuple):
 
     @property
     def is_auto(self) -> bool:
-        """Whether half-lives compete."""
+        """True if half-lives compete."""
         return self.half_life == AUTO
 
     @property

@@ -1,4 +1,4 @@
-"""Candidates fitted to labelled samples: what each predicts for labels that it has not seen."""
+"""Leave-one-out fits of candidate settings to labelled samples."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ridges_of(candidates: Iterable[Candidate]) -> dict[Specs, list[float]]:
 
 
 def losses_of(left_out: FloatArray, classes: IntArray) -> FloatArray:
-    """Return what each label adds to a score, given what is predicted for it: one if wrong, half the squared error."""
+    """Return the loss of each label given its prediction: one if wrong, plus half the squared error."""
     wrong = left_out.argmax(axis=-1) != classes
     right = left_out[..., np.arange(len(classes)), classes]
     return np.asarray(wrong + 0.5 * (np.einsum("...k,...k->...", left_out, left_out) - 2.0 * right + 1.0))
@@ -103,14 +103,14 @@ class Trial:
 
     @cached_property
     def _counts(self) -> FloatArray:
-        """What each label counts in each view: the choice by all labels, and that without each block of labels."""
+        """Weight of each label in each view: the selection by all labels, and one without each block of labels."""
         counts = np.repeat(self.labelled.counts[None], 1 + len(self.blocks), axis=0)
         for rows, own in zip(self.blocks, counts[1:], strict=True):
             own[rows] = 0.0
         return counts
 
     def losses(self, left_out: FloatArray) -> FloatArray:
-        """Return what each label adds to a score, given what is predicted for it."""
+        """Return the weighted loss of each label given its leave-one-out prediction."""
         return losses_of(left_out, self.labelled.classes) * self.labelled.counts
 
     def scores(self, fit: Fit) -> FloatArray:
@@ -156,7 +156,7 @@ class Trial:
             yield replace(fit, left_out=left_out[place], without=of_blocks.get(place))
 
     def _predicted_without(self, specs: Specs, ridges: tuple[float, ...], *folds: int) -> FloatArray:
-        """Return what is predicted for all labels where those of some folds are not known."""
+        """Return predictions of all labels by a fit without the labels of some folds."""
         key = (specs, ridges, frozenset(folds))
         if key not in self._refits:
             self._refits[key] = self._refit(specs, ridges, np.isin(self._fold_of, folds))

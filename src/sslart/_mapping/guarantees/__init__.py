@@ -1,1 +1,1 @@
-"""What can be promised for new samples, by conformal prediction on left-out labels: sets of classes, and errors."""
+"""Conformal guarantees from leave-one-out predictions: prediction sets, and bounds on the error."""

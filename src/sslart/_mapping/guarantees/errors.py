@@ -15,7 +15,7 @@ from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.params import check_number
 from sslart._utils.text import list_text
 
-SHOWN_CLASSES = 10
+SHOWN_CLASSES = 10  # in a message
 NEVER = np.inf  # the confidence from which on a model predicts, where none is high enough
 
 
@@ -79,7 +79,7 @@ def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels |
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """What follows from each confidence of a left-out prediction as the least that is answered: highest first.
+    """Guaranteed error and number of answered labels for each confidence threshold, highest first.
 
     Attributes
     ----------
@@ -97,11 +97,11 @@ class ErrorCurve:
 
     @property
     def smallest_error(self) -> float:
-        """The smallest error that any confidence can promise."""
+        """The smallest error that any confidence threshold guarantees."""
         return float(self.error.min()) if len(self.error) else 1.0
 
     def place(self, level: float) -> int | None:
-        """Return where the lowest confidence stands whose error is at most the level; None where none is."""
+        """Return the index of the lowest confidence whose error is at most `level`; None if there is none."""
         suffices = np.flatnonzero(self.error <= level + EXACT)
         return int(suffices[-1]) if suffices.size else None
 
@@ -124,7 +124,7 @@ class ErrorCurve:
 
 
 def error_curve(confidence: FloatArray, wrong: BoolArray, weights: FloatArray) -> ErrorCurve:
-    """Return the error that can be promised, and how many are answered, by the least confidence that is answered.
+    """Return the guaranteed error and the number of answered labels for each confidence threshold.
 
     The error is (1 + wrong) / (1 + answered), both summed over the left-out predictions of at least that confidence:
     the new sample counts as if it were answered, and wrong.

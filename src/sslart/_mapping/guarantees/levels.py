@@ -1,4 +1,4 @@
-"""What a model can promise at several levels of error, and how many samples it answers then: as data and in words."""
+"""Guarantees of a model at several levels of error, with the share of answered samples, as data and text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a model answers with a `max_error`.
+    """Guarantee of a model for one `max_error`.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Guarantee:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the error can be promised."""
+        """True if the error can be guaranteed."""
         return self.least_confidence is not None
 
     def sentence(self, noun: str = "samples") -> str:
@@ -66,7 +66,7 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class Guarantees:
-    """What a model can promise with the labels that it has.
+    """Guarantees that a model can give with its labels.
 
     `str()` gives it in words; notebooks show a table.
 
@@ -106,7 +106,7 @@ class Guarantees:
 
 
 def guarantees_of(promises: Promises, max_errors: Iterable[float] = LEVELS) -> Guarantees:
-    """Return what can be promised at some levels of error."""
+    """Return the guarantees at some levels of error."""
     curve, n = promises.curve(), promises.n_labels
     found = []
     for level in max_errors:
@@ -118,6 +118,6 @@ def guarantees_of(promises: Promises, max_errors: Iterable[float] = LEVELS) -> G
 
 
 def measured_guarantees(view: ModelView) -> Guarantees | None:
-    """Return what a model can promise; None where it keeps no labels, or too few to measure how good it is."""
+    """Return the guarantees of a model; None if it stores no labels, or too few to measure its accuracy."""
     left_out = view.left_out
     return None if left_out is None or left_out.accuracy() is None else guarantees_of(view.promises)

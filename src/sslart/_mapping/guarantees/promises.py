@@ -1,4 +1,4 @@
-"""What a model can promise with the labels it has: limits of confidence and sets of classes, or why it cannot."""
+"""Confidence thresholds and prediction sets that the labels of a model guarantee, or the reason why they cannot."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from sslart._utils.text import list_text, plural
 if TYPE_CHECKING:
     from sslart._mapping.left_out import LeftOut
 
-SHOWN_CLASSES = 10
+SHOWN_CLASSES = 10  # in a message
 MAX_LABELS = 2.0**53  # more than any model has
 
 
 def labels_needed(error: float) -> int:
-    """Return the fewest labels with which an error can be promised: those of 1 / (1 + labels) ≤ error."""
+    """Return the fewest labels with which an error can be guaranteed: those of 1 / (1 + labels) ≤ error."""
     return math.ceil(min(1.0 / error, MAX_LABELS) - 1.0 - EXACT)
 
 
 def smallest_error(n_labels: float) -> float:
-    """Return the smallest error that can be promised with so many labels, all of them predicted rightly."""
+    """Return the smallest error that `n_labels` labels can guarantee if all are predicted correctly."""
     return 1.0 / (1.0 + n_labels)
 
 
 @dataclass(frozen=True, eq=False)
 class Promises:
-    """What follows from left-out predictions for new ones.
+    """Conformal predictor built on leave-one-out predictions.
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ class Promises:
 
     @cached_property
     def n_labels(self) -> float:
-        """How many labels there are; samples that belong together count one."""
+        """Number of labels; a group of samples counts as one."""
         return float(self.left_out.weights.sum())
 
     def may_answer(self, proba: FloatArray) -> BoolArray:
-        """Return whether `abstain_below` lets the model answer."""
+        """Return a mask of samples that `abstain_below` lets the model answer."""
         return np.asarray(proba.max(axis=1) >= (0.0 if self.abstain_below is None else self.abstain_below))
 
     def curve(self, index: int | None = None) -> ErrorCurve:
@@ -95,11 +95,11 @@ class Promises:
 
     @property
     def _unit(self) -> str:
-        """What counts one."""
+        """Unit of `n_labels` in messages: "label", or "group" if labels are grouped."""
         return "label" if len(self.left_out.truth) == round(self.n_labels) else "group"
 
     def sets(self, proba: FloatArray, coverage: float, *, per_class: bool) -> BoolArray:
-        """Return which classes are in the set of each sample.
+        """Return the prediction set of each sample as a mask over classes.
 
         Raises
         ------
@@ -157,7 +157,7 @@ def _limit(level: float, curve: ErrorCurve, never: str, where: str) -> float:
 
 
 def no_promise(owner: str) -> str:
-    """Return why a model without evidence mapping cannot promise anything."""
+    """Return the reason why a model without evidence mapping cannot guarantee anything."""
     return (
         f"This {owner} keeps no labelled samples, so that nothing can be promised for new ones: max_error and "
         "predict_set need evidence mapping. Fit AutoSSLART, or set mapping='evidence' and fit again; abstain_below "

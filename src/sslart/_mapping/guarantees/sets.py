@@ -44,7 +44,7 @@ def class_sets(
     *,
     per_class: bool,
 ) -> BoolArray:
-    """Return which classes are in the set of each sample: those whose p-value is above 1 - coverage, and the best.
+    """Return prediction sets as masks: classes with a p-value above 1 - coverage, and the best class.
 
     The nonconformity of a class is one minus its probability (least ambiguous sets: Sadinle, Lei and Wasserman 2019).
 

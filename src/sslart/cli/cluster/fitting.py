@@ -19,7 +19,7 @@ PARQUET = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Prepared:
-    """Makes of a partition what a model learns: features, labels and groups."""
+    """Extracts features, labels, and groups from a partition."""
 
     source: str
     label: str
@@ -46,7 +46,7 @@ class Prepared:
 def fit_on_cluster(
     model: Any, data: str, named: Columns, scheduler: str | None, *, quiet: bool
 ) -> tuple[Any, float, list[Column]]:
-    """Return an ordinary model that has learnt all files, the seconds that it took, and what columns are taken for.
+    """Fit a model to all files; return an ordinary model, the seconds it took, and the kinds of columns.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def fit_on_cluster(
 
 
 def _columns(table: Any, named: Columns, data: str) -> tuple[Prepared, list[str]]:
-    """Return which columns are learnt and how, and which the user leaves out, after checking that they are there."""
+    """Return the columns to learn and their kinds, and the columns that the user excludes, after checking them."""
     names = [str(name) for name in table.columns]
     check_unique(names, data)
     left_out = [name for name in (named.id_column, *split_names(named.ignore, table)) if name is not None]
@@ -98,7 +98,7 @@ def _columns(table: Any, named: Columns, data: str) -> tuple[Prepared, list[str]
 
 
 def taken_for(model: Any) -> list[Column]:
-    """Return what a model has taken each column for, with its range or its categories."""
+    """Return the interpretation of each column by a model, with its range or its categories."""
     view = view_of(model)
     encoder, plan, columns = view.members[0].encoder, view.reader.plan, []
     for place, name in enumerate(view.reader.feature_names[: model.n_features_in_]):

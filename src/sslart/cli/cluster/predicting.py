@@ -43,7 +43,7 @@ class FilePredictor:
     encoding: str | None
 
     def __call__(self, source: str, target: str) -> Counter[str]:
-        """Write the predictions for a file, whole or not at all; return how many there are, by kind."""
+        """Write the predictions for a file atomically; return their number by kind."""
         total, style = Counter[str](), Style(keep_formulas=False, visible=False)
         predict = frame_predictor(self.model, RowPredictor(self.model, **self.options), source)
         pieces = with_predictions(predict, read_originals(source, self.encoding), total)

@@ -1,4 +1,4 @@
-"""`sslart explain`: why a class is predicted for one row, and what would change it; or what matters to the model."""
+"""`sslart explain`: reasons for the prediction of one row, with a counterfactual; or feature importances."""
 
 from __future__ import annotations
 

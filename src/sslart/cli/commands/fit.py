@@ -1,4 +1,4 @@
-"""`sslart fit`: learn a model from a table, of which some rows are labelled."""
+"""`sslart fit`: learn a model from a partly labelled table."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _show(summary: dict[str, Any], columns: list[Column], *, as_json: bool) -> N
 
 
 def _learnt_rows(model: Any, table: TrainingTable, named: Columns) -> LearntRows:
-    """Return what is kept of the rows, to recognise them later: by their names where these identify rows."""
+    """Return the record of the rows, by which they are recognised later: by unique names, else by values."""
     ids = table.ids if table.ids_are_unique else None
     samples = view_of(model).read(table.samples)
     id_column = None if ids is None else named.id_column
@@ -260,7 +260,7 @@ def _summary(
 
 
 def _evidence(model: Any) -> dict[str, float] | None:
-    """Return how much each family of basis functions counts, over all members; None without evidence mapping."""
+    """Return the weight of each family of basis functions over all members; None without evidence mapping."""
     members = view_of(model).members
     weights: Counter[str] = Counter()
     for member in members:
@@ -269,7 +269,7 @@ def _evidence(model: Any) -> dict[str, float] | None:
 
 
 def _guarantees(model: Any) -> list[dict[str, Any]] | None:
-    """Return what can be promised, at several levels of error; None where no labels are kept, or too few."""
+    """Return the guarantees at several levels of error; None if no labels are stored, or too few."""
     found = measured_guarantees(view_of(model))
     if found is None:
         return None
@@ -277,7 +277,7 @@ def _guarantees(model: Any) -> list[dict[str, Any]] | None:
 
 
 def _most_important(model: Any) -> list[dict[str, str]] | None:
-    """Return what matters most to the predictions, with its direction; None without evidence mapping."""
+    """Return the most important features with their directions; None without evidence mapping."""
     if not view_of(model).uses_evidence:
         return None
     found = rows(model.feature_importances())[:N_IMPORTANT]

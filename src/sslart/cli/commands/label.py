@@ -149,7 +149,7 @@ class _Labelling:
         pool.done(query, whole_box=whole_box)
 
     def learn(self, query: Query, answer: Answer) -> None:
-        """Learn the label of a row and save the model; where another command has changed it, on what it is now.
+        """Learn the label of a row and save the model; if another command has changed the model, reload it first.
 
         The label of a whole box is that of its row, with the number of its rows as the weight.
         """

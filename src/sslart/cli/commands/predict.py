@@ -140,7 +140,7 @@ def run(
 
 
 class Writing(NamedTuple):
-    """How the predictions for a table are written: the options of the command of these names."""
+    """Settings for writing the predictions of a table: the options of the command of the same names."""
 
     data: str
     out: str
@@ -152,7 +152,7 @@ class Writing(NamedTuple):
     quiet: bool
 
     def write(self, predict: Callable[[Any], Any], classes: Any, total: Counter[str]) -> None:
-        """Write what is predicted for each frame of the table, and count it."""
+        """Write the predictions for each frame of the table, and count them."""
         kind = ".json" if self.as_json else Path(self.out).suffix.lower()
         rows = read_originals(self.data, self.encoding, progress=self.out != STANDARD and not self.quiet)
         pieces = with_predictions(predict, rows, total)

@@ -1,4 +1,4 @@
-"""`sslart rules`: what a model predicts, as few if-then rules; or what it has learnt, as one rule per labelled box."""
+"""`sslart rules`: the predictions of a model as few if-then rules, or one rule per labelled box."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, Toke
 
 
 class Format(StrEnum):
-    """How rules are written."""
+    """Output format of rules."""
 
     text = "text"
     csv = "csv"
@@ -40,7 +40,7 @@ class Format(StrEnum):
 
 
 class Kind(StrEnum):
-    """Which rules are written."""
+    """Kind of rules to write."""
 
     model = "model"
     boxes = "boxes"

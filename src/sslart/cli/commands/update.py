@@ -1,4 +1,4 @@
-"""`sslart update`: a model goes on learning from new rows."""
+"""`sslart update`: continue the training of a model with new rows."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def run(
 def _show(
     counts: dict[str, Any], classes: set[Any], n_boxes: int, before: ModelSummary, model: Any, *, as_json: bool
 ) -> None:
-    """Print what was learnt by a model that had some classes and boxes before."""
+    """Print the changes of a model that had some classes and boxes before."""
     summary: dict[str, Any] = {
         **counts,
         "new_classes": [one for one in model.classes_.tolist() if one not in classes],
@@ -147,7 +147,7 @@ def _show(
 
 
 class _Learning:
-    """A model that goes on learning from the pieces of a file, and keeps account of the rows."""
+    """Incremental training on the pieces of a file, with a record of the rows."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class _Learning:
         self.counts["labelled"] += sum(one is not None for one in labels or ())
 
     def learnt_rows(self) -> LearntRows:
-        """Return which rows the model has learnt, those of the file included."""
+        """Return the record of learnt rows, including those of the file."""
         self._remember()
         return self._rows
 
@@ -207,7 +207,7 @@ class _Learning:
         self._rows, self._new_keys = self._rows.adding(RowKeys.joined([NO_KEYS, *self._new_keys])), []
 
     def print_notes(self) -> None:
-        """Print what was found of rows that the model has learnt before."""
+        """Print notes on rows that the model had learnt before."""
         before, n_rows = self.counts["learnt_before"], self.counts["samples"]
         if before and self.again:
             note(f"{before} of {n_rows} rows were learnt before and are learnt again.")
@@ -241,7 +241,7 @@ def _update_on_server(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Send the rows of a table to a model of a service, and print what it has become."""
+    """Send the rows of a table to a model of a service, and print the result."""
     served = ServedModel(client, name, data)
     before = client.load(name) if len(served.classes) and (as_json or not quiet) else None
     if half_life is not None:

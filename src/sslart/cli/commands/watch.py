@@ -1,4 +1,4 @@
-"""`sslart watch`: a prediction for each row as it comes, and a model that learns meanwhile."""
+"""`sslart watch`: a prediction for each row of a stream, with learning in the background."""
 
 from __future__ import annotations
 

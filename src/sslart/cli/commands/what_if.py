@@ -1,4 +1,4 @@
-"""`sslart what-if`: which small changes of a row lead to another prediction."""
+"""`sslart what-if`: counterfactuals of a row, small changes with a different prediction."""
 
 from __future__ import annotations
 

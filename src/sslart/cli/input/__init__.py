@@ -1,1 +1,1 @@
-"""Lines and rows of a stream as they come in, and the option for their encoding."""
+"""Reading of streams: lines and rows on arrival, and the option for their encoding."""

@@ -1,4 +1,4 @@
-"""Lines as they come in, from standard input or from a file that grows, until the end or a signal."""
+"""Lines of standard input or of a growing file, read on arrival until the end or a signal."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Lines:
             self._waiting.put(None)
 
     def _cut(self, line: bytearray, content: bytes) -> None:
-        """Put the lines that end in some content; what comes after them stays in `line`."""
+        """Queue the complete lines in some content; the incomplete rest stays in `line`."""
         first, *others = content.split(b"\n")
         line += first[: MAX_LINE_BYTES + 1 - len(line)]
         for start in others:
@@ -89,7 +89,7 @@ class Lines:
 
     @staticmethod
     def _is_shorter(descriptor: int) -> bool:
-        """Return whether a file was cut, since somebody has begun it anew."""
+        """Return True if a file was truncated, as by log rotation."""
         with suppress(OSError):  # a pipe has no place to go to
             return os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR)
         return False
@@ -123,7 +123,7 @@ class Lines:
                 signal.signal(number, handler)
 
     def batches(self, most: int) -> Iterator[list[bytes]]:
-        """Yield the lines that have come, at least one and at most so many; wait where there is none."""
+        """Yield batches of one to `most` available lines; wait while there is none."""
         while self.stopped_by is None and (line := self._waiting.get()) is not None:
             batch = [line]
             at_end = False

@@ -22,7 +22,7 @@ class NotARowError(ValueError):
 
 
 class LineReader:
-    """Reads lines one by one: the first decides what they are, and is a header unless it is JSON."""
+    """Parser of lines: the first line is a header unless it is JSON."""
 
     def __init__(self) -> None:
         self.names: list[str] | None = None
@@ -57,7 +57,7 @@ class LineReader:
         return self._object(text) if self.is_json else self._row(text)
 
     def end(self) -> None:
-        """Raise a ValueError where the lines have come to their end in the middle of the header."""
+        """Raise a ValueError if the input ends in the middle of the header."""
         if self._header:
             header(self._header, self.separator, "the stream")
 

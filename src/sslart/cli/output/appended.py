@@ -1,4 +1,4 @@
-"""A table of the user with the columns of predictions after its own."""
+"""Tables of the user with columns of predictions appended."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def appended(piece: Piece, predictions: Any, names: dict[str, str], *, named_as_
 
 
 def appended_types(piece: Piece, types: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """Return the types of the columns of a table with predictions for Parquet: its own columns keep theirs."""
+    """Return the Parquet types of a table with predictions: the user's columns keep their types."""
     return own_types(piece) | {names[name]: kind for name, kind in types.items() if name in names}
 
 
@@ -68,6 +68,6 @@ def _type_of(column: Any) -> Any:
 
 
 def has_decimal_commas(piece: Piece) -> bool:
-    """Return whether numbers in a table cut at semicolons have commas."""
+    """Return True if a table separated by semicolons has decimal commas."""
     as_written = piece.as_written.set_axis(piece.frame.columns, axis=1)
     return piece.separator == ";" and not piece.frame.reset_index(drop=True).equals(as_written)

@@ -16,7 +16,7 @@ from sslart.cli.output.tables import TEXTS, Style, prediction_types, written
 
 
 def frame_predictor(model: Any, predict: RowPredictor, data: str) -> Callable[[Any], Any]:
-    """Return what gives the predictions for a frame of a file; for blank rows the model abstains."""
+    """Return a function from a frame to its predictions; the model abstains on blank rows."""
 
     def predicted(frame: Any) -> Any:
         check_learnt_columns(model, frame.columns, data)
@@ -56,7 +56,7 @@ def alone(
 
 
 def all_columns(pieces: Iterator[tuple[Piece, Any]], kind: str, style: Style, classes: Any) -> Iterator[bytes]:
-    """Yield a file with the rows of the table as they are, and their predictions after them."""
+    """Yield a file with the original rows followed by their predictions."""
     first, predictions = next(pieces)
     names = free_names(predictions.columns, [*first.frame.columns, *map(str, first.as_written.columns)])
     if first.separator == ";":

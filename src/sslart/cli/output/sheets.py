@@ -30,7 +30,7 @@ def needs_openpyxl(target: str) -> None:
 
 
 def excel_file(frames: Iterable[Any], *, keep_formulas: bool) -> Iterator[bytes]:
-    """Yield frames with the same columns as one sheet; raise a ValueError where they exceed what a sheet can hold."""
+    """Yield frames with the same columns as one sheet; raise a ValueError if they exceed the size of a sheet."""
     book = optional("openpyxl", "excel").Workbook(write_only=True)
     with tempfile.TemporaryFile() as file:
         try:

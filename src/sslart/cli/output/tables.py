@@ -21,7 +21,7 @@ KINDS = (*TEXTS, *PARQUET, ".json", *LINES, *EXCEL)
 
 
 class Style(NamedTuple):
-    """How a text is written.
+    """Style of cells in text output.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Style(NamedTuple):
 
 
 def check_kind(target: str) -> None:
-    """Raise an error where the name of a file has an ending that cannot be written, with the cure."""
+    """Raise an error with a remedy if a file name has an unsupported extension."""
     kind = Path(target).suffix.lower()
     if target != STANDARD and kind not in KINDS:
         raise ValueError(
@@ -98,7 +98,7 @@ def _visible_cell(text: str) -> str:
 
 
 def records(frame: Any) -> list[dict[str, Any]]:
-    """Return rows as plain values for JSON, None where there is none, and text for what JSON does not have."""
+    """Return rows as values for JSON: None where missing, and text for types that JSON lacks."""
     is_blank = {name: frame[name].isna().tolist() for name in frame}
     columns = {
         name: [None if blank else _plain(one) for one, blank in zip(frame[name].tolist(), is_blank[name], strict=True)]
@@ -148,17 +148,17 @@ def prediction_types(classes: Any) -> dict[str, Any]:
 
 
 class Buffer(io.RawIOBase):
-    """A file whose contents can be taken away while it is written."""
+    """A write-only buffer that can be drained while a writer fills it."""
 
     def __init__(self) -> None:
         self._written, self._position = bytearray(), 0
 
     def writable(self) -> bool:
-        """Return that it can be written to."""
+        """Return True: the buffer can be written."""
         return True
 
     def tell(self) -> int:
-        """Return how many bytes were written."""
+        """Return the number of bytes written so far."""
         return self._position
 
     def write(self, content: Any) -> int:
@@ -168,6 +168,6 @@ class Buffer(io.RawIOBase):
         return len(content)
 
     def taken(self) -> bytes:
-        """Return what was written since the last time."""
+        """Return the bytes written since the last call."""
         taken, self._written = bytes(self._written), bytearray()
         return taken

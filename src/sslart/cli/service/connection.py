@@ -1,4 +1,4 @@
-"""Where a service is, and what does not go with one."""
+"""Connection to a service, and options that are incompatible with one."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Sending:
             self.counts["labelled"] += sum(one is not None for one in labels or ())
 
     def wait_until_learnt(self) -> None:
-        """Wait until the model has learnt what was sent, or raise a ValueError where it learns no more."""
+        """Wait until the model has learnt the sent rows, or raise a ValueError if it cannot learn them."""
         while True:
             model = next(one for one in self._served.client.models() if one["name"] == self._served.name)
             if model["problem"] is not None:
@@ -68,7 +68,7 @@ class Sending:
             time.sleep(SECONDS_BETWEEN_LOOKS)
 
     def print_notes(self) -> None:
-        """Print what was found of rows that the service has accepted before."""
+        """Print notes on rows that the service had accepted before."""
         before = self.counts["learnt_before"]
         if before:
             all_rows = before + self.counts["samples"]

@@ -70,7 +70,7 @@ class ServedModel:
         return with_blank_rows(predictions, ~blank) if blank.any() else predictions
 
     def asked(self, samples: Any, method: str, *arguments: Any, **options: Any) -> Any:
-        """Return what a method of the client returns for rows; an error names the rows."""
+        """Call a method of the client for rows; errors mention the row numbers."""
         try:
             return getattr(self.client, method)(self.name, samples, *arguments, **options)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Evidence in words: what each feature adds, compared with an average sample, and what the sum means."""
+"""Text for evidence: the contribution of each feature against an average sample, and their sum."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def amount_text(value: float) -> str:
 
 
 def comparison_text(evidence: Evidence) -> str:
-    """Return which classes the evidence compares."""
+    """Return a text on the classes that the evidence compares."""
     against = "" if evidence.runner_up is None else f" against {printable(evidence.runner_up)}"
     return f"{printable(evidence.predicted)}{against}"
 
 
 def evidence_headline(evidence: Evidence) -> str:
-    """Return what the amounts are, and how to read their sign."""
+    """Return a headline that states the amounts and the meaning of their sign."""
     if evidence.runner_up is None:
         return (
             f"What each feature adds to the score of {printable(evidence.predicted)}, compared with an average sample"
@@ -35,7 +35,7 @@ def evidence_headline(evidence: Evidence) -> str:
 
 
 def source_text(one: Contribution, named: int = NAMED) -> str:
-    """Return where a contribution comes from: a feature and its value, or several that go together."""
+    """Return the source of a contribution: a feature and its value, or several correlated features."""
     if one.kind == GRAPH:
         return "similar samples without a label (the graph of boxes)"
     pairs = [
@@ -50,7 +50,7 @@ def source_text(one: Contribution, named: int = NAMED) -> str:
 
 
 def rest_text(evidence: Evidence) -> str:
-    """Return what is left out of the list: how many features, and whether the graph is among them."""
+    """Return a text on the contributions omitted from the list: number of features, and the graph."""
     n = sum(len(one.features) for one in evidence.not_shown)
     graph = any(one.kind == GRAPH for one in evidence.not_shown)
     parts = [f"all other features ({n})"] if n else []
@@ -67,7 +67,7 @@ def contribution_rows(evidence: Evidence) -> list[tuple[str, str]]:
 
 
 def sum_text(evidence: Evidence) -> str:
-    """Return the sum, and what it means as a probability."""
+    """Return the sum, with its meaning as a probability."""
     runner_up = (
         ""
         if evidence.runner_up is None or evidence.runner_up_probability is None

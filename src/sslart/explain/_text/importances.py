@@ -20,7 +20,7 @@ HEAD = ("feature", "importance", "share", "which values raise the score of which
 
 
 def as_text(found: FeatureImportances) -> str:
-    """Return a table in plain text below a line on what it shows."""
+    """Return a plain-text table with a headline."""
     lines = [HEAD, *rows(found)]
     widths = [max(len(line[column]) for line in lines) for column in range(3)]
     table = (
@@ -36,7 +36,7 @@ def as_html(found: FeatureImportances) -> str:
 
 
 def headline(found: FeatureImportances) -> str:
-    """Return what the importances are a mean of."""
+    """Return the headline of importances: the samples they are averaged over."""
     over = plural(found.n_samples, "sample")
     if found.of_boxes:
         over += " drawn from the boxes"
@@ -60,7 +60,7 @@ def rows(found: FeatureImportances) -> list[tuple[str, str, str, str]]:
 
 
 def direction_text(found: FeatureImportances, column: int) -> str:
-    """Return which values of a feature raise the score of which class."""
+    """Return a text on which values of a feature raise the score of which class."""
     name, by_class = found.feature_names[column], found.by_class[column]
     if not by_class.any():
         return "not used"
@@ -78,7 +78,7 @@ def direction_text(found: FeatureImportances, column: int) -> str:
 
 
 def _categories_text(found: FeatureImportances, name: str) -> str:
-    """Return the categories of largest contribution, each with the class whose score it raises most."""
+    """Return the categories of the largest contribution, each with the class whose score it raises most."""
     highest = {category: (amounts.max(), amounts.argmax()) for category, amounts in found.by_category[name].items()}
     raised = sorted((item for item in highest.items() if item[1][0] > 0), key=lambda item: -item[1][0])
     parts = [f"{number_text(category)}: {_class_text(found.classes[index])}" for category, (_, index) in raised]

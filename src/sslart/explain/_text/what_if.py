@@ -39,7 +39,7 @@ def _prediction_text(prediction: Any, confidence: float | None, *, plausible: bo
 
 
 def change_line(counterfactual: Counterfactual) -> str:
-    """Return all changes, and what they lead to."""
+    """Return a text on all changes and the resulting prediction."""
     *first, last = (change_text(change) for change in counterfactual.changes)
     changes = f"{', '.join(first)} and {last}" if first else last
     return f"{changes}: {_predicted(counterfactual)}"
@@ -50,7 +50,7 @@ def _predicted(counterfactual: Counterfactual) -> str:
 
 
 def headline(found: Counterfactuals) -> str:
-    """Return what is predicted now."""
+    """Return the headline with the current prediction."""
     if found.abstained:
         return "No prediction"
     return f"Prediction: {_prediction_text(found.prediction, found.confidence)}"

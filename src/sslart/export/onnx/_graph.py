@@ -75,7 +75,7 @@ class Value:
         return self.graph.op("Cast", self, to=kind)
 
     def reshape(self, *shape: int) -> Value:
-        """Return the value in another shape; -1 stands for what is left."""
+        """Return the value in another shape; -1 stands for the remaining size."""
         return self.graph.op("Reshape", self, np.array(shape, dtype=np.int64))
 
     def sum(self, axis: int) -> Value:

@@ -41,7 +41,7 @@ class Columns:
 
     @cached_property
     def empty(self) -> Value:
-        """Which samples have no value at all."""
+        """Mask of samples without any value."""
         missing = [code.equals(np.array([MISSING])) for code in self.codes.values()]
         if self.numbers is not None:
             missing.append(self.graph.op("IsNaN", self.numbers))

@@ -15,7 +15,7 @@ from sslart.export.onnx._inputs import EncodedSamples
 
 @dataclass(frozen=True)
 class Found:
-    """What the search gives.
+    """Result of the search for boxes.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Found:
 
 
 def depth_limits(member: MemberView, depth: int) -> bool:
-    """Return whether T can end the search before a labelled box is found."""
+    """Return True if T can end the search before a labelled box is found."""
     return depth != NO_LIMIT and depth < member.n_nodes and bool((member.labels == UNLABELLED).any())
 
 

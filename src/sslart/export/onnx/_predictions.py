@@ -20,7 +20,7 @@ from sslart.export.onnx._nodes import depth_limits, first_labelled
 
 @dataclass(frozen=True)
 class Predicted:
-    """What a model predicts for each sample.
+    """Predictions of a model in the graph.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Predicted:
 
 
 def predicted(columns: Columns, view: ModelView) -> Predicted:
-    """Return what any classifier predicts."""
+    """Return the predictions of any classifier."""
     members = [_by_member(columns, member, view.search_depth) for member in view.members]
     weights = view.vote_weights
     if weights is None:
@@ -95,7 +95,7 @@ def _by_evidence(members: list[Predicted], weights: FloatArray, quorum: int) -> 
 def _together(
     members: list[Predicted], votes: list[Value], scores: Callable[[list[Value]], Value], quorum: int
 ) -> Predicted:
-    """Return the class by the members whose search finds a labelled box, and the probabilities by all members."""
+    """Return the class by the members that find a labelled box, and the probabilities by all members."""
     of_all = scores(votes)
     of_some, limits = of_all, [member.within_depth for member in members if member.within_depth is not None]
     if limits:

@@ -1,4 +1,4 @@
-"""Trees as a part of an ONNX graph, level by level: what share of a sample reaches each node."""
+"""Decision trees in an ONNX graph, level by level: the share of a sample that reaches each node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second pass over all partitions: each learns boxes by itself, and what they have learnt is merged."""
+"""Second pass over all partitions: each learns boxes separately, and the results are merged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sslart.merging.partitions._summary import read_beside
 def fit_part(
     estimator: Any, X: Any, y: Any, start: Start, *, number: int, groups: Any = None, sample_weight: Any = None
 ) -> FittedModel | None:
-    """Return what one partition has learnt: boxes, and labelled rows; None without a sample.
+    """Return the state learnt from one partition: boxes and labelled rows; None without a sample.
 
     Settings of evidence are not chosen yet, and where boxes count classes, labelled rows are not learnt yet: see
     `finish`.
@@ -66,7 +66,7 @@ def fit_part(
 
 
 def _learnt_later(labels: Labels, numbers: IntArray, start: Start, n_wanted: int) -> BoolArray:
-    """Return which rows are learnt with their labels at the end: all labelled ones, or a fair sample with every class.
+    """Return a mask of rows learnt with labels at the end: all labelled ones, or a fair sample of every class.
 
     Which rows these are depends on nothing but the table, so that every partition can find its own.
     """
@@ -78,7 +78,7 @@ def _learnt_later(labels: Labels, numbers: IntArray, start: Start, n_wanted: int
 
 
 def join_parts(estimator: Any, parts: Sequence[FittedModel | None]) -> FittedModel | None:
-    """Return what several partitions have learnt as one.
+    """Merge the states learnt from several partitions.
 
     Boxes depend on which parts are joined first: the same tree of parts gives the same bits.
     """
@@ -95,7 +95,7 @@ def join_parts(estimator: Any, parts: Sequence[FittedModel | None]) -> FittedMod
 
 
 def finish(estimator: Any, parts: FittedModel) -> Any:
-    """Return a copy of an estimator that has learnt what all partitions have.
+    """Return a fitted copy of an estimator, given the merged state of all partitions.
 
     With evidence, settings are chosen now. With other mappings, the boxes of all partitions learn the labelled rows
     now, as in the second stage of `fit`.

@@ -49,7 +49,7 @@ class Rows:
 
     @property
     def labelled(self) -> BoolArray:
-        """Which rows have a label."""
+        """Mask of labelled rows."""
         return np.array([label is not None for label in self.labels], dtype=bool)
 
     def names(self) -> list[str]:
@@ -58,7 +58,7 @@ class Rows:
         return [f"{row} of partition {partition}" for partition, row in places]
 
     def among(self, numbers: Iterable[int]) -> BoolArray:
-        """Return which rows have one of these numbers."""
+        """Return a mask of the rows with one of these numbers."""
         return np.isin(self.numbers, np.fromiter(numbers, dtype=np.int64))
 
 
@@ -84,7 +84,7 @@ def joined_rows(parts: Sequence[Rows]) -> Rows:
 
 
 def lowest(keys: KeyArray, n: int) -> BoolArray:
-    """Return which rows have the lowest keys: a fair sample of n rows, or all where there are no more."""
+    """Return a mask of the n rows with the lowest keys: a fair sample."""
     kept = np.ones(len(keys), dtype=bool)
     if len(keys) > n:
         kept[np.argsort(keys, kind="stable")[n:]] = False

@@ -1,4 +1,4 @@
-"""What all partitions learn with: one encoder, one plan of the columns, and one table of classes."""
+"""Shared context of all partitions: encoder, column plan, and classes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sslart.merging.partitions._summary import MAX_CATEGORIES, WHOLE, Summary, W
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """What is known before any partition is learnt. It pickles.
+    """Context known before any partition is learnt. It can be pickled.
 
     Attributes
     ----------
@@ -56,20 +56,20 @@ class Start:
 
 
 def wanted_of(estimator: Any) -> Wanted:
-    """Return what the summaries of partitions keep for an estimator, whose parameters are checked first."""
+    """Return the contents that summaries must have for an estimator, after checking its parameters."""
     estimator.__sslart_check__()
     return Wanted(seed_of(estimator.random_state), MOST_LABELS, version("sslart"))
 
 
 def second_look(summary: Summary) -> Wanted | None:
-    """Return what is wanted of another pass where all labels are -1 and 1, so that -1 is a class; None: nothing."""
+    """Return the request for a second pass if all labels are -1 and 1, so that -1 is a class; else None."""
     if summary.wanted.minus_one_is_class or not summary.n_minus_one or set(summary.classes) != {("int", 1)}:
         return None
     return summary.wanted._replace(minus_one_is_class=True)
 
 
 def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> Start:
-    """Return what all partitions learn with, or raise an error that names the cure.
+    """Return the context in which all partitions are learnt, or raise an error with a remedy.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _read(model: Any, reader: SampleReader, samples: Any, labels: Any, row_names
 
 
 def _with_category_types(samples: Any, summary: Summary) -> Any:
-    """Return samples whose categorical columns are such by type, also where these samples alone do not show it."""
+    """Return samples with the dtype "category" in categorical columns, even if these samples do not show it."""
     if not hasattr(samples, "astype") or not hasattr(samples, "columns"):
         return samples
     hidden = {
@@ -161,7 +161,7 @@ def _after_all_categories(reader: SampleReader, summary: Summary, table: Table) 
 
 
 def _with_all_limits(summary: Summary, table: Table) -> Table:
-    """Return a table with the least and the greatest value of each column in rows of their own, where none has them."""
+    """Return a table with extra rows for the minimum and maximum of each column, if no row has them."""
     if summary.keeps_limits:
         return table
     ends = np.full((2, table.values.shape[1]), np.nan)

@@ -1,4 +1,4 @@
-"""What a first pass over all partitions finds: ranges, categories, classes, and rows that stand for all.
+"""First pass over all partitions: ranges, categories, classes, and representative rows.
 
 The summaries of several partitions make one. It does not depend on the order in which partitions are read, nor on how
 their summaries are put together.
@@ -42,7 +42,7 @@ class Limit(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a summary keeps.
+    """Contents that a summary must have.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What is known of some partitions.
+    """Summary of one or several partitions.
 
     Attributes
     ----------
@@ -143,17 +143,17 @@ class Summary:
 
     @property
     def n_sampled(self) -> int:
-        """How many rows of all the fair sample has at most."""
+        """Largest size of the fair sample of all rows."""
         assert self.rows is not None
         return min(MAX_SAMPLED, max(MIN_SAMPLED, SAMPLED_CELLS // self.columns[1]))
 
     def sampled(self) -> Any:
-        """Return which of the rows kept are the fair sample of all rows."""
+        """Return a mask of the stored rows that form the fair sample of all rows."""
         assert self.rows is not None
         return lowest(self._keys(), self.n_sampled)
 
     def kept_labels(self) -> Any:
-        """Return which of the rows kept are the fair sample of labelled rows."""
+        """Return a mask of the stored rows that form the fair sample of labelled rows."""
         assert self.rows is not None
         labelled, keys = self.rows.labelled, self._keys()
         labelled[labelled] = lowest(keys[labelled], min(self.wanted.n_labelled, self.n_sampled))
@@ -161,11 +161,11 @@ class Summary:
 
     @property
     def keeps_limits(self) -> bool:
-        """Whether the rows with the least and the greatest value of each column are kept: not of many columns."""
+        """True if the rows with the minimum and maximum of each column are stored, unless there are many columns."""
         return self.columns[1] <= MOST_WITH_LIMITS
 
     def at_limits(self) -> Any:
-        """Return which of the rows kept have the least or greatest value of a column, or show what a column is."""
+        """Return a mask of the stored rows with a minimum or maximum, or that determine the type of a column."""
         assert self.rows is not None
         wanted = self.limits.items()
         return self.rows.among(
@@ -276,7 +276,7 @@ def read_beside(
 
 
 def _without_category_types(X: Any, typed: frozenset[int]) -> Any:
-    """Return samples with plain values in place of columns of categories, of which each partition may have others."""
+    """Return samples with plain values instead of pandas categories, which may differ between partitions."""
     names = [X.columns[place] for place in typed]
     return X.astype(dict.fromkeys(names, object)) if names else X
 

@@ -32,7 +32,7 @@ APART = 0.03  # of the width, between two numbers
 
 @dataclass(eq=False, repr=False)
 class DriftDisplay(Display):
-    """How novel samples were, how many were predicted wrongly, and of which classes they were, over a stream.
+    """Novelty, error rate, and class shares over a stream, with detected drifts.
 
     Drifts are numbered lines where the change is located, those of features among the novelty. The legend has the
     features that moved. Made by `from_estimator`.
@@ -107,7 +107,7 @@ class DriftDisplay(Display):
         return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on the given axis or one of its own."""
+        """Draw on the given axis, or on a new one."""
         axis = self._open(ax, 7.2, 4.8)
         kinds = [NOVELTY]
         kinds += [] if np.isnan(self.errors).all() else [ERROR]
@@ -134,7 +134,7 @@ class DriftDisplay(Display):
         return self
 
     def _draw_line(self, axis: Any, base: int, values: FloatArray, look: int) -> float:
-        """Draw a measure in a band; return what the top of the band stands for."""
+        """Draw a measure in a band; return the value at the top of the band."""
         top = next((step / 100 for step in STEPS if step / 100 >= np.nanmax(values)), 1.0)
         own = draw.style(look)
         axis.plot(self._middles(), base + HEIGHT * values / top, color=own.colour, linestyle="-", linewidth=1.3)

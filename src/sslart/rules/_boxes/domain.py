@@ -1,4 +1,4 @@
-"""What rules are about: features, their scales and the classes; and rules as boxes in the unit cube."""
+"""Domain of rules: features, scales, and classes; and rules as boxes in the unit cube."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Domain:
 
     @property
     def noun(self) -> str:
-        """What a rule is called: the box that it is, or in an ensemble a group of boxes that read the same."""
+        """Noun for a rule: "Box", or in an ensemble "Boxes", a group of boxes with the same text."""
         return "Box" if self.n_members == 1 else "Boxes"
 
     def encode(self, X: Any) -> FloatArray:
-        """Return samples in the unit cube, NaN where missing, or raise an error that names the cure."""
+        """Return samples in the unit cube, NaN where missing, or raise an error with a remedy."""
         table = self.reader.read(X)
         self.encoder.check(table)
         return encode(self.encoder, self.encoder.matrix(table))[0]
@@ -88,7 +88,7 @@ class Domain:
             lower[rows, scale.positions], upper[rows, scale.positions] = 0.0, 1.0
 
     def boxes(self, rules: Sequence[Rule]) -> tuple[FloatArray, FloatArray]:
-        """Return what the conditions of each rule allow, as boxes in the unit cube."""
+        """Return the region allowed by the conditions of each rule, as boxes in the unit cube."""
         shape = (len(rules), len(self.encoder.features))
         lower, upper = np.full(shape, np.nan), np.full(shape, np.nan)
         numeric = [(column, scale) for column, scale in enumerate(self.scales) if scale.categories is None]

@@ -154,7 +154,7 @@ def _extract(view: ModelView, domain: Domain) -> list[Rule]:
 
 
 def _inside_contributions(member: MemberView) -> FloatArray:
-    """Return what each box adds to the scores of a sample inside it, (n_nodes, n_classes).
+    """Return the score each box adds inside it, (n_nodes, n_classes).
 
     NaN where it has no weight, or has changed since settings were chosen.
     """
@@ -175,7 +175,7 @@ def _inside_contributions(member: MemberView) -> FloatArray:
 
 
 def _mean_evidence(contributions: FloatArray, members: IntArray, classes: list[Label]) -> dict[Label, float] | None:
-    """Return what the boxes of a rule add together, mean over its members; None where no box has a weight."""
+    """Return the total evidence of the boxes of a rule, averaged over its members; None if no box has a weight."""
     if np.isnan(contributions).all():
         return None
     total = np.nansum(contributions, axis=0) / len(np.unique(members))
@@ -183,7 +183,7 @@ def _mean_evidence(contributions: FloatArray, members: IntArray, classes: list[L
 
 
 def _confidence_factors(own: IntArray, confidence: FloatArray, labels: IntArray) -> FloatArray:
-    """Return the confidence factor of each rule, from the samples of its own class, their share, and its class."""
+    """Return the confidence factor of each rule, given its number of samples of its class, share, and class."""
     most, best = np.zeros(labels.max() + 1), np.zeros(labels.max() + 1)
     np.maximum.at(most, labels, own)
     np.maximum.at(best, labels, confidence)

@@ -90,7 +90,7 @@ def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
 
 
 def _evidence(contributions: Mapping[Label, float]) -> str:
-    """Return what a box adds to the score of each class, the highest first."""
+    """Return a text on the score a box adds to each class, the highest first."""
     highest_first = sorted(contributions.items(), key=lambda item: -item[1])
     return ", ".join(f"{printable(label)} {amount:+.3f}" for label, amount in highest_first)
 

@@ -12,7 +12,7 @@ Category = str | bool | int | float | None
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """What a rule requires of one feature.
+    """Condition of a rule on one feature.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Rule:
 
     @property
     def confidence(self) -> float:
-        """The share of the rule's own class."""
+        """Share of the rule's class among the samples of the box."""
         return self.confidences[self.label]
 
 

@@ -103,7 +103,7 @@ class RuleSet(Sequence[Rule]):
 
     @property
     def noun(self) -> str:
-        """What stands before a number: "Box", or of an ensemble "Boxes", a group of boxes that read the same."""
+        """Noun before the number of a rule: "Box", or in an ensemble "Boxes", a group of boxes with the same text."""
         return self._domain.noun
 
     @property

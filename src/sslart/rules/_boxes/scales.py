@@ -30,7 +30,7 @@ TERMS = {
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """How the values of one feature become words: levels between cut points, or categories.
+    """Linguistic scale of one feature: levels between cut points, or categories.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How rules become fewer and shorter, with the same prediction for every given sample."""
+"""Simplification of rules: fewer and shorter rules with the same prediction for every given sample."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Hull(NamedTuple):
 
 
 class Simplifier:
-    """Rules that are merged and lose conditions as long as no sample comes to a rule of another class.
+    """Rules that are merged and lose conditions, provided that no sample moves to a rule of another class.
 
     Boxes only grow, so that a sample changes its rule only to one that has just grown.
 
@@ -60,7 +60,7 @@ class Simplifier:
         self.log: list[str] = []
 
     def result(self) -> tuple[list[Rule], tuple[str, ...]]:
-        """Return the rules that are left, and what was merged and left out."""
+        """Return the remaining rules, and a log of merged rules and removed conditions."""
         return [self._rule(index) for index in np.flatnonzero(self.kept).tolist()], tuple(self.log)
 
     def _rule(self, index: int) -> Rule:
@@ -88,7 +88,7 @@ class Simplifier:
                     refused.append(hull.other)
 
     def _hulls(self, index: int, refused: list[int]) -> list[Hull]:
-        """Return the boxes around this rule and a neighbour that comes after it, the smallest first."""
+        """Return the hulls of a rule with its later neighbours, the smallest first."""
         free = self.kept & (self.labels == self.labels[index])
         free[: index + 1] = False
         free[refused] = False
@@ -136,12 +136,12 @@ class Simplifier:
                     self._open(index, int(column))
 
     def _may_open(self, index: int, column: int) -> bool:
-        """Return whether a condition may be left out: the last one of a rule only if no rule comes after it."""
+        """Return True if a condition may be removed; the only one of a rule may be only if the rule is last."""
         is_only_condition = int((~self.full[index]).sum()) == 1
         return not self.full[index, column] and (not is_only_condition or self._is_last(index))
 
     def _is_last(self, index: int, other: int | None = None) -> bool:
-        """Return whether no rule comes after a rule, apart from another one that is about to be merged."""
+        """Return True if no rule follows this one, except for one about to be merged."""
         return not any(later != other for later in np.flatnonzero(self.kept[index + 1 :]) + index + 1)
 
     def _open(self, index: int, column: int) -> None:
@@ -168,7 +168,7 @@ class Simplifier:
 
 
 def simplified(rules: Sequence[Rule], domain: Domain, samples: FloatArray) -> tuple[list[Rule], tuple[str, ...]]:
-    """Return fewer and shorter rules with the same predictions for some coded samples, and what was left out."""
+    """Return fewer and shorter rules with the same predictions for some samples, and a log of the changes."""
     if not rules:
         return [], ()
     simplifier = Simplifier(rules, domain, samples)

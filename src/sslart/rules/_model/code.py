@@ -42,7 +42,7 @@ def _refuse_dates(rules: Sequence[ModelRule], language: str) -> None:
 
 
 def _check_sql_texts(rules: Sequence[ModelRule], result: str) -> None:
-    """Raise a ValueError or warn where a text in SQL would not be what it is here."""
+    """Raise a ValueError or warn if a text cannot be represented in SQL, or would change its meaning there."""
     conditions = [condition for rule in rules for condition in rule.conditions]
     values = [_result(rule, result) for rule in rules] + [one for each in conditions for one in each.categories or ()]
     literals = [value for value in values if isinstance(value, str)]
@@ -133,12 +133,12 @@ def _variables(features: Iterable[str]) -> dict[str, str]:
 
 
 def is_name(name: str) -> bool:
-    """Return whether Python takes a text as the name of a variable or a function."""
+    """Return True if a text is a valid Python name for a variable or a function."""
     return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _may_hold_for_nan(condition: ModelCondition) -> bool:
-    """Return whether the plain comparison would take NaN for a known value, or must know that it is missing."""
+    """Return True if the plain comparison could hold for NaN, so that missing values need an explicit test."""
     has_limits = condition.low is not None or condition.high is not None
     return condition.missing or condition.negated or not (has_limits or condition.categories)
 

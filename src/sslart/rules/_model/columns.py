@@ -51,7 +51,7 @@ class Column:
         return np.array([place.get(value, missing) for value in values], dtype=np.int64)
 
     def condition(self, allowed: BoolArray) -> ModelCondition | None:
-        """Return what a set of bins means; None where every bin that occurs is allowed."""
+        """Return the condition that a set of bins stands for; None if every bin that occurs is allowed."""
         known, missing = allowed[:-1], bool(allowed[-1]) and self.has_missing
         if known.all() and (missing or not self.has_missing):
             return None

@@ -77,7 +77,7 @@ def rules_for_table(
 
 
 class _Limits(NamedTuple):
-    """How many rules there are at most, and conditions in a rule."""
+    """Largest number of rules, and of conditions in a rule."""
 
     n_rules: int
     n_conditions: int
@@ -100,7 +100,7 @@ def _chosen(view: ModelView, table: Table, limits: _Limits, random: np.random.Ge
 
 
 def _with_all_categories(view: ModelView, table: Table) -> Table:
-    """Return samples of which every categorical column has categories, also one in which every value is missing."""
+    """Return samples with categories in every categorical column, even where all values are missing."""
     view.members[0].encoder.check(table)
     categorical = view.members[0].encoder.categorical
     missing = np.full(len(table), None, dtype=object)
@@ -231,7 +231,7 @@ def _counted(
 
 
 def _rule_set(model: Any, view: ModelView, drafts: list[_Draft], n_samples: int, from_boxes: bool) -> ModelRuleSet:
-    """Return rules of which nothing is counted yet."""
+    """Return a rule set without counts."""
     classes = [*view.classes.tolist(), None]
     rules = tuple(
         ModelRule(0, classes[draft.outcome], draft.conditions, not draft.conditions, 0, 0.0, 0, Share(0, 0))

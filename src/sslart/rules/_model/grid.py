@@ -1,4 +1,4 @@
-"""Samples in bins with what the model predicts for them, and the best split of some of them."""
+"""Binned samples with the predictions of the model, and the best split of a subset of them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MIN_GAIN = 1e-9
 
 
 class Split(NamedTuple):
-    """Which bins of a column go left."""
+    """A split of a column: a mask of the bins that go left."""
 
     column: int
     left: BoolArray
 
 
 class Gain(NamedTuple):
-    """What a split gains; no split where nothing is gained."""
+    """Gain of the best split; the split is None if nothing is gained."""
 
     amount: float
     split: Split | None

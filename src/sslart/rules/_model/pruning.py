@@ -1,4 +1,4 @@
-"""The best part of a tree that has so many rules: leaves of the default outcome need none."""
+"""Optimal pruning of a tree to a number of rules: leaves of the default outcome need no rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIN_DIFFERENCE = 1e-9
 
 
 class _Costs(NamedTuple):
-    """What the samples of a node cost at best, by number of rules, and how many of the rules go left; -1: a leaf."""
+    """Minimal errors below a node by number of rules, and the number of rules to the left; -1: a leaf."""
 
     errors: FloatArray
     rules_left: IntArray
@@ -22,7 +22,7 @@ class _Costs(NamedTuple):
 
 
 def prune(root: Node, grid: Grid, max_rules: int, price: float) -> int:
-    """Cut a tree back, in place, to at most so many leaves of an outcome other than the default; return the default.
+    """Prune a tree in place to at most `max_rules` leaves of non-default outcomes; return the default outcome.
 
     The part that is kept has the fewest errors of all parts of the tree with as many rules, for the best choice of the
     default. A further rule must save errors of at least its price, by weight.

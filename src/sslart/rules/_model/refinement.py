@@ -34,7 +34,7 @@ def refine(root: Node, grid: Grid, default: int, max_features: int) -> None:
 
 
 def _inner_nodes(node: Node, above: frozenset[int] = frozenset()) -> list[tuple[Node, frozenset[int]]]:
-    """Return the nodes that have a split, each after its parent, with the features of the path to it."""
+    """Return the inner nodes, parents first, each with the features on the path to it."""
     if node.split is None or node.children is None:
         return []
     below = above | {node.split.column}
@@ -42,7 +42,7 @@ def _inner_nodes(node: Node, above: frozenset[int] = frozenset()) -> list[tuple[
 
 
 def _choose_split(node: Node, above: frozenset[int], grid: Grid, default: int, max_features: int) -> bool:
-    """Choose the split of a node for the subtrees below it as they are; tell whether it changed."""
+    """Choose the best split of a node for its present subtrees; return True if it changed."""
     if node.split is None or node.children is None or not len(node.rows):
         return False
     truth, weights = grid.outcomes[node.rows], grid.weights[node.rows]
@@ -66,7 +66,7 @@ def _choose_split(node: Node, above: frozenset[int], grid: Grid, default: int, m
 
 
 def _collapse(node: Node, grid: Grid) -> None:
-    """Remove splits that no sample needs, or whose leaves have the same outcome."""
+    """Remove splits that send no sample to one side, or whose leaves have the same outcome."""
     if node.children is None:
         return
     for child in node.children:

@@ -18,7 +18,7 @@ Category = str | bool | int | float
 
 @dataclass(frozen=True)
 class ModelCondition:
-    """What a rule requires of one feature: a range, or some of its categories.
+    """Condition of a rule on one feature: a range, or a set of categories.
 
     A missing value meets a condition only where `missing` is true.
 
@@ -48,7 +48,7 @@ class ModelCondition:
 
     @property
     def n_bounds(self) -> int:
-        """How many comparisons the condition takes: two for a range with both ends, otherwise one."""
+        """Number of comparisons in the condition: two for a range with both ends, otherwise one."""
         return 2 if self.low is not None and self.high is not None else 1
 
     def holds_for(self, values: NDArray[Any]) -> BoolArray:

@@ -157,7 +157,7 @@ class ModelRuleSet(Sequence[ModelRule]):
         return np.array(outcomes, dtype=object)[places]
 
     def fidelity(self, X: Any) -> float:
-        """Return the share of samples for which the rules give what the model predicts, as the model is now.
+        """Return the fidelity: the share of samples for which the rules agree with the current model.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class ModelRuleSet(Sequence[ModelRule]):
         return float(np.mean(agrees))
 
     def summary(self) -> str:
-        """Return how many rules there are, and how often they agree with the model."""
+        """Return a sentence with the number of rules and their agreement with the model."""
         of = "samples" if not self.from_boxes else "samples drawn from its boxes. Real samples may agree less often"
         return (
             f"{plural(len(self), 'rule')} that give{'s' if len(self) == 1 else ''} what the model predicts for "
@@ -187,7 +187,7 @@ class ModelRuleSet(Sequence[ModelRule]):
         return [text.cells(rule, self.n_samples, **self._layout()) for rule in self]
 
     def to_text(self) -> str:
-        """Return the rules in words, each with what it covers and how often it is right."""
+        """Return the rules as text, each with its coverage and accuracy."""
         rules = [text.rule_text(rule, self.n_samples, **self._layout()) for rule in self]
         return "\n\n".join([self.summary(), *rules])
 
@@ -243,7 +243,7 @@ class ModelRuleSet(Sequence[ModelRule]):
         return csv_text(self.to_frame(), keep_formulas=keep_formulas)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values: classes, features, what the rules were chosen for, and the rules."""
+        """Return the rule set as plain values: classes, features, samples, agreement, and rules."""
         return {
             "kind": "model",
             "classes": list(self.classes),

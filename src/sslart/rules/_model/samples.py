@@ -23,7 +23,7 @@ FILL = 0.5  # stands for a missing value where neighbours are searched
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """Labelled samples, or boxes with the labels they have met.
+    """Labelled samples, or boxes with their label counts.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ def united(regions: list[Region], columns: Sequence[Column]) -> list[Region]:
 
 
 def _union(one: Region, other: Region, columns: Sequence[Column]) -> Region | None:
-    """Return two rules as one; None where they have other outcomes, or no single rule covers just what both cover."""
+    """Return the union of two rules; None if outcomes differ, or if no single rule covers exactly the union."""
     if one.outcome != other.outcome:
         return None
     differing = [
@@ -106,7 +106,7 @@ def _met(region: Region, grid: Grid) -> BoolArray:
 
 
 def _wider(allowed: BoolArray, column: Column) -> Iterator[BoolArray]:
-    """Yield what a condition can be replaced by: none at all, or a range with one end instead of two."""
+    """Yield wider replacements of a condition: none at all, or a range with one end instead of two."""
     relevant = allowed if column.has_missing else allowed[:-1]
     if relevant.all():
         return
@@ -120,13 +120,13 @@ def _wider(allowed: BoolArray, column: Column) -> Iterator[BoolArray]:
 
 
 def _is_everything(region: Region, grid: Grid) -> bool:
-    """Return whether a rule has no condition left."""
+    """Return True if a rule has no condition left."""
     pairs = zip(grid.columns, region.allowed, strict=True)
     return all(column.condition(allowed) is None for column, allowed in pairs)
 
 
 def _are_exclusive(one: Region, other: Region, grid: Grid) -> bool:
-    """Return whether no sample can meet two rules: in one feature they allow nothing in common."""
+    """Return True if no sample can satisfy both rules: they are disjoint in some feature."""
     for column, first, second in zip(grid.columns, one.allowed, other.allowed, strict=True):
         both = first & second
         if not (both if column.has_missing else both[:-1]).any():

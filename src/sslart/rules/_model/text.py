@@ -59,19 +59,19 @@ def right_text(share: Share) -> str:
 
 
 def covers_text(rule: ModelRule, n_samples: int, *, about: bool) -> str:
-    """Return how many samples a rule covers."""
+    """Return a text on the number of samples that a rule covers."""
     return f"{'about ' if about else ''}{rule.n_covered} of {n_samples} samples ({share_text(rule.coverage)})"
 
 
 def agrees_text(rule: ModelRule) -> str:
-    """Return how often the model predicts the class of the rule."""
+    """Return a text on how often the model predicts the class of the rule."""
     return (
         "unknown" if isnan(rule.agreement) else f"{rule.n_agreeing} of {rule.n_covered} ({share_text(rule.agreement)})"
     )
 
 
 def rule_text(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> str:
-    """Return a rule in words, with what it covers and how often it is right."""
+    """Return the text of a rule, with its coverage and accuracy."""
     conditions = conditions_text(rule, alone=alone)
     sentence = f"if {conditions}, then" if rule.conditions else f"{conditions}"
     lines = [

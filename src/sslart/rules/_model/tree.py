@@ -13,7 +13,7 @@ from sslart.rules._model.grid import Gain, Grid, Split
 
 @dataclass(eq=False)
 class Node:
-    """A node of the tree: a leaf while it has no split.
+    """A node of the tree; a leaf until it has a split.
 
     Attributes
     ----------
@@ -35,16 +35,16 @@ class Node:
     gain: Gain | None = None
 
     def cut(self, split: Split, grid: Grid) -> None:
-        """Make a leaf a node with two leaves."""
+        """Split a leaf into two leaves."""
         left = grid.left(split, self.rows)
         self.split, self.children = split, (Node(self.rows[left]), Node(self.rows[~left]))
 
     def close(self, outcome: int) -> None:
-        """Make a node a leaf."""
+        """Turn a node into a leaf."""
         self.split, self.children, self.outcome, self.gain = None, None, outcome, None
 
     def refill(self, rows: IntArray, grid: Grid) -> None:
-        """Let samples run down from this node anew."""
+        """Redistribute samples from this node down to the leaves."""
         self.rows, self.gain = rows, None
         if self.split is not None and self.children is not None:
             left = grid.left(self.split, rows)
@@ -62,7 +62,7 @@ class Node:
         return outcomes
 
     def leaves(self, features: frozenset[int] = frozenset()) -> Iterator[tuple[Node, frozenset[int]]]:
-        """Yield the leaves, from left to right, each with the features of its path below this node."""
+        """Yield the leaves from left to right, each with the features on its path below this node."""
         if self.split is None or self.children is None:
             yield self, features
         else:
@@ -70,14 +70,14 @@ class Node:
                 yield from child.leaves(features | {self.split.column})
 
     def fidelity(self, grid: Grid) -> float:
-        """Return the share of the samples, by weight, for which the tree predicts what the model does."""
+        """Return the fidelity: the weighted share of samples on which the tree agrees with the model."""
         every = np.arange(len(grid))
         return float(np.average(self.predict(grid, every) == grid.outcomes, weights=grid.weights))
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How a tree is grown.
+    """Limits and procedure of growing a tree.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""The service over HTTP: the Open Inference Protocol, our own paths, metrics and health."""
+"""The HTTP API: the Open Inference Protocol, the sslart endpoints, metrics, and health."""

@@ -1,4 +1,4 @@
-"""Who may do what: tokens and their scopes, and a limit on how often a wrong one is tried."""
+"""Access control: tokens, their scopes, and a rate limit on wrong tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_CLIENTS = 10_000
 
 
 class Failures:
-    """How often each client has sent a wrong token of late."""
+    """Counters of recent wrong tokens per client."""
 
     def __init__(self) -> None:
         self._times: OrderedDict[str, deque[float]] = OrderedDict()
@@ -96,7 +96,7 @@ _SCOPES: dict[Any, str] = {}  # of the functions that check tokens
 
 
 def actor(scope: str) -> Any:
-    """Return what gives the name of who sends a request, whose token must have a scope."""
+    """Return a dependency that checks the scope of a request's token and returns the name of the token."""
 
     async def check(request: Request) -> str:
         token: Token = request.scope["sslart.token"]

@@ -1,4 +1,4 @@
-"""The application: all paths, behind the gate."""
+"""The application: all routes, wrapped in the middleware."""
 
 from __future__ import annotations
 

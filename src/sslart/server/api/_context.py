@@ -1,4 +1,4 @@
-"""What the paths of the service share: the models, the metrics, and threads for work that takes long."""
+"""Shared context of the endpoints: models, metrics, and threads for long work."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Threads:
             self._n_waiting -= 1
 
     def close(self) -> None:
-        """End the threads when what they do has ended."""
+        """Shut down the threads after their current work."""
         self._pool.shutdown(cancel_futures=True)
 
 
 @dataclass
 class Context:
-    """What the paths share.
+    """Context shared by the endpoints.
 
     Attributes
     ----------
@@ -80,18 +80,18 @@ class Context:
 
     @property
     def upload_folder(self) -> FilePath:
-        """Where the bodies of uploads are while they come in."""
+        """Folder of request bodies while they are received."""
         return self.hub.store.folder / "uploads"
 
     def remove_old_uploads(self) -> None:
-        """Remove what a killed process has left of uploads."""
+        """Remove uploads left behind by a killed process."""
         for path in self.upload_folder.glob("*"):
             with suppress(OSError):
                 path.unlink()
 
 
 async def context_of(request: Request) -> Context:  # FastAPI runs what is not async in a thread, for each request
-    """Return what the paths share."""
+    """Return the shared context of the application."""
     found: Context = request.app.state.context
     return found
 

@@ -1,4 +1,4 @@
-"""Errors of the service as answers: a status, a message that names the cause and the cure, and nothing internal."""
+"""Error responses of the service: a status, and a message with cause and remedy but no internals."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def answer_to(error: Exception) -> Response:
 
 
 def problems_in(error: ValidationError | RequestValidationError) -> str:
-    """Return what is wrong with a request, in words."""
+    """Return a text on the validation errors of a request."""
     found: Sequence[Any]
     if isinstance(error, ValidationError):
         found = error.errors(include_url=False, include_context=False, include_input=False)  # which may be large
@@ -100,14 +100,14 @@ def problems_in(error: ValidationError | RequestValidationError) -> str:
 
 
 def _in_words(errors: list[Any]) -> str:
-    """Return what is wrong at a place where a value may be of several kinds."""
+    """Return the validation errors at one place, which may accept several types, as text."""
     nearest = [one for one in errors if not one["type"].endswith("_type")] or errors
     first, *others = (one["msg"] for one in nearest)
     return " or ".join([first, *(one.removeprefix("Input should be ") for one in others)])
 
 
 def methods_at(path: str, routers: Sequence[APIRouter]) -> list[str]:
-    """Return all methods of a path, each of which is a route of its own."""
+    """Return all methods of a path; each method has a separate route."""
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
 

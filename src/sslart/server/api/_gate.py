@@ -1,4 +1,4 @@
-"""What every request passes first: its host, origin, token and size, a time limit, the log and the metrics."""
+"""Middleware of every request: host, origin, token, size, and time limit checks, logging, and metrics."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class _Request:
-    """One request on its way: how much of it has come, and what was answered."""
+    """State of one request: bytes received, and the response status."""
 
     def __init__(self, scope: Any, receive: Any, send: Any, limits: Limits, added: Headers) -> None:
         self._scope, self._receive, self._send, self._limits = scope, receive, send, limits
@@ -158,14 +158,14 @@ class _Request:
         self._most = limits.max_table if self._is_upload else limits.max_body
 
     def seconds_allowed(self) -> float | None:
-        """Return how long the request may take; None for one that listens to events."""
+        """Return the time limit of the request; None for a stream of events."""
         if self._scope["path"] == EVENTS_PATH:
             return None
         is_long = self._is_upload or b"wait=" in self._scope["query_string"] or _LONG.search(self._scope["path"])
         return LONG_SECONDS if is_long else self._limits.timeout
 
     async def receive(self) -> Any:
-        """Return the next part of the body, as long as it is not too large and does not take too long.
+        """Return the next part of the body, within the limits of size and time.
 
         When all of it has come, what comes next is the end of the connection, at any time.
         """
@@ -200,7 +200,7 @@ class _Request:
 
 
 def too_slow() -> ApiError:
-    """Return the error of a body that does not come."""
+    """Return the error for a body that arrives too slowly."""
     return ApiError(408, "The body of the request came too slowly: send it again, or in smaller parts.")
 
 

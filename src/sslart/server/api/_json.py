@@ -1,4 +1,4 @@
-"""JSON in and out: bodies are checked against their model at once, answers are written as they are."""
+"""JSON bodies and responses: bodies are validated against their model, responses are written unchecked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGE = 2**17  # bytes, beyond which other requests would wait
 
 
 class ReadBody(NamedTuple):
-    """What a function reads: the model of the body, and whether there may be none."""
+    """Body that a dependency reads: its model, and its optionality."""
 
     model: type[BaseModel]
     optional: bool
@@ -40,7 +40,7 @@ def answer(values: Any, status: int = 200, headers: dict[str, str] | None = None
 
 
 def body_of(model: type[Body], *, optional: bool = False) -> Any:
-    """Return what reads the body of a request as JSON; an optional one may be empty."""
+    """Return a dependency that parses the request body as JSON; an optional body may be empty."""
 
     async def read(request: Request) -> Body:
         content = await request.body()
@@ -62,5 +62,5 @@ def body_of(model: type[Body], *, optional: bool = False) -> Any:
 
 
 def body_model(function: Any) -> ReadBody | None:
-    """Return the model of what a dependency reads; None of others."""
+    """Return the model of the body that a dependency reads; None for other dependencies."""
     return _BODIES.get(function)

@@ -1,4 +1,4 @@
-"""What a service measures of itself, for Prometheus."""
+"""Metrics of the service, for Prometheus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
-    """Counters of requests and predictions, and what the models show at each look."""
+    """Counters of requests and predictions, and gauges of the models, read at each scrape."""
 
     def __init__(self, hub: Hub) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the number of series
@@ -35,7 +35,7 @@ class Metrics:
         self._registry.register(_Models(hub))
 
     def count_decisions(self, model: str, decisions: list[dict[str, Any]]) -> None:
-        """Count what was predicted."""
+        """Count the predictions in decisions."""
         n_abstained, n_novel = (sum(one[name] for one in decisions) for name in ("abstained", "novel"))
         self.count(model, len(decisions), n_abstained, n_novel)
 
@@ -48,7 +48,7 @@ class Metrics:
             self.novel.labels(model).inc(n_novel)
 
     def forget(self, model: str) -> None:
-        """Drop what was counted of a model that is deleted."""
+        """Remove the counters of a deleted model."""
         for counter in (self.predicted, self.abstained, self.novel):
             with suppress(KeyError):
                 counter.remove(model)
@@ -59,7 +59,7 @@ class Metrics:
 
 
 class _Models:
-    """What the models and the store show at this moment."""
+    """Collector of the current state of the models and the store."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub

@@ -43,7 +43,7 @@ WITH_A_TOKEN = (401, 429, 503)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return how the problems are described that a path has beside those that all have."""
+    """Return the OpenAPI descriptions of errors specific to a path."""
     return {status: {"model": Problem, "description": STATUSES[status]} for status in statuses}
 
 

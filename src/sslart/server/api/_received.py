@@ -1,4 +1,4 @@
-"""Files that requests bring: written to the disk as they come in, and removed at the end."""
+"""Uploaded files: written to disk while they are received, and removed after the request."""
 
 from __future__ import annotations
 

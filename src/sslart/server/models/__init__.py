@@ -1,1 +1,1 @@
-"""Models that learn while they are read: rows and labels from the journal, predictions by what was last published."""
+"""Models that learn from a journal in the background, while requests read the last published state."""

@@ -1,4 +1,4 @@
-"""What happens, for those who listen: decisions, drift, progress of jobs, states of models."""
+"""Events for subscribers: decisions, drift, progress of jobs, and states of models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_LISTENERS = 100
 
 
 class Event(NamedTuple):
-    """One event: its number, what it is about, the model, and the rest."""
+    """One event: its number, kind, model, and data."""
 
     number: int
     kind: str
@@ -25,7 +25,7 @@ class Event(NamedTuple):
 
 
 class Listener:
-    """Somebody who listens, on an event loop, to the events after a number."""
+    """A subscriber on an event loop, for the events after a number."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, kinds: frozenset[str], model: str | None, after: int) -> None:
         self._loop, self._kinds, self._model, self.after = loop, kinds, model, after
@@ -33,7 +33,7 @@ class Listener:
         self._n_lost, self._is_over = 0, False
 
     def wants(self, event: Event) -> bool:
-        """Return whether an event is of a wanted kind and model."""
+        """Return True if an event has a wanted kind and model."""
         return (not self._kinds or event.kind in self._kinds) and self._model in (None, event.model)
 
     def offer(self, event: Event) -> None:
@@ -57,7 +57,7 @@ class Listener:
             self._n_lost += 1
 
     async def events(self, seconds: float) -> AsyncIterator[Event | None]:
-        """Yield events as they come, until the end; None after so many seconds without one."""
+        """Yield events until the end; yield None after `seconds` without one."""
         while not self._is_over:
             try:
                 event = await asyncio.wait_for(self._waiting.get(), seconds)
@@ -83,11 +83,11 @@ class Events:
 
     @property
     def n_listeners(self) -> int:
-        """How many listen."""
+        """Number of subscribers."""
         return len(self._listeners)
 
     def publish(self, kind: str, model: str, data: dict[str, Any], *, keep: bool = True) -> None:
-        """Pass an event to all who listen; what need not be kept costs nothing where nobody does."""
+        """Publish an event to all subscribers; an event not to be kept costs nothing without subscribers."""
         if not keep and not self._listeners:
             return
         with self._lock:
@@ -102,7 +102,7 @@ class Events:
     def listen(
         self, loop: asyncio.AbstractEventLoop, kinds: frozenset[str], model: str | None, after: int | None
     ) -> Listener | None:
-        """Return a new listener, who gets the kept events after a number first; None where too many listen."""
+        """Return a new subscriber that first receives the kept events after a number; None if there are too many."""
         with self._lock:
             if len(self._listeners) >= MAX_LISTENERS:
                 return None

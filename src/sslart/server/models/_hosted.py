@@ -1,4 +1,4 @@
-"""A model of the service: a thread that learns its journal, and what was last published of it."""
+"""A hosted model: a thread that learns its journal, and the last published state."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class HostedModel:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop learning after what is being learnt, and keep what was learnt in a snapshot; a fit begins anew later."""
+        """Stop after the current record and store a snapshot; an interrupted fit restarts later."""
         with self._changed:
             self._stopping = True
             self._stop_fit[0] = 1
@@ -112,12 +112,12 @@ class HostedModel:
 
     @property
     def is_restoring(self) -> bool:
-        """Whether nothing is known yet of what the model has learnt: it was started a moment ago."""
+        """True while the state of the model is still being restored after a start."""
         return self.state == STARTING and self.published is None and self._accepted_before > 1
 
     @property
     def backlog(self) -> int:
-        """How many rows and records were accepted and are not yet learnt."""
+        """Number of rows and records accepted but not yet learnt."""
         return (self.n_rows - self.n_rows_applied) + (self.accepted - self.applied)
 
     def when_applied(self, sequence: int) -> Future[None]:
@@ -132,7 +132,7 @@ class HostedModel:
         return future
 
     def want_snapshot(self) -> Future[Published | None]:
-        """Return a future with what a snapshot that was asked for has kept."""
+        """Request a snapshot; return a future of the published state it stored."""
         future: Future[Published | None] = Future()
         with self._changed:
             if self._has_ended:
@@ -214,12 +214,12 @@ class HostedModel:
                     self._changed.wait(SECONDS_TO_WAIT)
 
     def _is_awaited(self) -> bool:
-        """Return whether somebody waits for rows to be learnt, or as many wait as are learnt together."""
+        """Return True if a caller waits for rows to be learnt, or if enough rows have accumulated for a batch."""
         many = self.backlog >= self._limits.group_rows
         return many or self._stopping or bool(self._waiting or self._snapshot_wanted)
 
     def _apply(self, replica: Replica, some: list[Record]) -> None:
-        """Learn some records, and publish what they make."""
+        """Learn some records, and publish the result."""
         n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
         try:
             for last in replica.apply(some, self._fitted, self._imported):
@@ -270,7 +270,7 @@ class HostedModel:
             self._events.publish("drift", self.name, event.to_dict("row"))
 
     def _fitted(self, record: Record) -> Any:
-        """Return what a record of kind fit makes; None where it fails or is cancelled."""
+        """Run a record of kind fit, and return its result; None if it fails or is cancelled."""
         row = job(self._store.reader(), self.id, record.sequence)
         if row is None or row.state in (CANCELLED, FAILED):
             return None
@@ -342,7 +342,7 @@ class HostedModel:
         return imported_model(self._store.reader(), record)
 
     def _written(self, write: Callable[[], bool]) -> bool:
-        """Return what a write returns; where the disk is full, try again until it is not, or the end."""
+        """Return the result of a write; while the disk is full, retry until it succeeds or the service stops."""
         while True:
             try:
                 return write()
@@ -374,7 +374,7 @@ class HostedModel:
                     future.set_result(self.published)
 
     def _snapshot(self, replica: Replica) -> StoreError | None:
-        """Keep what was learnt, and remove what is no longer needed; return the error where that cannot be written."""
+        """Store a snapshot and remove obsolete records; return the error if the store cannot be written."""
         self._saved_at = time.monotonic()
         try:
             if replica.model is not None and replica.sequence > self._saved:
@@ -408,5 +408,5 @@ class HostedModel:
 
 
 def _up_to_a_fit(some: list[Record]) -> list[Record]:
-    """Return the first of some records: what was learnt before a fit is published before it, since a fit takes long."""
+    """Return the first records up to the next fit, so that their result is published before the long fit."""
     return list(takewhile(lambda record: record is some[0] or record.kind != FIT, some))

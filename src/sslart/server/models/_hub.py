@@ -1,4 +1,4 @@
-"""All models of a service, and what can be asked of them: the seam between the store and whatever faces the user."""
+"""Registry of all models of a service: the interface between the store and the HTTP API."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Hub:
         self._cleaner.start()
 
     def stop(self) -> None:
-        """Stop learning, keep what was learnt, and close the store."""
+        """Stop learning, store snapshots, and close the store."""
         self._end.set()
         for hosted in self.models():
             hosted.stop()
@@ -78,7 +78,7 @@ class Hub:
         leave_warnings()
 
     def _clean(self) -> None:
-        """Remove what nobody needs, now and then."""
+        """Remove obsolete data at regular intervals."""
         self._purge()
         while not self._end.wait(SECONDS_BETWEEN_CLEANING):
             self._purge()
@@ -119,7 +119,7 @@ class Hub:
 
     @property
     def is_ready(self) -> bool:
-        """Whether all models have learnt what their journals held when the service was started."""
+        """True if all models have replayed the journals found at the start."""
         return all(one.state != "starting" for one in self.models())
 
     async def write(self, hosted: HostedModel, work: Work, key: Key | None = None) -> Written:
@@ -142,7 +142,7 @@ class Hub:
             raise BacklogError(seconds=5)
 
     def check_has_its_rows(self, hosted: HostedModel) -> None:
-        """Raise a ConflictError where a fit would forget what a model had learnt before it came here."""
+        """Raise a ConflictError if a fit would forget data that a model had learnt before its import."""
         if is_from_file(self.store.reader(), hosted.id):
             raise ConflictError(
                 f"The model {hosted.name!r} came from a file, and the rows that it had learnt before are not here: a "
@@ -196,7 +196,7 @@ class Hub:
     async def add_upload(
         self, hosted: HostedModel, upload: int, is_model: bool, actor: str, key: Key | None = None
     ) -> Written:
-        """Let a model learn an uploaded table with all other rows, or go on as the model of a file."""
+        """Let a model learn an uploaded table with all other rows, or replace it by an uploaded model file."""
         if is_model:
             work = requests.add_model_file(hosted.id, hosted.name, upload, actor)
         else:
@@ -305,7 +305,7 @@ class Hub:
         return written
 
     def published(self, hosted: HostedModel) -> Any:
-        """Return what was last published of a model, or raise an error where it has learnt nothing."""
+        """Return the last published state of a model, or raise an error if it has learnt nothing."""
         if hosted.published is None:
             self._check_restored(hosted)
             raise ConflictError(f"The model {hosted.name!r} has learnt nothing yet: send a table, or rows to learn.")

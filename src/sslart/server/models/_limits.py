@@ -1,4 +1,4 @@
-"""How much a service takes on at once, and how long it keeps things."""
+"""Limits on the load of a service, and retention times."""
 
 from __future__ import annotations
 

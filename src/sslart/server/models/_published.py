@@ -1,4 +1,4 @@
-"""A model as it was last published: what every request reads, while another thread learns."""
+"""The published state of a model, which every request reads while another thread learns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Published:
         self._threshold = self.view.novelty_threshold
 
     def warm(self) -> None:
-        """Compute what the first prediction needs, so that no request waits for it."""
+        """Precompute the caches of the first prediction, so that no request waits for them."""
         if not self.classes:
             return
         encoder = self.view.members[0].encoder

@@ -89,7 +89,7 @@ class Replica:
         return n_learnt
 
     def _n_together(self, records: Sequence[Record]) -> int:
-        """Return how many of the first records are learnt in one call: one answer for several rows is one by itself."""
+        """Return the number of records learnt in one call; one answer for several rows is learnt alone."""
         if not self._knows_columns() or _is_one_answer(records[0]):
             return 1  # the first records decide about the columns, each by itself
         return next((place for place, one in enumerate(records) if _is_one_answer(one)), len(records))
@@ -147,7 +147,7 @@ def _group(cell: Any) -> str | None:
 
 
 def _is_one_answer(record: Record) -> bool:
-    """Return whether a record has the labels that one answer gave to several rows."""
+    """Return True if a record contains the labels that one answer gave to several rows."""
     return record.kind == LABEL and bool(record.content()["together"])
 
 

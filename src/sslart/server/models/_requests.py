@@ -1,4 +1,4 @@
-"""What requests write to the store: each is one function for the writer, all of it kept or nothing."""
+"""Transactions of the requests that write: each is one atomic function for the writer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GROWTH = ((FEW_ROWS, 0.0), (300_000, 0.2), (2**63, 1.0))
 
 
 class ConflictError(Exception):
-    """A request that does not go with what is there."""
+    """Raised for a request that conflicts with the state of the store."""
 
 
 class NoSuchModelError(LookupError):
@@ -39,7 +39,7 @@ class NoSuchModelError(LookupError):
 
 
 class Written(NamedTuple):
-    """What a request has written: the answer to it, its records, and whether it had been written before."""
+    """Result of a write: the answer, its records, and a flag for a repeated request."""
 
     answer: dict[str, Any]
     records: tuple[Record, ...] = ()
@@ -115,7 +115,7 @@ def learn(
     ids: Sequence[str] | None,
     decisions: Sequence[dict[str, Any]] | None,
 ) -> Work:
-    """Add rows to learn, some with labels; `learnt`: which of them the model learns; `decisions`: what it predicted."""
+    """Add rows, some labelled; `learnt`: mask of rows to learn; `decisions`: predictions for the rows."""
     content: dict[str, Any] = {"rows": list(rows)}
     optional = (("labels", labels), ("learn", learnt), ("decisions", decisions))
     payload = packed(content | {name: list(values) for name, values in optional if values is not None})
@@ -189,7 +189,7 @@ def add_table(model: int, name: str, upload: int, settings: ModelSettings, keep_
 
 
 def add_model_file(model: int, name: str, upload: int, actor: str) -> Work:
-    """Go on with the model of a file."""
+    """Replace a model by an uploaded model file."""
 
     def work(connection: Any) -> Written:
         record = _append(connection, model, IMPORT, actor, packed({"upload": upload}))
@@ -218,7 +218,7 @@ def refit(
 
 
 def lead_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> bool:
-    """Return whether labels that were written were changed, or there are many more than at the last fit.
+    """Return True if labels were corrected, or if their number has grown enough for a new fit.
 
     Labels that are learnt one by one leave the settings as they are for a while; a fit chooses them anew. Where one is
     under way, and no label was changed, the next labels decide.
@@ -253,7 +253,7 @@ def set_parameters(model: int, name: str, settings: ModelSettings, parameters: d
 
 
 def is_empty(connection: Any, model: int) -> bool:
-    """Return whether a model was given nothing but tables that could not be learnt."""
+    """Return True if a model has received nothing but tables that could not be learnt."""
     other = "SELECT 1 FROM journal WHERE model = ? AND kind NOT IN (?, ?, ?) LIMIT 1"
     fits = "SELECT 1 FROM jobs WHERE model = ? AND state NOT IN (?, ?) LIMIT 1"
     compacted = "SELECT 1 FROM models WHERE id = ? AND compacted_through > 0"

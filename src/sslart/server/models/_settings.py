@@ -1,4 +1,4 @@
-"""How a model of the service learns: its estimator, and what the columns of its rows are."""
+"""Settings of a model of the service: its estimator, and the roles of columns."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def check_name(name: str) -> None:
 
 
 class Learning(StrEnum):
-    """Which rows without a label are learnt: those that are not novel, all, or none."""
+    """Policy for learning unlabelled rows: those that are not novel, all, or none."""
 
     familiar = "familiar"
     every = "all"
     none = "none"
 
     def takes(self, *, is_novel: bool) -> bool:
-        """Return whether a row without a label is learnt."""
+        """Return True if an unlabelled row is learnt."""
         return self == Learning.every or (self == Learning.familiar and not is_novel)
 
 
 class ModelSettings(BaseModel):
-    """How a model learns, as it is created."""
+    """Settings of a model, fixed when it is created."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -77,7 +77,7 @@ class ModelSettings(BaseModel):
     )
 
     def new_estimator(self) -> Any:
-        """Return an estimator that has learnt nothing, or raise a ValueError that names the cure.
+        """Return an unfitted estimator, or raise a ValueError with a remedy.
 
         Its `random_state` is 0 unless another is given, so that the journal makes the same model again.
         """
@@ -102,7 +102,7 @@ class ModelSettings(BaseModel):
 
     @property
     def takes_groups(self) -> bool:
-        """Whether labels can be left out together: an estimator that leaves none out takes no groups."""
+        """True if the estimator accepts groups of labels."""
         return "groups" in inspect.signature(ESTIMATORS[self.estimator].fit).parameters
 
     def columns(self, label: str | None) -> Columns:

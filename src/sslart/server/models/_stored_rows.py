@@ -50,7 +50,7 @@ def rows_with_labels(
     changed: Mapping[int, Any] | None = None,
     groups: Mapping[int, str] | None = None,
 ) -> Iterator[Any]:
-    """Yield the frames of `numbered_rows`, whose index numbers the rows that are yielded, from 0.
+    """Yield the frames of `numbered_rows` with labels; their index numbers the yielded rows from 0.
 
     With `groups`, the group of some rows, there is a column of groups in which any other row is one by itself.
     """
@@ -116,7 +116,7 @@ def rows_from(
 def _frames(
     connection: Any, before: Before, wanted: Callable[[int], bool], first_row: int = 0
 ) -> Iterator[tuple[Sequence[int], Any]]:
-    """Yield the numbers of rows and the rows, in order: those of tables as they are, others as many as go together.
+    """Yield row numbers and rows in order: tables as uploaded, single rows in batches.
 
     Tables that end before `first_row` are left out.
     """

@@ -30,7 +30,7 @@ class FittedRows(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """A model that was fitted, what there is to tell of it, and all its rows, unless it was fitted to some."""
+    """A fitted model, the outcome of its fit, and all its rows (None after a fit to a subset)."""
 
     model: Any
     outcome: dict[str, Any]

@@ -1,1 +1,1 @@
-"""All rows of a model as samples in memory: what is predicted for each, where they lie, and what to ask about next."""
+"""All rows of a model as samples in memory: predictions, positions on the map, and questions to ask."""

@@ -59,7 +59,7 @@ def _counted(box: int, places: IntArray, predictions: Predictions, labels: Seque
 
 
 def one_box(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], box: int) -> dict[str, Any]:
-    """Return what is in a box: how many samples, their labels, its intervals in words, and what makes it special."""
+    """Return the contents of a box: number of samples, labels, intervals as text, and distinctive features."""
     places = loaded.places_in(box)
     counted = _counted(box, places, predictions, labels)
     return {
@@ -72,7 +72,7 @@ def one_box(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[An
 
 
 def central(loaded: LoadedSamples, places: IntArray) -> int:
-    """Return which of some samples is nearest to the middle of them."""
+    """Return the sample nearest to the componentwise median of some samples."""
     coded = loaded.coded[places]
     middle = np.array([0.5 if np.isnan(one).all() else np.nanmedian(one) for one in coded.T])
     return int(places[np.nan_to_num(np.abs(coded - middle), nan=0.5).sum(axis=1).argmin()])

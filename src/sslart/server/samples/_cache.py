@@ -17,7 +17,7 @@ MAX_MODELS = 3
 
 
 class SampleCache:
-    """The samples of few models, read when they are asked for, and read on where rows have come."""
+    """A cache of the samples of few models, loaded on demand and extended by new rows."""
 
     def __init__(self) -> None:
         self._loaded: OrderedDict[int, LoadedSamples] = OrderedDict()

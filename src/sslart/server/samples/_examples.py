@@ -1,4 +1,4 @@
-"""Tables that come with scikit-learn, for a first try: few labels, and the answers in a column that is not learnt."""
+"""Example tables of scikit-learn with few labels; the true classes are in a column that is not learnt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABELS_PER_CLASS = 2
 
 @dataclass(frozen=True)
 class Example:
-    """A table to try: its name, what it is, and the function of scikit-learn that loads it."""
+    """An example table: its name, its title and text, and the scikit-learn function that loads it."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ def example_frame(example: Example) -> Any:
 
 
 def described(example: Example) -> dict[str, Any]:
-    """Return what there is to know of an example before it is chosen."""
+    """Return the description of an example."""
     frame = example_frame(example)
     return {
         "name": example.name,

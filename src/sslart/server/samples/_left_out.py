@@ -1,4 +1,4 @@
-"""Which rows of the store the left-out labels of a model belong to."""
+"""Assignment of the left-out labels of a model to rows of the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The samples of a model with what is computed for all of them, each when it is first asked for."""
+"""The samples of a model, with derived values computed on first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 class Predictions(NamedTuple):
-    """What is predicted for all samples.
+    """Predictions for all samples.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class LoadedSamples:
 
     @cached_property
     def novelty(self) -> Floats:
-        """How unlike the learnt samples each one is, from 0 to 1."""
+        """Novelty of each sample, from 0 to 1."""
         view = self.samples.published.view
         with self._lock:
             parts = [view.score_samples(self.samples.table[part]) for part in _parts(len(self))]
@@ -135,11 +135,11 @@ class LoadedSamples:
 
     @cached_property
     def is_novel(self) -> BoolArray:
-        """Whether each sample is novel."""
+        """Mask of novel samples."""
         return np.asarray(1.0 - self.novelty.astype(np.float64) < self.samples.published.view.novelty_threshold)
 
     def predictions(self, published: Published) -> Predictions:
-        """Return what the model as it was last published predicts."""
+        """Return the predictions of the last published model."""
         with self._lock:
             found = self._predictions
             if found is None or found.sequence != published.sequence:
@@ -168,7 +168,7 @@ class LoadedSamples:
         return published.view.predict(self.samples.table[places]).indices
 
     def once(self, key: str, make: Callable[[], Result]) -> Result:
-        """Return what a function makes the first time that it is asked for."""
+        """Return the cached value of a key; compute it on first use."""
         with self._making:
             if key not in self._kept:
                 self._kept[key] = make()
@@ -185,7 +185,7 @@ class LoadedSamples:
         return labels
 
     def has_label(self, connection: Any, model: int) -> BoolArray:
-        """Return which samples have a label."""
+        """Return a mask of labelled samples."""
         return np.array([one is not None for one in self.labels(connection, model)], dtype=bool)
 
     def label_indices(self, labels: list[Any], classes: list[Any]) -> NDArray[np.int16]:

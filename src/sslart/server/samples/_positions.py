@@ -18,7 +18,7 @@ Positions = NDArray[np.float32]
 
 
 class Projection:
-    """The plane in which the centres of the boxes lie furthest apart: principal components, weighted by samples.
+    """Projection of box centres to a plane: principal components, weighted by samples.
 
     Every column of the table counts the same, however far its values lie apart and however many categories it has.
 
@@ -41,7 +41,7 @@ class Projection:
         self._axes[:, : len(axes)] = (axes * _signs(axes) * scales).T
 
     def fits(self, encoder: Encoder) -> bool:
-        """Return whether another encoder has the same features."""
+        """Return True if another encoder has the same features."""
         return encoder.features == self._features
 
     def of(self, coded: FloatArray) -> Positions:
@@ -54,7 +54,7 @@ class Projection:
 
 
 def _scales(features: Sequence[Feature], variances: FloatArray) -> FloatArray:
-    """Return by what to multiply coded features so that the variances of each column add up to one."""
+    """Return scale factors of coded features that give every column a total variance of one."""
     columns = np.array([feature.column for feature in features])
     total = np.bincount(columns, variances)[columns]
     return np.asarray(np.where(total > 0, 1.0 / np.sqrt(np.where(total > 0, total, 1.0)), 0.0))

@@ -1,4 +1,4 @@
-"""How good a model is on left-out labels, how many more labels it needs, and what a random order would have needed."""
+"""Quality of a model on left-out labels, labels needed for a target, and comparison with a random order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArra
 
 
 def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, target: float | None) -> dict[str, Any]:
-    """Return how good a model is, and how many more labels lead to an accuracy.
+    """Return the quality of a model, and the number of labels needed for an accuracy.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _needed(
 
 
 def random_order_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> dict[str, Any]:
-    """Return how many labels a random order would have needed to be as good as the model is."""
+    """Return the number of labels in random order that would reach the quality of the model."""
     published.check_has_label()
     summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
     n_labels = round(sum(one.n_labels for one in summary.classes))

@@ -1,4 +1,4 @@
-"""Which samples a person should label next, with all that helps to answer."""
+"""Selection of samples to label next, with context that helps to answer."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ SORTS = ("row", "probability", "novelty", "disagreement")
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for; None and empty for no condition.
+    """Conditions of a search; None and empty for no condition.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Search:
 
 
 def disagreement(predictions: Predictions, label_indices: Any) -> FloatArray:
-    """Return how much a prediction is in doubt, from 0 to 1.
+    """Return the doubt in each prediction, from 0 to 1.
 
     Where there is a label of another class than the most probable one, it is the probability of that class; where there
     is none, by how little the most probable class is above the second.

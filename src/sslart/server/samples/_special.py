@@ -1,4 +1,4 @@
-"""What makes a sample or a box special: the features in which it differs most from the samples around it."""
+"""Distinctive features of a sample or a box: those that differ most from the samples around it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIN_DIFFERENCE = 0.05  # of the range of a feature
 
 
 def special_features(loaded: LoadedSamples, place: int, box: int) -> list[dict[str, Any]]:
-    """Return the features in which a sample differs most from the boxes around its own, in words.
+    """Return the features in which a sample differs most from neighbouring boxes, as text.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _told(
 
 
 def _category_words(own: object, around: list[object]) -> str:
-    """Return which category the samples around have: most of them, or else what share has the most frequent one."""
+    """Return a text on the category of neighbouring samples: that of most, or the share of the commonest one."""
     counts = Counter(one for one in around if one is not None)
     if not counts:
         return "missing in the samples around it"

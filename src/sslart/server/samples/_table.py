@@ -62,7 +62,7 @@ class SampleTable:
         return np.asarray(found[is_there])
 
     def reads_as(self, published: Published) -> bool:
-        """Return whether another state of the model reads rows in the same way."""
+        """Return True if another state of the model reads rows in the same way."""
         old, new = self.published, published
         plans = old.view.reader.plan, new.view.reader.plan
         return old.settings == new.settings and old.reader.names == new.reader.names and plans[0] == plans[1]

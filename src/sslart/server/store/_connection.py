@@ -19,12 +19,12 @@ _WITHOUT_LOCKS = "unix-none"  # a file system of SQLite
 
 
 def sqlite() -> Any:
-    """Return apsw, which brings its own, current SQLite."""
+    """Return the module apsw, which bundles a recent SQLite."""
     return optional("apsw", "serve")
 
 
 def open_to_write(path: Path, vfs: str | None = None) -> Any:
-    """Return the connection that writes; a new file gets its tables. What is committed is on the disk."""
+    """Return the writing connection; create the tables of a new file. Commits are durable."""
     connection = sqlite().Connection(str(path), vfs=vfs)
     try:
         _prepare_to_write(connection, path)

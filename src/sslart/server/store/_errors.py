@@ -1,10 +1,10 @@
-"""Why a store cannot do what is asked of it."""
+"""Errors of the store."""
 
 from __future__ import annotations
 
 
 class StoreError(OSError):
-    """A store that cannot be used as it is. The message names the cause and the remedy."""
+    """Raised for an unusable store. The message names the cause and the remedy."""
 
 
 class StoreBusyError(StoreError):
@@ -12,8 +12,8 @@ class StoreBusyError(StoreError):
 
 
 class NotWritableError(StoreError):
-    """Nothing can be written now: the disk is full or read-only, or has failed. What was read before stays readable."""
+    """Raised when nothing can be written: the disk is full, read-only, or has failed. Reading still works."""
 
 
 class DamagedError(StoreError):
-    """What is in the store is not what was written."""
+    """Raised when stored bytes differ from the written ones."""

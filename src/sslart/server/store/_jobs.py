@@ -66,7 +66,7 @@ def last_fit(connection: Any, model: int, through: int, *, by_labels: bool = Tru
 
 
 def labels_at_fit(connection: Any, model: int) -> tuple[int, int, bool]:
-    """Return how many labels the last fit has learnt, how many came since, and whether a fit waits or is done now."""
+    """Return the number of labels at the last fit, the number since then, and True if a fit is pending."""
     last = _jobs(connection, "WHERE model = ? AND state = ? ORDER BY sequence DESC LIMIT 1", (model, DONE))
     n_then = sum(last[0].outcome["labels"].values()) if last and last[0].outcome else 0
     since = last[0].sequence if last else 0

@@ -60,7 +60,7 @@ def create_model(connection: Any, name: str, settings: dict[str, Any]) -> int | 
 
 
 def append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n_rows: int = 0) -> Record | None:
-    """Append a record, whose content is packed, to the journal of a model; return None where the model is gone."""
+    """Append a record with packed content to the journal of a model; return None if the model is deleted."""
     found = connection.execute("SELECT last_sequence, n_rows FROM models WHERE id = ?", (model,)).get
     if found is None:
         return None
@@ -77,7 +77,7 @@ def append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n
 
 
 def records(connection: Any, model: int, after: int, most_rows: int) -> list[Record]:
-    """Return the next records of a model, at least one where there is one: until so many rows have come together."""
+    """Return the next records of a model, up to about `most_rows` rows, but at least one record if any."""
     found: list[Record] = []
     n_rows, expected = 0, after + 1
     for values in connection.execute(
@@ -102,7 +102,7 @@ def records(connection: Any, model: int, after: int, most_rows: int) -> list[Rec
 
 
 def n_rows_before(connection: Any, model: int, sequence: int) -> int:
-    """Return how many rows a model was given by the records before one."""
+    """Return the number of rows in the records before a given one."""
     after = "SELECT first_row FROM journal WHERE model = ? AND sequence >= ? ORDER BY sequence LIMIT 1"
     found = connection.execute(
         f"SELECT coalesce(({after}), n_rows) FROM models WHERE id = ?", (model, sequence, model)
@@ -125,7 +125,7 @@ def all_records(connection: Any, model: int, kinds: tuple[str, ...] = ()) -> Ite
 
 
 def records_with_rows(connection: Any, model: int, first_row: int, last_row: int) -> Iterator[Record]:
-    """Yield the records of kind learn that have brought rows between two numbers, as far as they are kept, in order."""
+    """Yield the stored records of kind learn with rows between two numbers, in order."""
     for values in connection.execute(
         f"SELECT {_FIELDS} FROM journal WHERE model = ? AND kind = ? AND n_rows > 0 AND first_row <= ? "
         "AND first_row + n_rows > ? ORDER BY sequence",

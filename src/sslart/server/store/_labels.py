@@ -1,4 +1,4 @@
-"""Labels that people have given to rows: who, when, and which is in force; and what else they keep with a model."""
+"""Label history of rows, with actors and times, and custom properties of models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_label(
 
 
 def given_label(connection: Any, model: int, row: int) -> tuple[bool, Any]:
-    """Return whether a row was labelled by itself, and its label in force."""
+    """Return True if a row was labelled individually, and its current label."""
     found = connection.execute(
         "SELECT label FROM labels WHERE model = ? AND row = ? ORDER BY id DESC LIMIT 1", (model, row)
     ).fetchone()
@@ -45,7 +45,7 @@ def given_labels(connection: Any, model: int, through: int) -> dict[int, Any]:
 
 
 def given_together(connection: Any, model: int, through: int) -> dict[int, int]:
-    """Return the rows whose label in force was given by one answer for several rows, with the number of its record."""
+    """Return the rows whose current label was given by one answer for several rows, with its record number."""
     rows = connection.execute(
         "SELECT row, sequence, together AND label IS NOT NULL FROM labels "
         "WHERE model = ? AND sequence <= ? ORDER BY id",
@@ -56,7 +56,7 @@ def given_together(connection: Any, model: int, through: int) -> dict[int, int]:
 
 
 def history(connection: Any, model: int, row: int | None, after: int, most: int) -> list[dict[str, Any]]:
-    """Return who has given which labels, in order, from after an entry on."""
+    """Return the history of labels after an entry, in order."""
     of_row = "" if row is None else "AND row = ?"
     found = connection.execute(
         "SELECT id, row, label, previous, actor, time, sequence FROM labels "

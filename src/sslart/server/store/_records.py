@@ -1,4 +1,4 @@
-"""What happens to a model, as records of the journal: their content, and a checksum over all of each."""
+"""Records of the journal: their content, and a checksum over each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def packed(values: Any) -> bytes:
 
 
 def unpacked(payload: bytes) -> Any:
-    """Return what `packed` was given."""
+    """Return the values that `packed` converted."""
     content = payload[1:]
     return json.loads(zlib.decompress(content) if payload[:1] == _PACKED else content)
 

@@ -1,4 +1,4 @@
-"""What is no longer needed: records before the snapshots, and rows that are older than those to keep."""
+"""Retention: removal of records before the snapshots, and of rows beyond the number to keep."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def compact_some(model: int, keep_rows: int) -> Callable[[Any], int]:
 
 
 def _good_records(connection: Any, model: int, after: int, through: int) -> list[Record]:
-    """Return the next records, up to one that is damaged, which stays for those who look for the cause."""
+    """Return the next records up to a damaged one, which is preserved for diagnosis."""
     with suppress(DamagedError):
         return [one for one in records(connection, model, after, RECORDS_AT_ONCE) if one.sequence <= through]
     return []
@@ -92,13 +92,13 @@ def keep_row(connection: Any, model: int, row: int, cells: dict[str, Any]) -> No
 
 
 def kept_row(connection: Any, model: int, row: int) -> dict[str, Any] | None:
-    """Return the cells of a labelled row whose record is gone."""
+    """Return the cells of a labelled row whose record was removed."""
     found = connection.execute("SELECT cells FROM kept_rows WHERE model = ? AND row = ?", (model, row)).get
     return None if found is None else json.loads(found)
 
 
 def kept_rows(connection: Any, model: int) -> list[tuple[int, dict[str, Any]]]:
-    """Return the labelled rows whose records are gone, in order: number and cells."""
+    """Return the labelled rows whose records were removed, in order: number and cells."""
     rows = connection.execute("SELECT row, cells FROM kept_rows WHERE model = ? ORDER BY row", (model,))
     return [(row, json.loads(cells)) for row, cells in rows]
 

@@ -1,4 +1,4 @@
-"""Models as they were after a record: where a start goes on from."""
+"""Snapshots of models, from which a restart continues."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write_snapshot(
     settings: dict[str, Any],
     at_the_end: Callable[[Any], bool] = lambda _: True,
 ) -> bool:
-    """Write a model in parts, each in a transaction of its own, so that other requests are written in between.
+    """Write a model in parts, each in a separate transaction, so that other requests can write in between.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def remove_snapshot(connection: Any, snapshot: int) -> None:
 
 
 def remove_incomplete(connection: Any) -> None:
-    """Remove what a killed process has left of snapshots."""
+    """Remove incomplete snapshots left behind by a killed process."""
     for (number,) in connection.execute("SELECT id FROM snapshots WHERE NOT complete").fetchall():
         remove_snapshot(connection, number)
 

@@ -106,7 +106,7 @@ class Store:
 
     @property
     def n_waiting(self) -> int:
-        """How many requests wait to be written."""
+        """Number of requests waiting for the writer."""
         return 0 if self._writer is None else self._writer.n_waiting
 
     @property
@@ -130,7 +130,7 @@ class Store:
         return self.submit(work, may_wait=True)
 
     def remove_unfinished(self) -> None:
-        """Remove what a killed process has left half written: to be called before others write.
+        """Remove partial writes left behind by a killed process; call it before any other write.
 
         Where nothing can be written, as on a full disk, it stays until the next start.
         """
@@ -139,7 +139,7 @@ class Store:
             self.submit_own(remove_unused).result()
 
     def purge(self) -> None:
-        """Remove what belongs to nothing any more, some rows at a time, and give the space back."""
+        """Remove orphaned data in small batches, and free the space."""
         if self.why_not_writable is not None:
             return
         with self._purging:
@@ -149,11 +149,11 @@ class Store:
             self.submit_own(lambda connection: connection.execute("PRAGMA incremental_vacuum(1000)").fetchall())
 
     def backup(self, target: Path) -> None:
-        """Write a copy of the store as it is now, while others write: a file that can take the place of the store's."""
+        """Write a consistent copy of the store during other writes; the copy can replace the store."""
         write_copy(self.reader(), target)
 
     def close(self) -> None:
-        """Write what waits, and let others open the store."""
+        """Complete pending writes, and release the lock on the store."""
         if self._writer is not None:
             self._writer.close()
         self._unlock()
@@ -190,7 +190,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_copy(connection: Any, target: Path) -> None:
-    """Write a copy of the store that a connection reads, whole or not at all."""
+    """Write a copy of the store of a connection atomically."""
     if target.exists():
         raise StoreError(f"There is a file {target}: give another name.")
     part = target.with_name(f".{target.name}.part")

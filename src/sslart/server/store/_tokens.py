@@ -1,4 +1,4 @@
-"""Tokens by which clients show who they are: random, shown once, kept as a hash only."""
+"""Access tokens: random, shown once, and stored as a hash only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PREFIX = "sslart_"
 
 
 class Token(NamedTuple):
-    """What is known of a token: its name, and what it allows."""
+    """A token: its name, its scopes, and the time of its creation."""
 
     name: str
     scopes: frozenset[str]

@@ -39,7 +39,7 @@ def add_part(connection: Any, upload: int, part: Part) -> None:
 
 
 def n_rows_of(connection: Any, upload: int) -> int:
-    """Return how many rows an upload has."""
+    """Return the number of rows of an upload."""
     return int(connection.execute("SELECT coalesce(sum(n_rows), 0) FROM upload_parts WHERE upload = ?", (upload,)).get)
 
 
@@ -52,7 +52,7 @@ def complete_upload(connection: Any, upload: int, record: Record) -> None:
 
 
 def is_from_file(connection: Any, model: int) -> bool:
-    """Return whether a model was made from the file of a model, which has no rows."""
+    """Return True if a model was imported from a model file, which has no rows."""
     return connection.execute("SELECT 1 FROM uploads WHERE model = ? AND n_rows = 0", (model,)).get is not None
 
 

@@ -48,7 +48,7 @@ class Writer:
 
     @property
     def n_waiting(self) -> int:
-        """How many requests wait to be written."""
+        """Number of requests waiting to be written."""
         return self._waiting.qsize()
 
     def submit(self, work: Callable[[Any], Result], *, may_wait: bool = False) -> Future[Result]:
@@ -65,7 +65,7 @@ class Writer:
         return future
 
     def close(self) -> None:
-        """Write what waits, and close the connection."""
+        """Complete pending writes, and close the connection."""
         self._waiting.put(None)
         self._thread.join()
         close(self._connection)

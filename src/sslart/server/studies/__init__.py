@@ -1,1 +1,1 @@
-"""Studies of a model for people: its columns, how far to trust it, what has changed, and what to take away."""
+"""Studies of a model: columns, trust, changes since the last fit, and exports."""

@@ -1,4 +1,4 @@
-"""What was understood of the columns of a model's rows, also where no model could be fitted to them."""
+"""Interpretation of the columns of a model's rows, even if no model could be fitted to them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _WORDS = {
 def columns_of(
     connection: Any, before: Before, settings: ModelSettings, keep_rows: int, published: Published | None
 ) -> dict[str, Any]:
-    """Return what was understood of each column: its role, its kind, figures, and warnings.
+    """Return the interpretation of each column: its role, kind, statistics, and warnings.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _add_left_out(columns: Sequence[dict[str, Any]], frame: Any, settings: Model
 def _add_suspects(
     columns: Sequence[dict[str, Any]], frame: Any, labels: Sequence[Any], settings: ModelSettings
 ) -> None:
-    """Add warnings of columns that may give the class away, come twice, or number the rows."""
+    """Add warnings on columns that may be leaks, copies, or row numbers."""
     samples = _features(columns, frame, settings)
     if samples is None or len(samples) < len(frame):
         return

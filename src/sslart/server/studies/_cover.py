@@ -1,4 +1,4 @@
-"""The samples that a rule covers, and those of them whose labels would teach a correction of the rule."""
+"""Samples covered by a rule, and those whose labels would correct it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def condition_of(values: Mapping[str, Any]) -> ModelCondition:
 
 
 def covered(loaded: LoadedSamples, conditions: Sequence[ModelCondition]) -> BoolArray:
-    """Return which samples meet all conditions."""
+    """Return a mask of the samples that meet all conditions."""
     table, names = loaded.samples.table, loaded.samples.published.view.feature_names
     met = np.ones(len(loaded), dtype=bool)
     for condition in conditions:

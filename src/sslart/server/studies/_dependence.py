@@ -1,4 +1,4 @@
-"""How the contribution of a feature to the score of each class depends on its value."""
+"""Dependence of the contribution of a feature on its value, for each class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN_NAMES = 20
 
 
 def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
-    """Return what a feature adds to the score of each class, by its value: for samples, and on average.
+    """Return the contribution of a feature to each class score by its value: for samples, and on average.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
 
 
 def _contributions(view: ModelView, table: Table) -> FloatArray:
-    """Return the contributions of all features, which are kept for those who ask for the next one."""
+    """Return the contributions of all features, cached for requests about other features."""
     key = ("contributions", row_keys(table).tobytes(), *(member.readout for member in view.members))
     return view.members[0].network.once(key, lambda: contributions_in(view, table).values)
 

@@ -65,7 +65,7 @@ def _of_numbers(values: FloatArray, shown: Any) -> dict[str, Any]:
 
 
 def histogram(values: FloatArray, edges: FloatArray | None = None) -> tuple[list[int], list[float]]:
-    """Return how many values each of some bins of equal width has, and the edges of the bins."""
+    """Return a histogram with bins of equal width: the counts and the edges."""
     if edges is None:
         edges = bin_edges(values)
     inside = np.clip(values, edges[0], edges[-1])

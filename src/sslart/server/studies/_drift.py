@@ -1,4 +1,4 @@
-"""Whether a feature has other values than before: the size of the change, and whether it may be chance."""
+"""Two-sample tests of drift in a feature: effect size, and p-value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MISSING = "missing"
 
 
 class Change(NamedTuple):
-    """What has changed in a feature.
+    """Change of a feature's distribution.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def is_drift(drift: float, p_value: float | None) -> bool:
-    """Return whether a change is neither small nor chance."""
+    """Return True if a change is both large enough and significant."""
     return p_value is not None and p_value <= MAX_P and drift >= MIN_DRIFT
 
 
 def change_of_numbers(name: str, before: FloatArray, now: FloatArray) -> Change:
-    """Return what has changed in a feature of numbers, NaN where missing: by the test of Kolmogorov and Smirnov."""
+    """Return the change of a numeric feature, NaN where missing, by the Kolmogorov-Smirnov test."""
     old, new = before[~np.isnan(before)], now[~np.isnan(now)]
     gaps = [len(before) - len(old), len(now) - len(new)]
     missing_p, missing_drift = _of_shares(gaps, [len(before), len(now)])
@@ -98,7 +98,7 @@ def _numbers(name: str, values: FloatArray, n_missing: int, edges: FloatArray | 
 
 
 def change_of_categories(name: str, before: Sequence[Any], now: Sequence[Any]) -> Change:
-    """Return what has changed in a feature of categories, None where missing: by the chi-square test."""
+    """Return the change of a categorical feature, None where missing, by the chi-square test."""
     old, new = Counter(before), Counter(now)
     n_old, n_new = max(len(before), 1), max(len(now), 1)
     every = list(dict.fromkeys([*old, *new]))

@@ -19,7 +19,7 @@ UNKNOWN = 1.0  # the distance of samples that share no known value
 
 
 class Case(NamedTuple):
-    """A sample that is compared with another: where it is, how far off, and in what it differs."""
+    """A sample compared with another: its place, its distance, and a text on the differences."""
 
     place: int
     distance: float
@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
 
 def differences(loaded: LoadedSamples, coded: FloatArray, places: IntArray) -> FloatArray:
-    """Return how much samples differ from a coded one in each column, from 0 to 1; NaN where a value is missing."""
+    """Return the difference of samples from a coded one per column, from 0 to 1; NaN where missing."""
     apart = np.abs(loaded.coded[places] - coded)
     columns = np.array([feature.column for feature in loaded.member.encoder.features], dtype=np.int64)
     found = np.full((len(places), loaded.member.encoder.n_columns), np.nan)
@@ -65,7 +65,7 @@ def similar(loaded: LoadedSamples, sample: Table, places: IntArray, n: int) -> l
 
 
 def _text(loaded: LoadedSamples, sample: Table, place: int, apart: FloatArray) -> str:
-    """Return in words in what a sample differs from the given one."""
+    """Return a text on the differences between a stored sample and the given one."""
     names = loaded.samples.published.view.feature_names
     order = np.argsort(-np.nan_to_num(apart, nan=-1.0), kind="stable").tolist()
     parts = []

@@ -1,4 +1,4 @@
-"""What other labels would change: a copy of the model is fitted with them, measured, and thrown away."""
+"""Trial of other labels: a copy of the model is fitted with them, measured, and discarded."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def trial(
     is_fitted: bool,
     together: bool = False,
 ) -> dict[str, Any]:
-    """Return what a fit with changed labels gives, beside one without the change.
+    """Return the result of a fit with changed labels, next to that of one without the change.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, 
 
 
 def _moved(fits: Fits, before: Published, after: Published, loaded: LoadedSamples) -> dict[str, Any]:
-    """Return how many samples get another class."""
+    """Return the number of samples whose class changes, by pair of classes."""
     places = np.unique(np.linspace(0, len(loaded) - 1, min(len(loaded), MAX_SAMPLES)).astype(np.int64))
     rows = loaded.samples.rows[places]
     old, old_rows = _predicted(fits, before, loaded, places)

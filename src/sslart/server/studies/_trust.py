@@ -1,4 +1,4 @@
-"""How far a model can be trusted, all of it by labels that are left out, and predicted by the others alone."""
+"""Trust in a model: quality, confusion, calibration, and coverage, all by leave-one-out predictions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _of_class(left_out: LeftOut, index: int, recall: Estimate) -> dict[str, Any]
 
 
 def _confusion(view: ModelView, left_out: LeftOut, places: IntArray, rows: IntArray) -> dict[str, Any]:
-    """Return how many labels of each class are predicted as each, and their rows, as far as these are known.
+    """Return the confusion matrix with the known rows of each cell.
 
     The label that is least probable where it is left out comes first: it may be a wrong one.
     """
@@ -130,7 +130,7 @@ def _calibration(left_out: LeftOut) -> dict[str, Any]:
 
 
 def _coverage(view: ModelView, left_out: LeftOut) -> dict[str, Any]:
-    """Return how many labels are answered, and how many of the answers are wrong, by the least confidence."""
+    """Return coverage and error rate as functions of the confidence threshold."""
     found = guarantees_of(view.promises)
     answered, notes = _answered(view, left_out)
     options = [
@@ -175,7 +175,7 @@ def _points(view: ModelView) -> list[dict[str, Any]]:
 
 
 def _answered(view: ModelView, left_out: LeftOut) -> tuple[BoolArray | None, list[str]]:
-    """Return which left-out labels get an answer, as the model is set, and warnings; None where it cannot be so set."""
+    """Return a mask of answered left-out labels and warnings; None if the settings are impossible."""
     with collected_notes() as notes:
         try:
             return ~view.is_unsure(left_out.predicted, left_out.proba), notes
@@ -191,7 +191,7 @@ def _in_force(left_out: LeftOut, answered: BoolArray | None) -> dict[str, Any] |
 
 
 def _promise(view: ModelView, left_out: LeftOut, answered: BoolArray | None, notes: list[str]) -> dict[str, Any] | None:
-    """Return what the `max_error` in force promises, or why it cannot be promised; None where there is none."""
+    """Return the guarantee of the `max_error` in force, or the reason why there is none; None without one."""
     levels, classes = view.max_error, view.classes.tolist()
     if levels is None:
         return None
@@ -208,7 +208,7 @@ def _sentence(words: str) -> str:
 
 
 def note_on(estimate: Estimate, others: Estimate) -> str | None:
-    """Return what to beware of with the accuracy of a group, beside that of all others."""
+    """Return a caveat on the accuracy of a group compared with that of all others."""
     if (estimate.total or 0) < FEW_LABELS:
         return "Few labels: the interval is wide."
     if None in (estimate.low, estimate.high, others.low, others.high):

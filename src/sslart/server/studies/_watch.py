@@ -1,4 +1,4 @@
-"""Rows that have come since the last fit, compared with those before it: features, novel rows, abstentions, classes."""
+"""Comparison of rows since the last fit with earlier ones: features, novelty, abstentions, and classes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOW = (
 
 
 class Decided(NamedTuple):
-    """What was predicted for rows when they came.
+    """Stored decisions: the predictions for rows on arrival.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Decided(NamedTuple):
 def watch(
     connection: Any, model: int, published: Published, loaded: LoadedSamples, since: int, now: IntArray
 ) -> dict[str, Any]:
-    """Return how rows differ from those before the last fit.
+    """Compare rows since the last fit with those before it.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _abstained(decided: Decided) -> dict[str, Any]:
 
 
 def _classes(published: Published, loaded: LoadedSamples, before: IntArray, decided: Decided) -> list[dict[str, Any]]:
-    """Return how often each class is the most probable one, also of rows for which the model abstains."""
+    """Return the share of each class as the most probable one, including rows on which the model abstains."""
     predictions = loaded.predictions(published)
     old = Counter(predictions.best[before].tolist())
     new = Counter(as_json(one) for one in decided.classes if one is not None)

@@ -1,4 +1,4 @@
-"""Which labels and settings take part in a choice that is made in a stream."""
+"""Labels and settings that take part in a selection during a stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a family of evidence consists of: a grid of settings, design matrices, and terms of the readout.
+"""Interface of a family of evidence: a grid of settings, design matrices, and terms of the readout.
 
 A family is one file beside this one. It is registered in `families.py`; nothing else has to know it.
 """
@@ -32,7 +32,7 @@ MARGIN = 1e-6  # by which rounding may lead out of the unit cube
 
 
 class TermShape(NamedTuple):
-    """What the terms of one readout have in common: features, classes, and boxes that they may name."""
+    """Numbers of features, classes, and boxes that all terms of a readout share."""
 
     n_features: int
     n_classes: int
@@ -72,10 +72,10 @@ class Term(ABC):
 
     @abstractmethod
     def mixed(self, weights: FloatArray) -> Self:
-        """Return the term whose scores are those of this one times a matrix, shape (n_classes, n_classes)."""
+        """Return a term whose scores are those of this term times a matrix of shape (n_classes, n_classes)."""
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray] | None:
-        """Return its boxes and what each adds to the scores of a sample inside it, (n_boxes, n_classes); None: none."""
+        """Return box indices and the score each box adds inside it, (n_boxes, n_classes); None without boxes."""
         return None
 
 
@@ -85,7 +85,7 @@ def saved_rank_weight(state: dict[str, Any]) -> float:
 
 
 def saved_coefficients(state: dict[str, Any], name: str, *shape: int | None) -> FloatArray:
-    """Return weights of a saved term, of which sums are numbers."""
+    """Return the weights of a saved term, bounded so that sums of them stay finite."""
     return saved_array(state, name, np.float64, *shape, low=-MAX_COEFFICIENT, high=MAX_COEFFICIENT)
 
 
@@ -146,7 +146,7 @@ class Basis(ABC):
     def own_left_out_without(
         self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]
     ) -> FloatArray | None:
-        """Return what that solution predicts for each label without its group and without a block of labels."""
+        """Return leave-group-out predictions of that solution, each also without one block of labels."""
         return None
 
     def own_weights(self, targets: FloatArray) -> FloatArray | None:
@@ -205,7 +205,7 @@ class Family(ABC):
         return fixed.ridges
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Return whether the family makes sense for these boxes and features."""
+        """Return True if the family can be used with these boxes and features."""
         return True
 
     @abstractmethod

@@ -31,11 +31,11 @@ from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 from sslart._utils.deferred import CachesValues
 from sslart._utils.params import check_number
 
-N_SUBSPACES = 24
-BOXES_PER_SUBSPACE = 128
+N_SUBSPACES = 24  # random groups of features; see docs/evidence.md, Families
+BOXES_PER_SUBSPACE = 128  # the first boxes, as a prediction takes distances to those of all subspaces
 BOXES_PER_FEATURE = 15  # at most so many boxes times the features, or MIN_BOXES if those are more
-MIN_BOXES = 500
-NEGLIGIBLE = 0.01
+MIN_BOXES = 500  # that a basis may have, however few the features
+NEGLIGIBLE = 0.01  # change of a score: activations are at most 1, so boxes of so little weight in all are dropped
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class BoxTerm(Term):
 
     @property
     def rate(self) -> float:
-        """How fast the activation decreases with the distance: exp(−rate · distance)."""
+        """Decay rate of the activation exp(−rate · distance)."""
         return 1.0 / (self.bandwidth * len(self.group.features))
 
     def add_to(self, scorer: Any) -> None:
@@ -182,7 +182,7 @@ class BoxTerm(Term):
         return replace(self, group=self.group.only(kept), weights=self.weights[:, :, kept])
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray]:
-        """Return what each box adds at full activation."""
+        """Return the score that each box adds at full activation."""
         return self.group.boxes, self.weights.sum(axis=0).T
 
 
@@ -242,12 +242,12 @@ class BoxFamily(Family):
         return [BoxGroup(rank_weight, np.arange(design.n_features), factors, some, lower * factors, upper * factors)]
 
     def factors(self, rank_weight: float, design: DesignMatrices) -> FloatArray:
-        """Return what a distance in each feature counts."""
+        """Return the weight of each feature in the distance."""
         return np.ones(design.n_features)
 
 
 class RelevantFamily(BoxFamily):
-    """Boxes over all features, each weighted by what it explains of the labels."""
+    """Boxes over all features, with each feature weighted by its share in explaining the labels."""
 
     kind: ClassVar[str] = "relevant"
     name: ClassVar[str] = "relevant"
@@ -299,7 +299,7 @@ class SubspaceFamily(BoxFamily):
         return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in fixed.middle_bandwidths]
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Return whether there are features to choose from."""
+        """Return True if there are more than two features, so that subspaces differ from the whole space."""
         return design.n_features > 2
 
     def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
@@ -323,6 +323,6 @@ class SubspaceFamily(BoxFamily):
 
 
 def _first_boxes(design: DesignMatrices) -> IntArray:
-    """Return the boxes that take part: those that have met a label and the largest come first."""
+    """Return the indices of the boxes used: boxes with labels first, then the largest."""
     most = max(MIN_BOXES, BOXES_PER_FEATURE * design.n_features, design.boxes.n_wanted)
     return np.arange(min(len(design.boxes.lower), most))

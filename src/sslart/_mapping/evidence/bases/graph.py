@@ -38,8 +38,8 @@ from sslart._utils.parallel import stop_flag
 
 N_BOXES, MAX_BOXES = 1000, 1500  # of the graph: usually, and where classes are many
 OWN_SHARE = 0.5  # of the nearest box in what the graph adds; its neighbours share the rest
-SPREAD_REACHES = (0.2, 0.9)
-CARRIED_REACHES = (0.9, 0.99)
+SPREAD_REACHES = (0.2, 0.9)  # a in (I − aS)⁻¹, by which labels are propagated
+CARRIED_REACHES = (0.9, 0.99)  # a in Φ (I − aS)⁻¹ Φ'
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ class GraphTerm(CachesValues, Term):
 
     @cached_property
     def missing_values(self) -> FloatArray:
-        """What stands for a missing value."""
+        """Values that replace missing ones: the means of the centres."""
         return np.asarray(self.centres.mean(axis=0))
 
     def nearest(self, samples: FloatArray) -> IntArray:
-        """Return the position of the box whose centre is nearest to each sample."""
+        """Return the position of the nearest centre of each sample."""
         nearest = np.empty(len(samples), dtype=np.int64)
         centres = np.ascontiguousarray(self.centres)
         samples = np.ascontiguousarray(samples)
@@ -108,7 +108,7 @@ class GraphTerm(CachesValues, Term):
         return nearest
 
     def activations(self, nearest: IntArray) -> FloatArray:
-        """Return how much each box is activated, shape (n_samples, n_boxes), by the nearest box of each sample."""
+        """Return the activation of each box, shape (n_samples, n_boxes), given the nearest box of each sample."""
         activations = np.zeros((len(nearest), len(self.boxes)))
         others = self.neighbours[nearest]
         np.put_along_axis(activations, others, (1.0 - OWN_SHARE) / others.shape[1], axis=1)
@@ -116,11 +116,11 @@ class GraphTerm(CachesValues, Term):
         return activations
 
     def outputs(self) -> FloatArray:
-        """Return what is added to the scores at each box: its own weights, and the mean of its neighbours'."""
+        """Return the score added at each box: a weighted mean of its weights and those of its neighbours."""
         return np.asarray(OWN_SHARE * self.weights + (1.0 - OWN_SHARE) * self.weights[self.neighbours].mean(axis=1))
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray]:
-        """Return what each box adds where it is the nearest."""
+        """Return the score that each box adds where it is the nearest one."""
         return self.boxes, OWN_SHARE * self.weights
 
 
@@ -166,7 +166,7 @@ class SpreadBasis(Basis):
         return Fit(0.0, labels.shares(), labels.left_out(self.graph.read_boxes, groups))
 
     def own_left_out_without(self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
-        """Return what is predicted for each label without its group and without a block of labels."""
+        """Return leave-group-out predictions of each label, each also without one block of labels."""
         return self._propagated(targets).left_out_without(self.graph.read_boxes, groups, blocks)
 
     def own_weights(self, targets: FloatArray) -> FloatArray:
@@ -185,7 +185,7 @@ class SpreadBasis(Basis):
 
 
 class CarriedBasis(Basis):
-    """Nearest boxes whose weights the graph carries on: Φ (I − aS)⁻¹ Φ' in the place of ΦΦ'."""
+    """Nearest boxes with weights propagated over the graph: Φ (I − aS)⁻¹ Φ' instead of ΦΦ'."""
 
     def __init__(self, spec: BasisSpec, graph: BoxGraph, sample_weights: FloatArray | None = None) -> None:
         super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
@@ -228,7 +228,7 @@ class SpreadFamily(Family):
         return [BasisSpec(self.kind, fixed.rank_weights[0], reach) for reach in self.reaches]
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Return whether there are boxes enough for a graph, and not so many classes that a graph has too few."""
+        """Return True if there are enough boxes for a graph, and few enough classes for its size."""
         return len(design.boxes.lower) >= MIN_BOXES and design.boxes.n_wanted <= MAX_BOXES
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:

@@ -23,8 +23,8 @@ from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.settings import MAX_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray
 
-MIN_DEVIATION = 0.02
-LOW_RIDGES = (1e-6, 1e-5, 1e-4)
+MIN_DEVIATION = 0.02  # of a standardised feature, so that a nearly constant one is not blown up
+LOW_RIDGES = (1e-6, 1e-5, 1e-4)  # for trends alone: they cost nothing there, and help no other family
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _deviations(values: FloatArray, weights: FloatArray | None) -> FloatArray:
 
 
 class LinearFamily(Family):
-    """A trend over all features: in place of τ the spec has 0 (as they are) or 1 (standardised)."""
+    """A linear trend over all features; the bandwidth is 0 for raw features, 1 for standardised ones."""
 
     kind: ClassVar[str] = "linear"
     name: ClassVar[str] = "linear"

@@ -14,8 +14,8 @@ from sslart._art.algebra import Cholesky, gram_matrix, multiply
 from sslart._mapping.evidence.copies import LabelGroups
 from sslart._utils.arrays import FloatArray, IntArray
 
-N_NEIGHBOURS = 7
-UNREACHED = 1e-12
+N_NEIGHBOURS = 7  # of each box in the graph; the distance of the last scales similarities
+UNREACHED = 1e-12  # sum of shares below which no label has reached a box, but for rounding
 MIN_BOXES = 4
 
 
@@ -82,12 +82,12 @@ class LabelPropagation:
         return _normalised(self.held, _shares_of(self.targets.sum(axis=0)))
 
     def left_out(self, read: ReadBoxes, groups: LabelGroups) -> FloatArray:
-        """Return what is predicted for each label without it and those of its group, read at boxes."""
+        """Return leave-group-out predictions of each label, read at boxes."""
         held, otherwise = self._without_group(read, groups)
         return np.asarray(np.einsum("na,nak->nk", read.shares, _normalised(held, _shares_of(otherwise)[:, None])))
 
     def left_out_without(self, read: ReadBoxes, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
-        """Return what is predicted for each label without its group and without a block of labels.
+        """Return leave-group-out predictions of each label, each also without one block of labels.
 
         The result has the shape (n_blocks, n_labels, n_classes), without meaning for the labels of the block itself.
         """
@@ -102,7 +102,7 @@ class LabelPropagation:
         return found
 
     def _without_group(self, read: ReadBoxes, groups: LabelGroups) -> tuple[FloatArray, FloatArray]:
-        """Return what boxes hold without the group of each label, (n_labels, n_read, n_classes), and its targets."""
+        """Return the mass at boxes without each label's group, (n_labels, n_read, n_classes), and other targets."""
         received = self.received[read.boxes, self.start_of[:, None]]
         removed = received[:, :, None] * self.targets[:, None]
         own = self.targets.copy()

@@ -21,7 +21,7 @@ from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 
-N_KNOTS = 17
+N_KNOTS = 17  # a curve is straight between knots at every sixteenth of the range
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 class SplineBasis(Basis):
-    """Curves over each feature whose heights at two knots are the more alike the closer the knots are."""
+    """Smooth curves over each feature: the heights at two knots correlate more the closer the knots are."""
 
     def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
         knots = np.linspace(0.0, 1.0, N_KNOTS)

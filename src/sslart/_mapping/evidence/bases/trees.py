@@ -22,7 +22,7 @@ from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers
 
-N_TREES = 256
+N_TREES = 256  # about 64 of them predict a left-out label, about 16 do without any further block
 LEFT_OUT = 0.25  # of the blocks, by each tree
 MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
 SHARE_TRIED = 0.5  # of the columns, at each node
@@ -59,7 +59,7 @@ class TreeTerm(Term):
         return [cls(scale, Forest.joined(forests).by_level()) for scale, forests in by_scale.items()]
 
     def mixed(self, weights: FloatArray) -> Self:
-        """Return the trees with leaves whose values are mixed over the classes."""
+        """Return the trees with leaf values multiplied by a matrix over the classes."""
         return replace(self, forest=replace(self.forest, values=multiply(self.forest.values, weights)))
 
 
@@ -76,17 +76,17 @@ class TreeBasis(Basis):
 
     @cached_property
     def _left_out_by_tree(self) -> FloatArray:
-        """What each tree predicts for the labels it was grown without, 0 for others, (n_trees, n_labels, n_classes)."""
+        """Out-of-bag scores of each tree, 0 for labels in its bag, shape (n_trees, n_labels, n_classes)."""
         return self.forest.scores_by_tree(self._samples) * self._is_without[:, self._block_of, None]
 
     def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit:
-        """Return the values of the leaves, and what trees predict for the labels that they were grown without."""
+        """Return the leaf values, and the out-of-bag predictions of the labels."""
         n_without = self._is_without.sum(axis=0)[self._block_of]
         left_out = self._left_out_by_tree.sum(axis=0) / np.maximum(n_without, 1)[:, None]
         return Fit(0.0, self.own_weights(targets), left_out)
 
     def own_left_out_without(self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
-        """Return what the trees predict for each label that were grown without it and without a block of labels."""
+        """Return out-of-bag predictions of each label by the trees grown also without a second block of labels."""
         is_without = self._is_without[:, [self._block_of[rows[0]] for rows in blocks]].astype(np.float64)
         by_tree = self._left_out_by_tree
         sums = multiply(is_without.T, by_tree.reshape(len(by_tree), -1)).reshape(len(blocks), *targets.shape)
@@ -103,7 +103,7 @@ class TreeBasis(Basis):
 
 
 def _drawn(n_blocks: int, n_left_out: int, seed: int) -> BoolArray:
-    """Return which blocks each tree is grown without, at random."""
+    """Draw the blocks of labels left out of each tree, shape (n_trees, n_blocks)."""
     random = np.random.RandomState(seed)
     chosen = np.argsort(random.random_sample((N_TREES, n_blocks)), axis=1)[:, :n_left_out]
     drawn = np.zeros((N_TREES, n_blocks), dtype=bool)
@@ -128,7 +128,7 @@ def forest_of(spec: BasisSpec, design: DesignMatrices, takes_part: BoolArray) ->
 
 
 class TreeFamily(Family):
-    """Randomised trees; in place of τ the spec has the share of the columns that is tried at each node."""
+    """Randomised trees; the bandwidth of the spec is the share of columns tried at each split."""
 
     kind: ClassVar[str] = "tree"
     name: ClassVar[str] = "trees"
@@ -143,7 +143,7 @@ class TreeFamily(Family):
         return [BasisSpec(self.kind, fixed.rank_weights[0], SHARE_TRIED)]
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Return whether there are labels enough to leave some out."""
+        """Return True if there are enough labels to leave some out of each tree."""
         return len(np.unique(design.labelled.blocks)) >= MIN_BLOCKS
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> TreeBasis:

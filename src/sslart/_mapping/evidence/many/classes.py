@@ -16,7 +16,7 @@ MIN_LEFT_OUT = 50  # labels that had no part in the choice
 
 
 def has_many_classes(labelled: LabelledSet) -> bool:
-    """Return whether classes are so many that settings are chosen on some of them."""
+    """Return True if there are so many classes that settings are chosen on a subset of them."""
     return labelled.n_classes > MANY_CLASSES
 
 
@@ -52,7 +52,7 @@ def warn_of_usual_settings(n_classes: int) -> None:
 
 
 def left_out_rows(labelled: LabelledSet, size: int, *, in_proportion: bool) -> IntArray:
-    """Return labels that had no part in the choice of settings, in whole groups: so many, or a few more.
+    """Return about `size` labels, in whole groups, that were not used to choose settings.
 
     `in_proportion`: each class in its share, but at least two of each. Else which are taken depends on no class.
     """
@@ -71,7 +71,7 @@ def left_out_rows(labelled: LabelledSet, size: int, *, in_proportion: bool) -> I
 
 
 def _first_of_each(values: IntArray) -> IntArray:
-    """Return where each distinct value comes first, in the order in which they come."""
+    """Return the index of the first occurrence of each distinct value, ascending."""
     return np.sort(np.unique(values, return_index=True)[1])
 
 

@@ -23,7 +23,7 @@ MAX_CLASSES_OF_SEVERAL = 1000  # of more, one mixture is learnt
 
 
 class Able(NamedTuple):
-    """Which mixtures can be learnt from many labels: the best few of those that need no matrix over labels.
+    """Limits on the mixtures fitted to many labels: the best few that need no matrix over labels.
 
     `ridge_only`: those of a ridge regression, since others need memory for labels times classes.
     """
@@ -39,7 +39,7 @@ class Able(NamedTuple):
         return cls(2 if labelled.n_classes <= MAX_CLASSES_OF_SEVERAL else 1, ridge_only=True)
 
     def allows(self, specs: Sequence[BasisSpec]) -> bool:
-        """Return whether bases can be learnt."""
+        """Return True if all bases of a mixture can be fitted."""
         families = [family_of(spec) for spec in specs]
         return all(one.fits_many and (one.uses_ridge or not self.ridge_only) for one in families)
 
@@ -50,7 +50,7 @@ class Able(NamedTuple):
 
 
 class LearntFromMany(NamedTuple):
-    """A readout, the scores of some labels, (n_rows, n_classes), predicted without them, and what it is made of."""
+    """A readout, out-of-sample scores of some labels, (n_rows, n_classes), and the mixtures of the readout."""
 
     readout: Readout
     left_out: FloatArray

@@ -13,7 +13,7 @@ from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import LabelledSet
 from sslart._utils.arrays import FloatArray, IntArray
 
-ROWS_AT_ONCE = 2048
+ROWS_AT_ONCE = 2048  # labels whose functions are computed together
 
 
 class PrimalRidge:
@@ -73,7 +73,7 @@ class PrimalRidge:
         return bias[0], [term for basis, own in zip(self._bases, parts, strict=True) for term in basis.terms(own)]
 
     def left_out(self, rows: IntArray, groups: LabelGroups) -> FloatArray:
-        """Return what is predicted for some labels without them, shape (n_rows, n_classes).
+        """Return leave-group-out predictions of some labels, shape (n_rows, n_classes).
 
         Those of a group, all of which must be among the rows, are left out together: with H = Φ A⁻¹ Φ' and the residual
         r = Y − Φw, what is predicted for a group is Y − (I − H_gg)⁻¹ r_g.

@@ -14,7 +14,7 @@ from sslart._utils.arrays import FloatArray
 MAX_UNSCREENED = 150  # labels; of more, some screen
 MIN_SCREENING, N_SCREENING = 50, 200  # labels of either half that screen
 LABELS_PER_CLASS = 3  # of fewer, in all, none screen
-FEW_BOXES = 600
+FEW_BOXES = 600  # of the trial on half of the labels, which only screens
 MIN_BASES, USUAL_LABELS = 6, 400  # bases that remain of so many labels; of fewer labels more bases, at the same cost
 CLEARLY = 2.0  # standard errors
 
@@ -53,7 +53,7 @@ def screened(trial: Trial, taking_part: TakingPart, *, is_coarse: bool = False) 
 
 
 def _losses(trial: Trial, candidates: Iterable[Candidate]) -> FloatArray:
-    """Return what each label adds to the score of each candidate, shape (n_candidates, n_labels)."""
+    """Return the loss of each candidate on each label, shape (n_candidates, n_labels)."""
     fits = (fit for specs, ridges in ridges_of(candidates).items() for fit in trial.fits(specs, ridges))
     return np.array([trial.losses(fit.left_out) for fit in fits])
 
@@ -108,7 +108,7 @@ class _Grid:
         self.coarse = [one for own in of_lines for one in own if one not in self.alone]
 
     def fine(self, best: Sequence[Candidate], n_centres: int) -> list[Candidate]:
-        """Return candidates, best first, and what lies beside the first of them."""
+        """Return the best candidates, followed by the grid neighbours of the first `n_centres`."""
         found = list(best)
         for specs, ridge in best[:n_centres]:
             found += [(specs, other) for other in _beside(ridge, self._ridges[specs])]

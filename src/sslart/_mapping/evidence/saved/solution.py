@@ -1,4 +1,4 @@
-"""A solution, and what labels have changed since, as plain values and arrays, and back."""
+"""Conversion of a solution and its updates to plain values and arrays, and back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS = ("single", "copies", "near copies", "given")
 
 
 class Around(NamedTuple):
-    """The numbers of features and nodes, the classes, the labels kept and the mixtures chosen: a solution must fit."""
+    """Context that a saved solution must fit: features, boxes, classes, labels, and chosen mixtures."""
 
     n_features: int
     n_nodes: int
@@ -38,7 +38,7 @@ class Around(NamedTuple):
 
     @property
     def n_classes(self) -> int:
-        """How many classes have been learnt."""
+        """Number of classes learnt so far."""
         return len(self.class_table.seen)
 
 
@@ -93,7 +93,7 @@ def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: Recent, n
 
 
 def without_terms(solution: Solution) -> Solution:
-    """Return a solution that has what was predicted for left-out labels, and predicts nothing else."""
+    """Return a solution reduced to its leave-one-out predictions, with a readout without terms."""
     own = solution.readout
     nothing = RankScaler((None,) * len(own.scaler.knots))
     readout = Readout(nothing, (), own.bias, own.inverse_temperature, own.smoothing, own.nodes)
@@ -109,7 +109,7 @@ def without_terms(solution: Solution) -> Solution:
 
 
 def updates_state(updates: Updates) -> dict[str, Any]:
-    """Return what labels have changed since settings were chosen as plain values and arrays."""
+    """Return the updates since settings were last chosen as plain values and arrays."""
     return {
         "group": updates.basis.group.to_state(),
         "competition": updates.competition.to_state(),

@@ -1,1 +1,1 @@
-"""Evidence mapping in a stream: when settings are chosen, and what labels change in between."""
+"""Evidence mapping on streams: the schedule of selections, and the updates in between."""

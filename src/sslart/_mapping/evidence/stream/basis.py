@@ -1,4 +1,4 @@
-"""The functions whose weights labels change between two choices of settings: few, so that a label costs little."""
+"""Basis of the updates between two selections of settings: few functions, so that a label costs little."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sslart._mapping.evidence.readout import Readout
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import stop_flag
 
-MAX_BOXES = 128
+MAX_BOXES = 128  # an update costs the square of the number of functions
 MAX_FEATURES = 128  # of more, none has a trend of its own
 RANK_WEIGHT = 0.5
 BANDWIDTH = 0.125
@@ -61,7 +61,7 @@ class UpdateBasis:
 
     @property
     def n_functions(self) -> int:
-        """How many functions there are."""
+        """Number of functions."""
         return self.n_classes + len(self.group.boxes) + 1 + self._n_trends
 
     @cached_property
@@ -71,13 +71,13 @@ class UpdateBasis:
 
     @cached_property
     def parts(self) -> tuple[IntArray, ...]:
-        """Which functions the regressions have: all, or those without boxes."""
+        """Functions of each regression: all functions, and all but those of boxes."""
         every = np.arange(self.n_functions)
         return every, np.delete(every, slice(self.n_classes, self.n_classes + len(self.group.boxes)))
 
     @cached_property
     def first_weights(self) -> FloatArray:
-        """The weights, shape (n_functions, n_classes), with which scores stay as they are."""
+        """Initial weights, shape (n_functions, n_classes), under which scores do not change."""
         return np.eye(self.n_functions, self.n_classes)
 
     def values(self, coded: FloatArray, scores: FloatArray) -> FloatArray:
@@ -113,7 +113,7 @@ class UpdateBasis:
         return {**vars(self), "_packed": {}}
 
     def updated(self, readout: Readout, weights: FloatArray) -> Readout:
-        """Return the readout whose scores are those of the functions with these weights."""
+        """Return the readout that adds the functions with these weights."""
         of_scores, of_boxes, constant, slopes = np.split(
             weights, np.cumsum([self.n_classes, len(self.group.boxes), 1]), axis=0
         )

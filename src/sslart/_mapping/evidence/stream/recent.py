@@ -1,4 +1,4 @@
-"""What has come since settings were chosen: samples, labels, and how half-lives do."""
+"""Samples and labels of a stream since settings were last chosen, and the competition of half-lives."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
 
 @dataclass(frozen=True)
 class Fitted:
-    """What `fit` has chosen with how many labels: in the stream that follows, it is tried again, with as many.
+    """Mixtures chosen by `fit` and its number of labels; the following stream tries them again.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Recent:
-    """The labels since settings were chosen, and what the next choice depends on.
+    """Labels since settings were last chosen, and the state that the next selection depends on.
 
     Attributes
     ----------
@@ -90,17 +90,17 @@ class Recent:
 
     @property
     def n_labels(self) -> int:
-        """How many labels there have been in all."""
+        """Total number of labels so far."""
         return self.labels.n_seen
 
     @property
     def is_learnt(self) -> bool:
-        """Whether labels have come one after another, so that there is something to update."""
+        """True if labels have arrived in a stream, so that there is something to update."""
         return bool(len(self.labels)) or self.competition is not None
 
     @property
     def has_come(self) -> bool:
-        """Whether there has been a sample since settings were chosen."""
+        """True if any sample has arrived since settings were chosen."""
         return self.n_samples > self.n_chosen
 
     def followed_by(
@@ -113,7 +113,7 @@ class Recent:
         *,
         in_order: bool,
     ) -> Recent:
-        """Return what has come after further samples; `known`: the rows with a label."""
+        """Return the state after further samples; `known`: the rows with a label."""
         n_samples = self.n_samples + len(codes)
         if not len(known):
             return changed(self, n_samples=n_samples)
@@ -130,7 +130,7 @@ class Recent:
         return changed(self, labels=longer, n_samples=n_samples)
 
     def ended(self, competition: Competition | None, half_life: float) -> Recent:
-        """Return what follows a choice of settings, which has all labels, with a half-life."""
+        """Return the state after a selection of settings, which uses all labels."""
         return replace(
             self,
             labels=LabelReservoir((), self.n_labels),
@@ -140,7 +140,7 @@ class Recent:
         )
 
     def used(self, labels: LabelReservoir) -> IntArray | None:
-        """Return which labels kept take part in the regression: not too old ones, in a stream a fair sample of them.
+        """Return the stored labels used by the regression: recent enough ones, in a stream a fair sample of them.
 
         None: all of them.
         """
@@ -160,7 +160,7 @@ class Recent:
         return np.sort(used[np.argsort(is_later, kind="stable")[:n_most]])
 
     def shares_of(self, times: IntArray) -> FloatArray:
-        """Return what labels counted at the last choice of settings, of what they counted at first."""
+        """Return the decayed weight of labels at the last selection of settings, relative to their initial weight."""
         return np.asarray(2.0 ** (-(self.n_chosen - times) / self.half_life))
 
     def half_life_for(self, settings: EvidenceSettings, competition: Competition | None, times: IntArray) -> float:
@@ -215,7 +215,7 @@ class Recent:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> Recent:
-        """Return what a saved state has, after checking it."""
+        """Return the state restored from saved values, after checking them."""
         n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
         n_labels = saved_whole(state, "n_labels", 0, MAX_COUNT)
         n_chosen = saved_whole(state, "n_chosen", 0, n_samples)

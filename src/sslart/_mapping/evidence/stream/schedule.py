@@ -70,21 +70,21 @@ def _next_number(last: int, longest: float) -> int:
 
 
 def _is_growth(numbers: IntArray) -> BoolArray:
-    """Return which numbers are two or more and a power of two, or half as much more."""
+    """Return a mask of numbers of the form 2ᵏ or 3 · 2ᵏ, from 2 on."""
     thirds = numbers // 3
     power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
     return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
 
 
 def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
-    """Return which numbers have grown enough; `longest`: how far apart they are at most."""
+    """Return a mask of numbers at which settings are chosen; `longest`: the largest distance between two."""
     is_power = numbers & (numbers - 1) == 0
     is_growth = np.where(numbers <= FEW, _is_growth(numbers), is_power)
     return np.where(numbers < 2 * longest, is_growth, numbers % longest == 0)
 
 
 def _has_grown(number: int, longest: int) -> bool:
-    """Return what `_is_choice` does of one number."""
+    """Return the result of `_is_choice` for a single number."""
     if number >= 2 * longest:
         return number % longest == 0
     third = number // 3 if number % 3 == 0 and number <= FEW else 0

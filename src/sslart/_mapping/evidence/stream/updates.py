@@ -1,4 +1,4 @@
-"""What labels change between two choices of settings: each is a rank-one update of a ridge regression.
+"""Updates between two selections of settings: each label is a rank-one update of a ridge regression.
 
 With a half-life, what was learnt before counts less with every sample. Several half-lives may compete: each has a
 regression of its own, and the errors that they make for the labels, before they learn them, decide what each counts.
@@ -30,7 +30,7 @@ TOLERANCE = 0.5  # standard errors within which the longest half-life is taken
 
 @dataclass(frozen=True)
 class Competition:
-    """How several half-lives have done so far: decayed sums over the labels that came in the stream.
+    """Performance of the competing half-lives: decayed sums over the labels of the stream.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Competition:
 
     @property
     def longest(self) -> float:
-        """The longest half-life whose errors are not clearly more than the fewest."""
+        """The longest half-life whose errors do not clearly exceed the fewest."""
         fewest = self.errors.min()
         return float(self.half_lives[self.errors <= fewest + TOLERANCE * np.sqrt(fewest + 1.0)].max())
 

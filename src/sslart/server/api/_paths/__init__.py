@@ -1,1 +1,1 @@
-"""What is done at each path: one file for the paths of one purpose."""
+"""Endpoints of the HTTP API, one file per purpose."""

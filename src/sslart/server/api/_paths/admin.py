@@ -1,4 +1,4 @@
-"""For those who run the service: tokens, backups, the audit log, metrics and health."""
+"""Endpoints for operators: tokens, backups, the audit log, metrics, and health."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ logger = logging.getLogger("sslart.server")
 
 @router.get("/livez", response_model=Live)
 async def live() -> Response:
-    """Return whether the service answers."""
+    """Return a constant: the service answers."""
     return answer({"live": True})
 
 
 @router.get("/readyz", response_model=Ready, responses={503: {"model": Ready, "description": "Not yet."}})
 async def ready(context: ContextOf) -> Response:
-    """Return whether models have learnt what their journals held at the start, and whether the store can be written."""
+    """Return the readiness of the service: journals replayed, and store writable."""
     hub = context.hub
     states = {one.name: one.state for one in hub.models()}
     why_not = hub.store.why_not_writable
@@ -98,7 +98,7 @@ async def revoke_token(
 async def backup(
     context: ContextOf, who: Annotated[str, actor("admin")], body: Annotated[BackupRequest, body_of(BackupRequest)]
 ) -> Response:
-    """Write a copy of the store into the folder backups beside it, while requests go on."""
+    """Write a copy of the store into the folder backups next to it, while requests continue."""
     store = context.hub.store
     target = store.folder / "backups" / f"{body.name}.db"
     if target.exists():
@@ -125,7 +125,7 @@ async def audit(
     after: Annotated[int, Query(ge=0, lt=2**63, description="the last entry that is known")] = 0,
     most: Annotated[int, Query(ge=1, le=10_000, description="how many entries at most")] = 100,
 ) -> Response:
-    """Return who has done what, the oldest first; labels are at /v1/models/NAME/labels."""
+    """Return the audit log, the oldest entry first; labels are at /v1/models/NAME/labels."""
 
     def work() -> list[dict[str, object]]:
         rows = context.hub.store.reader().execute(

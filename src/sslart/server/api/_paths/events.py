@@ -33,7 +33,7 @@ async def events(
     kind: Annotated[list[str], Query(max_length=10, description=f"of {', '.join(KINDS)}; all if not given")] = [],  # noqa: B006
     last_event_id: Annotated[int | None, Header(ge=0, lt=2**63, description="the last event that is known")] = None,
 ) -> Response:
-    """Send events as they happen. Who comes back with the header Last-Event-ID gets those missed, except decisions."""
+    """Stream events. A client that sends Last-Event-ID receives the events it missed, except decisions."""
     other = [one for one in kind if one not in KINDS]
     if other:
         raise ValueError(f"There are no events {other[0]!r}; there are {', '.join(KINDS)}.")

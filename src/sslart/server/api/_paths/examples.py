@@ -1,4 +1,4 @@
-"""Tables for a first try, of which a model can be made at once."""
+"""Endpoints of example tables, from which a model can be created at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a model predicts what it predicts: explanations, what would change them, rules, importances, drift."""
+"""Endpoints of explanations: reasons, counterfactuals, rules, importances, and drift."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def explain(
     model: ModelOf,
     body: Annotated[RowsRequest, body_of(RowsRequest)],
 ) -> Response:
-    """Explain predictions: what each feature adds, similar boxes, and a change that would alter each."""
+    """Explain predictions: feature contributions, similar boxes, and a counterfactual for each."""
     published: Published = context.hub.published(model)
     found = await explained(context, published, body.rows)
     return _visible({"model": model.name, "sequence": published.sequence, "explanations": found})
@@ -42,7 +42,7 @@ async def contributions(
     model: ModelOf,
     body: Annotated[RowsRequest, body_of(RowsRequest)],
 ) -> Response:
-    """Return what each feature adds to the score of each class: exact Shapley values, with evidence mapping."""
+    """Return feature contributions to the class scores: exact Shapley values with evidence mapping."""
     check_explained(body.rows)
     published: Published = context.hub.published(model)
 
@@ -68,7 +68,7 @@ async def counterfactual(
     model: ModelOf,
     body: Annotated[CounterfactualRequest, body_of(CounterfactualRequest)],
 ) -> Response:
-    """Return several unlike changes of a row, each of which leads to another prediction."""
+    """Return several diverse counterfactuals of a row, each with a different prediction."""
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
@@ -112,7 +112,7 @@ async def rules(
 
 @router.get("/v1/models/{name}/importance", response_model=Importances, responses=problems(409))
 async def importance(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
-    """Return how much each feature matters, and in which direction."""
+    """Return the importance of each feature, and its direction."""
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A model, and what it knows, as files to take away."""
+"""Endpoints that export a model, or documents about it, as files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _EXPORTED = {
 
 
 class _Exporter(NamedTuple):
-    """How a model becomes a file: what makes the content, the kind of it, and how the name of the file ends."""
+    """An export format: function of the content, media type, and file extension."""
 
     content: Callable[[Context, HostedModel, Published], bytes]
     kind: str

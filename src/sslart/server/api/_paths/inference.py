@@ -62,26 +62,26 @@ _MODEL_NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": ModelReady, 
 
 @router.get("/v2", response_model=ServerMetadata)
 async def server_metadata(_: Annotated[str, actor("read")]) -> Response:
-    """Return what this server is."""
+    """Return the name, version, and extensions of the server."""
     return answer({"name": "sslart", "version": __version__, "extensions": ["binary_tensor_data"]})
 
 
 @router.get("/v2/health/live", response_model=Live)
 async def server_live() -> Response:
-    """Return whether the server answers."""
+    """Return a constant: the server answers."""
     return answer({"live": True})
 
 
 @router.get("/v2/health/ready", response_model=ServerReady, responses=_NOT_READY)
 async def server_ready(context: ContextOf) -> Response:
-    """Return whether all models have learnt what their journals held at the start."""
+    """Return the readiness of the server: true once all models have replayed their journals."""
     is_ready = context.hub.is_ready
     return answer({"ready": is_ready}, 200 if is_ready else 503)
 
 
 @router.get("/v2/models/{name}/ready", response_model=ModelReady, responses=_MODEL_NOT_READY)
 async def model_ready(_: Annotated[str, actor("read")], model: ModelOf) -> Response:
-    """Return whether a model can predict."""
+    """Return the readiness of a model: true if it can predict."""
     is_ready = model.published is not None and bool(model.published.classes)
     return answer({"name": model.name, "ready": is_ready}, 200 if is_ready else 503)
 
@@ -141,7 +141,7 @@ async def infer(
 
 @router.get("/v2/models/{name}/versions/{version}/ready", response_model=ModelReady, responses=_MODEL_NOT_READY)
 async def version_ready(_: Annotated[str, actor("read")], model: ModelOf, version: Version) -> Response:
-    """Return whether a model can predict."""
+    """Return the readiness of a model: true if it can predict."""
     return await model_ready(_, model)
 
 
@@ -172,7 +172,7 @@ async def version_infer(
 
 
 def samples_of(published: Published, inputs: dict[str, NDArray[Any]], most: int) -> Table:
-    """Return tensors as samples that the model reads, at most so many."""
+    """Return tensors as samples that the model reads, at most `most`."""
     names = published.reader.names
     if not set(inputs) & set(names):
         if len(inputs) > 1:

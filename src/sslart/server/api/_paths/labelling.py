@@ -1,4 +1,4 @@
-"""What a person should label next, how good the model is, and what people keep with it."""
+"""Endpoints of labelling: samples to label next, quality of the model, and custom properties."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def questions(
     n: Annotated[int, Query(ge=1, le=50, description="how many at most")] = 3,
     skip: Annotated[list[int], Query(max_length=1000, description="rows that nobody could label")] = [],  # noqa: B006
 ) -> Response:
-    """Return the samples whose labels would help most, with what helps to answer."""
+    """Return the samples whose labels would help most, with context that helps to answer."""
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
@@ -81,7 +81,7 @@ async def quality(
         bool, Query(description="whether to estimate also what takes longer: how many more labels it needs")
     ] = True,
 ) -> Response:
-    """Return how good a model is on left-out labels, and how many more labels lead to an accuracy."""
+    """Return the quality of a model on left-out labels, and the number of labels needed for an accuracy."""
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
@@ -102,7 +102,7 @@ async def quality(
 
 @router.get("/v1/models/{name}/quality/random_order", response_model=RandomOrderAnswer, responses=problems(409))
 async def random_order(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
-    """Return how many labels a random order would have needed to be as good as the model is: a simulation."""
+    """Return the number of randomly chosen labels that would reach the quality of the model, by simulation."""
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
@@ -123,7 +123,7 @@ async def disagreements(context: ContextOf, _: Annotated[str, actor("read")], mo
 
 @router.get("/v1/models/{name}/properties", response_model=Properties)
 async def list_properties(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
-    """Return what is kept with a model beside its rows."""
+    """Return the custom properties stored with a model."""
     found = await context.threads.run(lambda: properties_in(context.hub.store.reader(), model.id))
     return answer({"model": model.name, "properties": found})
 

@@ -41,7 +41,7 @@ async def learn(
     key: KeyOf,
     wait: Wait = 0,
 ) -> Response:
-    """Learn rows, with or without labels. When the answer comes, they are on the disk; they are learnt soon after."""
+    """Learn rows, with or without labels. The answer confirms the durable write; learning follows soon after."""
     written = await context.hub.learn(model, body.rows, body.labels, body.ids, who, key)
     await applied(model, written.answer["sequence"], wait)
     return answer({"model": model.name, **written.answer})
@@ -77,7 +77,7 @@ async def label_history(
     after: Annotated[int, Query(ge=0, lt=2**63, description="the last entry that is known")] = 0,
     most: Annotated[int, Query(ge=1, le=10_000, description="how many entries at most")] = 100,
 ) -> Response:
-    """Return who has given which labels, the oldest first."""
+    """Return the history of labels and who gave them, the oldest first."""
     found = await context.threads.run(lambda: history(context.hub.store.reader(), model.id, row, after, most))
     return answer({"model": model.name, "labels": found})
 
@@ -94,7 +94,7 @@ async def find_row(
         bool, Query(description="whether digits are its number also where a row has such an id")
     ] = False,
 ) -> Response:
-    """Return a row that was sent before, by its number or id: its cells, its label, and what was predicted."""
+    """Return a stored row by its number or id: its cells, its label, and its prediction."""
     which = int(row) if by_number and row.isdecimal() and len(row) < MAX_DIGITS else row
     (found,) = await context.threads.run(context.hub.rows, model, [which])
     decision: dict[str, Any] | None = found.decision

@@ -190,7 +190,7 @@ async def refit(
 
 @router.get("/v1/models/{name}", response_model=ModelDescription, response_model_exclude_unset=True)
 async def describe_model(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
-    """Return what a model is, what it has learnt, and how good it is on labels that are left out."""
+    """Return the description of a model: its kind, the data it has learnt, and its quality on left-out labels."""
     return answer(await context.threads.run(_all_of, model))
 
 
@@ -217,7 +217,7 @@ async def delete_model(context: ContextOf, who: Annotated[str, actor("admin")], 
 
 @router.get("/v1/models/{name}/state", response_model=Snapshot, responses=problems(409))
 async def model_state(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
-    """Return the digest of the model as it is: the same digest means the same model in every bit."""
+    """Return the digest of the current model: equal digests mean models equal in every bit."""
     published: Published = context.hub.published(model)
     digest = await context.threads.run(lambda: published.digest)
     return answer({"model": model.name, "sequence": published.sequence, "digest": digest})
@@ -225,7 +225,7 @@ async def model_state(context: ContextOf, _: Annotated[str, actor("read")], mode
 
 @router.post("/v1/models/{name}/snapshot", response_model=Snapshot, responses=problems(409))
 async def snapshot(context: ContextOf, who: Annotated[str, actor("learn")], model: ModelOf) -> Response:
-    """Keep the model as it is now, so that a start goes on from here."""
+    """Store a snapshot of the current model, so that a restart continues from it."""
     context.hub.published(model)
     published = await asyncio.wrap_future(model.want_snapshot())
     assert published is not None

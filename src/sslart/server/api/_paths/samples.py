@@ -39,7 +39,7 @@ FeatureName = Annotated[Name | None, Query(description="a feature")]
 
 @router.get("/v1/models/{name}/samples", response_model=SamplesDescription, responses=problems(409))
 async def describe_samples(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
-    """Return how many samples a model has, its classes, and the features that values can be asked for."""
+    """Return the number of samples of a model, its classes, and the features available as values."""
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
@@ -177,7 +177,7 @@ async def describe_box(
     model: ModelOf,
     box: Annotated[int, Path(ge=0, lt=2**31, description="the number of the box")],
 ) -> Response:
-    """Return what is in a box: its samples, labels, intervals, and what makes it special."""
+    """Return the contents of a box: its samples, labels, intervals, and distinctive features."""
     published: Published = context.hub.published(model)
 
     def work() -> dict[str, Any]:
@@ -197,7 +197,7 @@ async def search(
     model: ModelOf,
     body: Annotated[SearchRequest, body_of(SearchRequest)],
 ) -> Response:
-    """Return samples that meet conditions, in an order, some at a time, with what is predicted for each."""
+    """Return a page of the samples that meet conditions, sorted, with their predictions."""
     published: Published = context.hub.published(model)
     low_high = None if body.probability is None else (body.probability[0], body.probability[1])
     wanted = Search(

@@ -1,4 +1,4 @@
-"""Studies of a model: its columns, how far to trust it, what it depends on, trials, and what has changed since."""
+"""Endpoints that analyse a model: columns, trust, dependence, trial labels, and changes since the last fit."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ router = APIRouter(tags=["studies"])
 
 
 async def _of_model(context: Context, model: HostedModel, work: Callable[[Published], dict[str, Any]]) -> Response:
-    """Return what a study finds of a model, with its name and the last record that it had learnt."""
+    """Run a study of a model, and return its result with the model's name and last learnt record."""
     published: Published = context.hub.published(model)
     found = await context.long_threads.run(work, published)
     return answer({"model": model.name, "sequence": published.sequence, **found})
@@ -76,7 +76,7 @@ def _labels(context: Context, model: HostedModel, loaded: LoadedSamples) -> list
 
 @router.get("/v1/models/{name}/columns", response_model=Columns)
 async def columns(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
-    """Return what was understood of each column of the rows, also where a fit has failed, or has not ended."""
+    """Return the interpretation of each column of the rows, even during a fit or after a failed one."""
     before, keep_rows = Before(model.id, LAST, model.n_rows), context.hub.limits.keep_rows
 
     def work() -> dict[str, Any]:
@@ -92,7 +92,7 @@ async def trust(
     model: ModelOf,
     group: Annotated[Name | None, Query(description="a column: the quality in each group that it makes")] = None,
 ) -> Response:
-    """Return how good a model is, by class, by confidence and by group: on labels that are left out."""
+    """Return the quality of a model on left-out labels, by class, by confidence, and by group."""
 
     def work(published: Published) -> dict[str, Any]:
         published.check_has_label()
@@ -112,7 +112,7 @@ async def trust(
 
 
 def _cells(context: Context, model: HostedModel, loaded: LoadedSamples, places: Any, column: str) -> list[Any]:
-    """Return what the rows of left-out labels have in a column."""
+    """Return the cells of a column in the rows of left-out labels."""
     known = np.flatnonzero(places != NOT_FOUND)
     rows = context.hub.rows(model, loaded.samples.rows[places[known]].tolist())
     if rows and not any(column in one.cells for one in rows):
@@ -130,7 +130,7 @@ async def dependence(
     model: ModelOf,
     feature: Annotated[Name, Query(description="a feature")],
 ) -> Response:
-    """Return what a feature adds to the score of each class, by its value: for 500 samples at most, and on average."""
+    """Return a feature's contribution to class scores by value, for at most 500 samples and on average."""
 
     def work(published: Published) -> dict[str, Any]:
         published.check_has_label()
@@ -150,7 +150,7 @@ async def similar(
     model: ModelOf,
     body: Annotated[SimilarRequest, body_of(SimilarRequest)],
 ) -> Response:
-    """Return the labelled rows that are most like a row, and in what they differ; then the boxes that fit it best."""
+    """Return the labelled rows most similar to a row, with their differences, and the best-matching boxes."""
 
     def work(published: Published) -> dict[str, Any]:
         sample, loaded = published.reader.table([body.row]), context.hub.samples(model)
@@ -209,7 +209,7 @@ async def trial(
     body: Annotated[TrialRequest, body_of(TrialRequest)],
     wait: Wait = 0,
 ) -> Response:
-    """Fit a copy of a model with other labels, and return what they change; nothing of it is kept.
+    """Fit a copy of a model with other labels, and return the changes; the copy is discarded.
 
     `wait` lets it take longer than other requests, as many seconds as are given.
     """

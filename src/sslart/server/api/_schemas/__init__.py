@@ -1,1 +1,1 @@
-"""What requests and answers hold, as /openapi.json describes them."""
+"""Schemas of requests and responses, published at /openapi.json."""

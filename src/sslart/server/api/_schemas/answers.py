@@ -1,4 +1,4 @@
-"""What answers hold. They are written as they are: these models describe them, and tests compare the two."""
+"""Response schemas. Responses are written unchecked; tests compare them with these schemas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Problem(BaseModel):
 
 
 class Decision(_Answer):
-    """What a model predicts for a row."""
+    """Prediction for a row."""
 
     row: int | None = Field(default=None, description="the number by which the row can be labelled later")
     class_: Label = Field(default=None, alias="class", description="null where the model abstains")
@@ -34,7 +34,7 @@ class Decision(_Answer):
 
 
 class Decisions(_Answer):
-    """What a model predicts, after which record of its journal."""
+    """Predictions, with the last journal record that the model had learnt."""
 
     model: str
     sequence: int
@@ -42,7 +42,7 @@ class Decisions(_Answer):
 
 
 class Explanation(BaseModel):
-    """Why a model predicts what it predicts; what else there is depends on the estimator."""
+    """Reasons for a prediction; further items depend on the estimator."""
 
     text: str
     prediction: Label
@@ -64,7 +64,7 @@ class Explanations(OfModel):
 
 
 class Contributions(OfModel):
-    """What each feature adds to the score of each class."""
+    """Contribution of each feature to the score of each class."""
 
     features: list[str]
     classes: list[Label]
@@ -75,7 +75,7 @@ class Contributions(OfModel):
 
 
 class Counterfactuals(OfModel):
-    """Changes of a row, each of which leads to another prediction."""
+    """Counterfactuals of a row, each with a different prediction."""
 
     text: str
     prediction: Label
@@ -95,7 +95,7 @@ class Rules(OfModel):
 
 
 class ImportanceOfFeature(BaseModel):
-    """How much one feature matters."""
+    """Importance of one feature."""
 
     feature: str
     importance: float
@@ -103,7 +103,7 @@ class ImportanceOfFeature(BaseModel):
 
 
 class Importances(OfModel):
-    """How much each feature matters, the most important one first."""
+    """Importance of each feature, the most important one first."""
 
     text: str
     features: list[ImportanceOfFeature]
@@ -125,7 +125,7 @@ class Drifts(OfModel):
 
 
 class Accepted(_Answer):
-    """What was accepted, and is on the disk."""
+    """Acknowledgement of a durable write."""
 
     model: str
     sequence: int = Field(description="the number of the record in the journal")
@@ -139,7 +139,7 @@ class Accepted(_Answer):
 
 
 class Progress(_Answer):
-    """How far a fit is."""
+    """Progress of a fit."""
 
     sequence: int
     step: str
@@ -175,7 +175,7 @@ class Snapshot(_Answer):
 
 
 class GivenLabelEntry(_Answer):
-    """Who has given a label to a row, and when; null withdraws a label."""
+    """Label given to a row, with actor and time; null withdraws a label."""
 
     entry: int
     row: int
@@ -226,7 +226,7 @@ class Accuracy(_Answer):
 
 
 class Summary(_Answer):
-    """How good a model is."""
+    """Quality of a model."""
 
     text: str
     labels: dict[str, int] = Field(description="how many labels each class has")

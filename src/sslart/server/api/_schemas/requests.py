@@ -1,4 +1,4 @@
-"""What requests hold."""
+"""Request bodies of the HTTP API."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CreateRequest(_Request):
 
 
 class RowsRequest(_Request):
-    """Rows by the names of their columns; what is not named is missing."""
+    """Rows as objects from column name to cell; absent columns are missing values."""
 
     rows: Rows
 
@@ -109,7 +109,7 @@ class ParametersRequest(_Request):
 
 
 class CounterfactualRequest(_Request):
-    """One row, and what may change in it."""
+    """One row, and the allowed changes of it."""
 
     row: Row
     target: Label = Field(default=None, description="the class that is wanted; null for any other")

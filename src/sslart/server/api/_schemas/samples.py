@@ -1,4 +1,4 @@
-"""What requests and answers about the samples of a model hold."""
+"""Schemas of requests and responses about the samples of a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_NUMBERS = 100_000
 
 
 class SearchRequest(BaseModel):
-    """Which samples to return; without conditions, all."""
+    """Conditions on the samples to return; without conditions, all samples."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -63,7 +63,7 @@ class FeatureOfSamples(BaseModel):
 
 
 class SamplesDescription(OfModel):
-    """What there is to know of all samples."""
+    """Overview of all samples: their number, the classes, and the features."""
 
     n: int
     classes: list[Label]
@@ -71,7 +71,7 @@ class SamplesDescription(OfModel):
 
 
 class FoundSample(BaseModel):
-    """A sample with what is predicted for it."""
+    """A sample with its prediction."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -95,7 +95,7 @@ class FoundSamples(OfModel):
 
 
 class Box(BaseModel):
-    """A box with what is in it."""
+    """A box with its number of samples, labels, and prediction."""
 
     box: int
     n: int = Field(description="how many samples fall into it")
@@ -118,7 +118,7 @@ class Boxes(OfModel):
 
 
 class InWords(BaseModel):
-    """A feature and what there is to say of it."""
+    """A feature with a text about it."""
 
     feature: str
     text: str
@@ -135,7 +135,7 @@ class BoxDescription(Box, OfModel):
 
 
 class GuessedClass(BaseModel):
-    """What the model predicts for the sample of a question."""
+    """Prediction of the model for the sample of a question."""
 
     class_: Label = Field(alias="class")
     abstained: bool
@@ -151,7 +151,7 @@ class QuestionSample(BaseModel):
 
 
 class Question(BaseModel):
-    """A sample whose label would help."""
+    """A sample to label."""
 
     row: int
     cells: dict[str, Cell]
@@ -170,7 +170,7 @@ class Question(BaseModel):
 
 
 class QuestionList(OfModel):
-    """What to ask next, the most useful first."""
+    """Samples to label next, the most useful first."""
 
     questions: list[Question]
     remaining: int = Field(description="how many samples have no label")
@@ -192,7 +192,7 @@ class LabelsOfClass(BaseModel):
 
 
 class QualityAnswer(OfModel):
-    """How good a model is on left-out labels, and how many more it needs."""
+    """Quality of a model on left-out labels, and the number of labels it still needs."""
 
     rows: int
     labels: int
@@ -211,7 +211,7 @@ class QualityAnswer(OfModel):
 
 
 class RandomOrderAnswer(OfModel):
-    """What a random order would have needed."""
+    """Number of labels that a random order would have needed."""
 
     labels: int
     random: dict[str, int | None] | None
@@ -234,7 +234,7 @@ class Disagreements(BaseModel):
 
 
 class Properties(BaseModel):
-    """What is kept with a model beside its rows."""
+    """Custom properties stored with a model."""
 
     model: str
     properties: dict[str, JsonValue]

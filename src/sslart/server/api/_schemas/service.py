@@ -1,4 +1,4 @@
-"""What answers for those who run the service hold."""
+"""Responses of the operator endpoints."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ class _Answer(BaseModel):
 
 
 class Live(_Answer):
-    """That the service answers."""
+    """Liveness of the service."""
 
     live: bool
 
 
 class Ready(_Answer):
-    """Whether the models have learnt what their journals held at the start."""
+    """Readiness of the service: true once the models have replayed their journals."""
 
     ready: bool
     writable: bool = Field(description="whether the store can be written")
@@ -55,7 +55,7 @@ class Backup(_Answer):
 
 
 class AuditEntry(_Answer):
-    """Who has done what, and when."""
+    """Entry of the audit log: actor, action, and time."""
 
     entry: int
     time: float = Field(description="seconds since 1970")

@@ -1,4 +1,4 @@
-"""What requests and answers about studies of a model hold."""
+"""Schemas of requests and responses about studies of a model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SimilarRequest(_Request):
 
 
 class Condition(BaseModel):
-    """What a rule requires of one feature, as GET rules returns it; what is not needed may be left out."""
+    """Condition of a rule on one feature, as GET rules returns it; optional items may be omitted."""
 
     feature: Name
     above: Number | None = Field(default=None, description="of a number: it is higher")
@@ -63,21 +63,21 @@ class TrialRequest(_Request):
 
 
 class ColumnWarning(BaseModel):
-    """What to beware of in a column."""
+    """Warning about a column."""
 
     topic: Literal["constant", "empty", "id", "leak", "copy", "text", "missing", "problem"]
     text: str
 
 
 class ValueCount(BaseModel):
-    """A value and how often it comes."""
+    """A value and its number of occurrences."""
 
     value: Cell
     n: int
 
 
 class ColumnDescription(BaseModel):
-    """What was understood of a column."""
+    """Interpretation of a column."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -97,7 +97,7 @@ class ColumnDescription(BaseModel):
 
 
 class Columns(BaseModel):
-    """What was understood of the columns of all rows."""
+    """Interpretation of the columns of all rows."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -108,7 +108,7 @@ class Columns(BaseModel):
 
 
 class ClassTrust(BaseModel):
-    """How well a class is recognised; without shares where they cannot be measured."""
+    """Recall and precision of a class; null where they cannot be measured."""
 
     class_: Label = Field(alias="class")
     labels: float
@@ -118,7 +118,7 @@ class ClassTrust(BaseModel):
 
 
 class Confusion(BaseModel):
-    """How many labels of each class, by row, are predicted as each class, by column."""
+    """Confusion matrix: number of labels by true class (row) and predicted class (column)."""
 
     classes: list[Label]
     counts: list[list[int]]
@@ -139,14 +139,14 @@ class ConfidenceBin(BaseModel):
 
 
 class Calibration(BaseModel):
-    """How confidence and right predictions go together."""
+    """Calibration curve: confidence against accuracy."""
 
     bins: list[ConfidenceBin]
     error: float = Field(description="the mean distance between the two")
 
 
 class CoveragePoint(BaseModel):
-    """What is answered from a confidence on, and how many of the answers are wrong."""
+    """Coverage and error rate at a confidence threshold."""
 
     coverage: float
     error: float
@@ -157,7 +157,7 @@ class CoveragePoint(BaseModel):
 
 
 class Promise(BaseModel):
-    """What the max_error in force promises."""
+    """Guarantee of the `max_error` in force."""
 
     max_error: float | dict[str, float]
     coverage: float
@@ -166,7 +166,7 @@ class Promise(BaseModel):
 
 
 class PromiseOption(BaseModel):
-    """What a max_error would promise."""
+    """Guarantee that a possible `max_error` would give."""
 
     max_error: float
     coverage: float
@@ -177,7 +177,7 @@ class PromiseOption(BaseModel):
 
 
 class InForce(BaseModel):
-    """What the model answers as it is set."""
+    """Coverage and error rate at the current settings of the model."""
 
     coverage: float | None
     error: float | None
@@ -186,7 +186,7 @@ class InForce(BaseModel):
 
 
 class Coverage(BaseModel):
-    """How many samples are answered, and how many of the answers are wrong."""
+    """Coverage curve: share of answered samples, and their error rate."""
 
     points: list[CoveragePoint]
     smallest_error: float
@@ -212,7 +212,7 @@ class GroupsTrust(BaseModel):
 
 
 class Trust(OfModel):
-    """How far a model can be trusted, by left-out labels; null where that cannot be measured."""
+    """Quality of a model on left-out labels; null where it cannot be measured."""
 
     how: str
     labels: int
@@ -244,7 +244,7 @@ class DependenceMean(BaseModel):
 
 
 class Dependence(OfModel):
-    """What a feature adds to the score of each class, by its value."""
+    """Contribution of a feature to the score of each class, as a function of its value."""
 
     feature: str
     kind: Literal["number", "category", "date"]
@@ -303,7 +303,7 @@ class Cover(OfModel):
 
 
 class TrialQuality(BaseModel):
-    """How good one of the two models is."""
+    """Quality of one of the two models."""
 
     labels: int
     accuracy: ShareWithInterval | None = Field(description="on the labels that are the same in both")
@@ -321,7 +321,7 @@ class TrialComparison(BaseModel):
 
 
 class ClassChange(BaseModel):
-    """How many samples get another class; null where the model abstains."""
+    """Number of samples whose class changes; null where the model abstains."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -339,7 +339,7 @@ class Changed(BaseModel):
 
 
 class Trial(OfModel):
-    """What other labels would change."""
+    """Effect of other labels."""
 
     before: TrialQuality
     after: TrialQuality
@@ -349,7 +349,7 @@ class Trial(OfModel):
 
 
 class WatchedFeature(BaseModel):
-    """What has changed in a feature."""
+    """Change of a feature's distribution."""
 
     feature: str
     drift: float = Field(description="from 0, the same distribution, to 1, nothing in common")
@@ -372,7 +372,7 @@ class WatchedRows(BaseModel):
 
 
 class NovelRows(WatchedRows):
-    """Rows that are unlike what was learnt."""
+    """Novel rows: rows unlike the learnt ones."""
 
     expected: float = Field(description="the share that is flagged by mistake, at most")
     is_more: bool
@@ -381,7 +381,7 @@ class NovelRows(WatchedRows):
 
 
 class WatchedClass(BaseModel):
-    """How often a class is the most probable one, also of rows for which the model abstains."""
+    """Share of rows with a class as the most probable one, including rows on which the model abstains."""
 
     class_: Label = Field(alias="class")
     before: float | None

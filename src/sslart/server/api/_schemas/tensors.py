@@ -1,4 +1,4 @@
-"""What requests and answers of the Open Inference Protocol hold."""
+"""Schemas of requests and responses of the Open Inference Protocol."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ModelMetadata(BaseModel):
 
 
 class ServerMetadata(BaseModel):
-    """What a server is."""
+    """Name, version, and extensions of a server."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -102,7 +102,7 @@ class ServerMetadata(BaseModel):
 
 
 class ServerReady(BaseModel):
-    """Whether a server can predict."""
+    """Readiness of a server."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -110,6 +110,6 @@ class ServerReady(BaseModel):
 
 
 class ModelReady(ServerReady):
-    """Whether a model can predict."""
+    """Readiness of a model."""
 
     name: str

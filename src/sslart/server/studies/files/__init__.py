@@ -1,1 +1,1 @@
-"""What can be taken away from a model: rules, labels, a script that rebuilds it, and a model card."""
+"""Exports of a model: rules, labels, a script that rebuilds it, and a model card."""

@@ -1,4 +1,4 @@
-"""A model card: what a model is for, what it has learnt from whom, how good it is, and what to beware of."""
+"""Model card: purpose, training data and its labellers, quality, and caveats."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def card_html(
 
 
 def _labelled_by(connection: Any, before: Before) -> list[tuple[str, int]]:
-    """Return who has given how many of the labels in force, by the history of labels."""
+    """Return the number of current labels by each actor, by the history of labels."""
     in_force = given_labels(connection, before.model, before.sequence)
     last = {one["row"]: one["actor"] for one in history(connection, before.model, None, 0, ALL)}
     return Counter(last[row] for row, label in in_force.items() if label is not None).most_common()

@@ -1,4 +1,4 @@
-"""What a model was taught, step by step: the calls that make the same model again from nothing."""
+"""Training history of a model: the calls that rebuild it exactly."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Lessons(NamedTuple):
 
 
 class _Recorder(Replica):
-    """A model that follows its journal, and notes what it is taught."""
+    """A replica that replays the journal, and records the training calls."""
 
     def __init__(self, settings: ModelSettings, sequence: int) -> None:
         super().__init__(settings, None, sequence)
@@ -71,7 +71,7 @@ class _Recorder(Replica):
 
 
 def lessons_of(connection: Any, model: int, published: Published) -> Lessons:
-    """Return what a model was taught, or raise a ConflictError where that does not make the same model to the bit."""
+    """Return the training history; raise a ConflictError if it does not rebuild the model to the bit."""
     if is_from_file(connection, model):
         raise ConflictError(
             "The model came from a file, and the rows that it had learnt before are not here: no script can rebuild it "

@@ -151,7 +151,7 @@ def _in_docstring(text: str) -> str:
 
 
 def _digest(published: Published) -> str:
-    """Return the SHA-256 of the model as it is where dates are no text."""
+    """Return the SHA-256 of the model after its text dates have been replaced by real ones."""
     plan = plan_of(published.model)
     if not plan.day_first:
         return published.digest

@@ -17,7 +17,7 @@ FROM_THE_TABLE = "the table"
 
 
 def labels_csv(connection: Any, before: Before, published: Published, keep_rows: int) -> str:
-    """Return all labelled rows as CSV: their numbers, who has labelled them and when, and their cells.
+    """Return all labelled rows as CSV: row number, actor and time of the label, and cells.
 
     The column of the labels has the name that it has in the table, so that the file can be learnt from.
     """
