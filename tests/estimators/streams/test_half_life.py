@@ -16,7 +16,8 @@ from sklearn.base import clone
 from test_stream import fingerprint, streamed
 
 import sslart
-from conftest import DATA, name_of, needs_data
+from conftest import name_of
+from reproduction.tests import DATA, needs_data
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.reduction.fading import Fading, pieces
 
