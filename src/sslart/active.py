@@ -14,9 +14,8 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import concatenated
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import view_of
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.params import check_whole
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
+from sslart._utils.validation import check_whole
 
 MAX_UNCERTAIN = 200
 MAX_DRAWN = 1000  # of more samples, so many drawn at random are considered: they stand for all

@@ -14,7 +14,7 @@ from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._utils.arrays import FloatArray
 from sslart._utils.intervals import Estimate
-from sslart._utils.params import check_number, check_whole
+from sslart._utils.validation import check_number, check_whole
 
 MIN_LABELS = 20  # fewer have no course that could be continued
 FURTHEST = 10  # times as many labels: beyond, no estimate is given

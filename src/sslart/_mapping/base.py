@@ -6,8 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import Labels
+from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import Table
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import FloatArray, IntArray

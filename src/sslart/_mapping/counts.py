@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import Labels
+from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Choice, Segment
 from sslart._utils.arrays import IntArray

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sslart._art.backend import encode
-from sslart._art.network import NO_LIMIT, Coded, LearningParams, Network
-from sslart._data.classes import ClassTable
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.learning import LearningParams
+from sslart._art.network import Coded, Network
 from sslart._data.encoder import Encoder
-from sslart._data.labels import UNLABELLED
+from sslart._data.labels import UNLABELLED, ClassTable
 from sslart._data.samples import Table
 from sslart._mapping.base import Mapping
 from sslart._utils.arrays import CountArray, FloatArray, IntArray

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from sslart._art.calibration import NoveltyCalibration
-from sslart._art.network import NO_LIMIT, LearningParams
-from sslart._art.novelty import NoveltyTest
-from sslart._data.classes import ClassTable, Label
-from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.learning import LearningParams
+from sslart._art.novelty import NoveltyCalibration, NoveltyTest
+from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, as_known, read_labels
 from sslart._data.samples import SampleReader, Table
-from sslart._data.training import as_known
 from sslart._mapping.decision_costs import cheapest
 from sslart._mapping.ensemble_votes import Ballot
 from sslart._mapping.guarantees.errors import ErrorLevels
@@ -123,7 +121,7 @@ class ModelView:
             return None
         weights, costs = (None if one is None else one.tobytes() for one in (self.vote_weights, self.decision_costs))
         key = ("limits", levels, self.abstain_below, weights, costs, *(member.readout for member in self.members))
-        return self.members[0].network.once(key, lambda: self.promises.confidence_limits(levels))
+        return self.members[0].network.get_or_compute(key, lambda: self.promises.confidence_limits(levels))
 
     def is_unsure(self, indices: IntArray, proba: FloatArray) -> BoolArray:
         """Return for which samples, of those that have a class by their boxes, the confidence is too low."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sslart._art.network import NO_LIMIT, Coded
-from sslart._data.labels import UNLABELLED
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.network import Coded
+from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
-from sslart._data.training import check_has_label
 from sslart._mapping.decision_costs import expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray

@@ -14,7 +14,7 @@ from sslart._mapping.guarantees.errors import error_levels
 from sslart._mapping.model_view import view_of
 from sslart._mapping.predictions import PredictionBatch
 from sslart._tables.files import pandas
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number
 from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
 
 

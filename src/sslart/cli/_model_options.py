@@ -10,7 +10,7 @@ import typer
 
 from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.model_view import view_of
-from sslart._utils.params import AUTO
+from sslart._utils.validation import AUTO
 
 
 class Mapping(StrEnum):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from sslart._data.ranks.choice import scaling_of
+from sslart._data.scaling import scaling_of
 from sslart._utils.arrays import CountArray, FloatArray
 from sslart.estimators._fitted import FittedModel
 from sslart.estimators._published import available

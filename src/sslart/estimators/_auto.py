@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sslart._data.ranks.tables import AUTO, SCALINGS
+from sslart._data.ranks import AUTO, SCALINGS
 from sslart.estimators._sslart import SSLART
 
 

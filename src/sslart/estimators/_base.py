@@ -12,23 +12,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.network import LearningParams, Network
-from sslart._data.classes import ClassTable
-from sslart._data.columns.known_texts import as_known_texts
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan
+from sslart._art.learning import LearningParams
+from sslart._art.network import Network
+from sslart._data.columns import ATTRIBUTE, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
-from sslart._data.labels import Labels
-from sslart._data.ranks.choice import first_encoder
-from sslart._data.ranks.tables import SCALINGS
-from sslart._data.samples import SampleReader, Table, read_samples
-from sslart._data.saved import MAX_COUNT, saved_whole
-from sslart._drift.events import DriftEvent
-from sslart._drift.monitor import Context, DriftMonitor, Learnt
+from sslart._data.labels import ClassTable, Labels
+from sslart._data.ranks import SCALINGS
+from sslart._data.samples import SampleReader, Table, as_known_texts, read_samples
+from sslart._data.scaling import first_encoder
+from sslart._drift.monitor import DriftEvent, DriftMonitor, Measurements, StreamNames
 from sslart._mapping.counts import CountsMapping
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import Shared
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.params import (
+from sslart._utils.validation import (
+    MAX_COUNT,
     check_bounds,
     check_flag,
     check_half_life,
@@ -36,6 +34,7 @@ from sslart._utils.params import (
     check_number,
     check_option,
     check_whole,
+    saved_whole,
 )
 from sslart.estimators._attributes import FittedAttributes
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel, with_plan
@@ -291,9 +290,11 @@ def drift_of(state: dict[str, Any], n_columns: int) -> dict[str, Any]:
     return {"drift": DriftMonitor.from_state(state["drift"], n_columns)} if "drift" in state else {}
 
 
-def drift_after(drift: DriftMonitor, table: Table, learnt: Learnt, reader: SampleReader, classes: Any) -> DriftMonitor:
+def drift_after(
+    drift: DriftMonitor, table: Table, learnt: Measurements, reader: SampleReader, classes: Any
+) -> DriftMonitor:
     """Return the monitor of drift after samples have been learnt, given the classes by code."""
-    return drift.after(learnt, table, Context(lambda: reader.feature_names, classes))
+    return drift.after(learnt, table, StreamNames(lambda: reader.feature_names, classes))
 
 
 MIN_NODES = 2  # so that there is room for a new box after the others have been joined

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._art.calibration import LeftOut, Measured
-from sslart._data.classes import ClassTable
-from sslart._data.labels import Labels
-from sslart._data.presentations import Presentations
+from sslart._art.novelty import LeftOut, Measured
+from sslart._data.labels import ClassTable, Labels, Presentations
 from sslart._data.samples import Table
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
 from sslart._mapping.member_view import MemberView
@@ -22,7 +20,7 @@ from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import LabelledRows, Shared
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import run_parallel
-from sslart._utils.params import check_jobs, check_option, check_whole
+from sslart._utils.validation import check_jobs, check_option, check_whole
 from sslart.estimators._base import LATER, random_of_part
 from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.estimators._guaranteed import GuaranteedClassifier

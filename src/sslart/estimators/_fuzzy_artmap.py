@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-from sslart._art.network import LearningParams
+from sslart._art.learning import LearningParams
 from sslart._data.samples import known_columns
 from sslart._data.training import read_training
 from sslart._mapping.counts import CountsMapping
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number
 from sslart.estimators._art_classifier import ARTClassifier
 from sslart.estimators._published import turn_of
 

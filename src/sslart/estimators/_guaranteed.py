@@ -7,12 +7,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sslart._data.classes import ClassTable
-from sslart._data.training import check_has_label
+from sslart._data.labels import ClassTable, check_has_label
 from sslart._mapping.guarantees.errors import ErrorLevels, check_max_error, error_levels
 from sslart._mapping.guarantees.promises import no_promise
 from sslart._utils.arrays import BoolArray
-from sslart._utils.params import check_flag, check_number
+from sslart._utils.validation import check_flag, check_number
 from sslart.estimators._classifier import AbstainingClassifier
 
 

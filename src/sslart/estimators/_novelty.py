@@ -6,17 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.learn_result import LearnResult
-from sslart._art.left_out import left_out_fits
-from sslart._art.network import LearningParams, Network
-from sslart._art.novelty import FALSE_ALARMS
-from sslart._art.row_keys import row_keys
+from sslart._art.backend import row_keys
+from sslart._art.jackknife import left_out_fits
+from sslart._art.learning import LearningParams, LearnResult
+from sslart._art.network import Network
+from sslart._art.novelty import FALSE_ALARMS, LeftOut, Measured, NoveltyCalibration
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.params import check_number
-from sslart._utils.random_keys import KeyArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
+from sslart._utils.validation import check_number
 from sslart.estimators._published import available
 
 

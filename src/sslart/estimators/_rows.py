@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.learning.kept import Kept
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED
+from sslart._data.labels import UNLABELLED, ClassTable
 from sslart._data.samples import Table
-from sslart._drift.blocks import TINY
-from sslart._drift.monitor import Learnt
+from sslart._drift.monitor import TINY, Measurements
 from sslart._mapping.base import Mapping
-from sslart._utils.deferred import changed
+from sslart._utils.cache import Cache, changed
 from sslart.estimators._base import drift_after
 from sslart.estimators._fitted import Checked, FittedModel
 from sslart.estimators._novelty import settled
@@ -73,7 +70,7 @@ def after_row(
     if is_labelled:
         codes = np.array([code])
         predicted = np.array([row.predicted]) if mapping.predicted is None else mapping.predicted
-    found = Learnt(np.array([row.gap]), max(1.0 - params.vigilance, TINY), codes, predicted)
+    found = Measurements(np.array([row.gap]), max(1.0 - params.vigilance, TINY), codes, predicted)
     now = changed(
         member,
         network=row.network,
@@ -88,7 +85,7 @@ def after_row(
         drift=drift_after(before.drift, table, found, reader, before.class_table.seen),
         labels=np.array([row.node]) if code is None else None,
         checked=checked,
-        _made=Kept(),
+        _made=Cache(),
     )
 
 

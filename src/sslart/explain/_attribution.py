@@ -59,7 +59,7 @@ def predictions_at_centres(view: ModelView, probe: MemberProbe) -> IntArray:
         return view.class_by(member.evidence_proba(member.coded_at_choice(centres(*member.boxes))))
 
     costs = None if view.decision_costs is None else view.decision_costs.tobytes()
-    return member.network.once(("predictions at centres", readout, costs), predicted)
+    return member.network.get_or_compute(("predictions at centres", readout, costs), predicted)
 
 
 def _runners_up(view: ModelView, scores: FloatArray, predicted: IntArray) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart._art.joining import Joined, join_boxes
+from sslart._art.boxes import Joined, join_boxes
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 

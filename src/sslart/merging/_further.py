@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.calibration import Measured, NoveltyCalibration
-from sslart._art.learn_result import Fits
+from sslart._art.learning import LEAST_SUPPORT, Fits
 from sslart._art.network import Network
-from sslart._art.reduction.fading import LEAST_SUPPORT
+from sslart._art.novelty import Measured, NoveltyCalibration
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.evidence.mapping import EvidenceMapping
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import AUTO, check_half_life
+from sslart._utils.validation import AUTO, check_half_life
 from sslart.estimators._fitted import FittedMember, FittedModel
 from sslart.merging._parameters import check_columns, lowest_vigilance, new_model
 from sslart.merging._parts import finished, joined_parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number
 from sslart.merging._parameters import Model, check_columns, check_models, lowest_vigilance, new_model
 from sslart.merging._parts import finished, joined_parts
 

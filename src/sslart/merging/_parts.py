@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.classes import ClassTable
-from sslart._data.columns.plan import ATTRIBUTE
-from sslart._data.joining.encoders import joined_encoder
-from sslart._data.joining.plans import joined_plan
+from sslart._data.columns import ATTRIBUTE
+from sslart._data.joining import joined_encoder, joined_plan
+from sslart._data.labels import ClassTable
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.evidence.mapping import EvidenceMapping

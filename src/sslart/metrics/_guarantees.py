@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sslart._data.training import check_has_label
+from sslart._data.labels import check_has_label
 from sslart._mapping.guarantees.levels import LEVELS, Guarantees, guarantees_of
 from sslart._mapping.model_view import view_of
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number
 
 
 def guarantees(model: Any, max_errors: Iterable[float] = LEVELS) -> Guarantees:

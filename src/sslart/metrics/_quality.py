@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 from sslart._utils.intervals import Estimate, share
 
 

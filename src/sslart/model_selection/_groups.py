@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.groups import group_names
+from sslart._data.labels import group_names
 from sslart._utils.arrays import BoolArray, IntArray
 
 NO_GROUP = -1

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from sslart._data.labels import Labels
-from sslart._utils.params import check_flag
+from sslart._utils.validation import check_flag
 from sslart.model_selection._groups import read_groups
 from sslart.model_selection._splitter import (
     Fold,

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.labels import Labels, read_labels
+from sslart._data.labels import Labels, read_labels, with_two_classes
 from sslart._data.samples import Table
-from sslart._data.training import with_two_classes
 from sslart._utils.arrays import BoolArray
 
 

@@ -8,8 +8,8 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
 from sslart._data.labels import Labels
-from sslart._utils.params import check_whole
 from sslart._utils.text import list_text
+from sslart._utils.validation import check_whole
 from sslart.model_selection._splitter import (
     Fold,
     LabelledSplitter,

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
-from sslart._utils.params import check_flag
 from sslart._utils.text import printable
+from sslart._utils.validation import check_flag
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.persistence._file import file_contents, read_arrays, read_header, write_file
 from sslart.persistence._plain import PlainReader, to_plain

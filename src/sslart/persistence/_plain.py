@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.saved import saved_array, saved_whole
+from sslart._utils.validation import saved_array, saved_whole
 
 DTYPES = ("<f8", "<i8", "|u1", "<u2", "<u4")
 MAX_DEPTH = 64  # of lists in lists

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from sslart._utils.params import check_whole
+from sslart._utils.validation import check_whole
 from sslart.explain import Explanation
 from sslart.plotting import _style as draw
 

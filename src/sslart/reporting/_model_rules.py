@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 from sslart._utils.intervals import Estimate, share
 from sslart.reporting._summary import Observed
 from sslart.rules import rules_of

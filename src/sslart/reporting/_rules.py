@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 from sslart._utils.text import count_text, printable
 from sslart.explain._text.evidence import amount_text
 from sslart.rules import Rule, RuleSet

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.classes import Label
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED, Label, Labels
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import label_counts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sslart._drift.events import DriftEvent
+from sslart._drift.monitor import DriftEvent
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import optional
 from sslart.estimators._auto import AutoSSLART

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, overload
 
-from sslart._utils.params import check_option
 from sslart._utils.text import list_text
+from sslart._utils.validation import check_option
 from sslart.rules._boxes.extract import box_rules_of
 from sslart.rules._boxes.rule_set import RuleSet
 from sslart.rules._boxes.scales import DEFAULT_LEVELS

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse.csgraph
 
-from sslart._data.chance import equal_rows_share
 from sslart._mapping.evidence.near_copies import near_copies
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, equal_rows_share
+from sslart._utils.cache import CachesValues
 
 MAX_BY_CHANCE = 0.01  # expected number of other rows that equal a row; above it, equal rows are no copies
 MAX_SEARCHED = 1000  # labels among which near copies are looked for

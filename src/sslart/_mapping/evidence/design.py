@@ -13,9 +13,8 @@ import numpy as np
 from sslart._mapping.evidence.copies import LabelGroups, found_groups
 from sslart._mapping.evidence.rank_scaler import RankScaler
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
-from sslart._utils.random_keys import KeyArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
+from sslart._utils.cache import CachesValues
 
 Made = TypeVar("Made")
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.saved import saved_array
 from sslart._mapping.evidence.bases.base import Family, Term, TermShape
 from sslart._mapping.evidence.bases.boxes import BoxFamily, RelevantFamily, SubspaceFamily
 from sslart._mapping.evidence.bases.graph import CarriedFamily, SpreadFamily
@@ -14,7 +13,7 @@ from sslart._mapping.evidence.bases.linear import LinearFamily
 from sslart._mapping.evidence.bases.splines import SplineFamily
 from sslart._mapping.evidence.bases.trees import TreeFamily
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, Mixture
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number, saved_array
 
 FAMILIES: tuple[Family, ...] = (
     BoxFamily(),

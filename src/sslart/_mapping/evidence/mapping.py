@@ -10,10 +10,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED, ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._data.saved import WITHOUT_SAMPLES, require
 from sslart._mapping.base import Choice, Segment
 from sslart._mapping.evidence.families import mixture_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
@@ -36,8 +34,9 @@ from sslart._mapping.evidence.stream.schedule import LONG, choosing_rows
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import changed
+from sslart._utils.cache import changed
 from sslart._utils.text import list_text
+from sslart._utils.validation import WITHOUT_SAMPLES, require
 
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sslart._art.algebra import gram_matrix, multiply
-from sslart._data.chance import equal_share
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, equal_share
 
 MIN_LABELS = 20  # of fewer labels no near copies are looked for
 MAX_SIZE = 10  # labels of one item

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.encoder import GRID
-from sslart._data.saved import require, saved_array
+from sslart._data.ranks import GRID
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.validation import require, saved_array
 
 Knots = tuple[FloatArray, FloatArray]
 

@@ -8,10 +8,9 @@ from typing import Self
 
 import numpy as np
 
+from sslart._art.backend import row_keys
 from sslart._art.network import Network
-from sslart._art.row_keys import row_keys
-from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED
+from sslart._data.labels import UNLABELLED, ClassTable
 from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.kept_labels import LabelReservoir
@@ -21,7 +20,7 @@ from sslart._mapping.evidence.settings import MANY_CLASSES, NO_BLOCK, EvidenceSe
 from sslart._mapping.evidence.stream.recent import Recent
 from sslart._mapping.left_out import LeftOut
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
+from sslart._utils.cache import CachesValues
 
 MAX_BOXES = 4000  # that take part in a regression; many classes may need more
 MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes

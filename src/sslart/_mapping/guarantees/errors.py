@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sslart._data.samples import plain_value
 from sslart._mapping.guarantees.sets import EXACT
 from sslart._utils.arrays import BoolArray, FloatArray
-from sslart._utils.params import check_number
 from sslart._utils.text import list_text
+from sslart._utils.validation import check_number
 
 SHOWN_CLASSES = 10  # in a message
 NEVER = np.inf  # the confidence from which on a model predicts, where none is high enough

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from sslart._mapping.guarantees.errors import NEVER
 from sslart._mapping.guarantees.promises import Promises, labels_needed, percent_up
-from sslart._utils.tables import html_table
-from sslart._utils.text import plural
+from sslart._utils.text import html_table, plural
 
 if TYPE_CHECKING:
     from sslart._mapping.model_view import ModelView

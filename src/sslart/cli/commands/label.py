@@ -17,8 +17,7 @@ from sslart._tables.files import read_pieces
 from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate
 from sslart._utils.notes import note
-from sslart._utils.tables import csv_row
-from sslart._utils.text import plural, printable
+from sslart._utils.text import csv_row, plural, printable
 from sslart.active import Query, QueryPool
 from sslart.cli._learnt_rows import LearntRows, keys_of
 from sslart.cli._model_file import SECONDS_TO_WAIT, WAIT_HELP, ModelFile, save_model

@@ -14,7 +14,7 @@ from sslart._tables.encodings import Utf8Text
 from sslart._tables.files import BYTES_PER_PIECE, arrow
 from sslart._tables.text_rows import rows_in, whole_rows, with_cell
 from sslart._utils.files import FileIdentity, write_atomically
-from sslart._utils.tables import as_text_cell
+from sslart._utils.text import as_text_cell
 from sslart.cli._path_lock import InUseError
 from sslart.cli.output.appended import own_types
 from sslart.cli.output.tables import PARQUET, TEXTS, Buffer, Style, check_kind, written

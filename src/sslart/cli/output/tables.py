@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from sslart._tables.files import arrow
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
-from sslart._utils.tables import csv_text, with_texts
-from sslart._utils.text import json_text, printable
+from sslart._utils.text import csv_text, json_text, printable, with_texts
 from sslart.cli._output import ESCAPED
 from sslart.cli.output.sheets import EXCEL, excel_file, needs_openpyxl
 

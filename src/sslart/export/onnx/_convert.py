@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sslart._data.labels import UNLABELLED
-from sslart._data.training import check_has_label
+from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.files import write_atomically
 from sslart._utils.optional import optional

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sslart._data.encoder import GRID, Encoder
+from sslart._data.encoder import Encoder
+from sslart._data.ranks import GRID
 from sslart.export.onnx._graph import CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
 from sslart.export.onnx._scales import on_rank_scale
 

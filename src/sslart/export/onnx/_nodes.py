@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sslart._art.network import NO_LIMIT
+from sslart._art.boxes import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.member_view import MemberView
 from sslart.export.onnx._graph import BOOL, DOUBLE, INT64, Graph, Value

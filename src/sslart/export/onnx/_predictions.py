@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from sslart._art.network import NO_LIMIT
+from sslart._art.boxes import NO_LIMIT
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import FloatArray

@@ -11,8 +11,7 @@ from sklearn.base import clone
 
 from sslart._data.labels import Labels
 from sslart._mapping.parts import LabelledRows
-from sslart._utils.arrays import BoolArray, IntArray
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.arrays import BoolArray, IntArray, keys_of_numbers
 from sslart.estimators._fitted import FittedModel
 from sslart.merging._novelty import measured_samples
 from sslart.merging._parts import finished, joined_parts

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from sslart._data.labels import Labels
 from sslart._data.samples import concatenated
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.random_keys import KeyArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
 
 ROWS_IN_PARTITION = 2**40  # at most: the number of a row is that of its partition times this, plus its place in it
 

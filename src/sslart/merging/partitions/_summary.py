@@ -13,13 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns.dates import PARTS
-from sslart._data.columns.plan import plan_of
-from sslart._data.groups import group_keys, read_sample_weight
-from sslart._data.labels import Labels, read_labels
+from sslart._data.columns import PARTS, plan_of
+from sslart._data.labels import Labels, group_keys, read_labels, read_sample_weight
 from sslart._data.samples import SampleReader, Table, read_samples
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.arrays import FloatArray, IntArray, keys_of_numbers
 from sslart._utils.text import plural, printable
 from sslart.merging.partitions._rows import Rows, joined_rows, lowest, numbers_of, plain_labels
 

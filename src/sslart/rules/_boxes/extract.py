@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.classes import Label
-from sslart._data.labels import UNLABELLED
-from sslart._data.training import check_has_label
+from sslart._data.labels import UNLABELLED, Label, check_has_label
 from sslart._mapping.member_view import MemberView
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.rule import Rule
 from sslart.rules._boxes.rule_set import RuleSet

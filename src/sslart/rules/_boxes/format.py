@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import floor, isnan, log10, nan
 from typing import Any
 
-from sslart._data.classes import Label
-from sslart._utils.tables import Cell, html_table, markdown_table
-from sslart._utils.text import DateName, Day, count_text, printable
+from sslart._data.labels import Label
+from sslart._utils.text import Cell, DateName, Day, count_text, html_table, markdown_table, printable
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.rule import Rule, RuleCondition
 from sslart.rules._boxes.scales import Scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 
 Category = str | bool | int | float | None
 

@@ -9,11 +9,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 from sslart._utils.optional import optional
-from sslart._utils.params import check_number
-from sslart._utils.tables import csv_text
-from sslart._utils.text import json_text, plural
+from sslart._utils.text import csv_text, json_text, plural
+from sslart._utils.validation import check_number
 from sslart.rules._boxes.domain import Domain
 from sslart.rules._boxes.format import (
     columns,

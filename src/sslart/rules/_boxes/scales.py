@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.encoder import GRID, Encoder
-from sslart._data.ranks.spans import coded_parts
+from sslart._data.encoder import Encoder
+from sslart._data.ranks import GRID
+from sslart._data.scaling import coded_parts
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text
 from sslart.rules._boxes.rule import Category, RuleCondition

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.labels import UNLABELLED
+from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
-from sslart._data.training import check_has_label
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import check_whole
+from sslart._utils.validation import check_whole
 from sslart.rules._model.columns import Column, columns_of
 from sslart.rules._model.grid import Grid
 from sslart.rules._model.pruning import prune

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 from sslart._utils.arrays import BoolArray
 from sslart._utils.intervals import wilson
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import isnan
 from typing import Any
 
-from sslart._utils.tables import html_table, markdown_table
-from sslart._utils.text import DateName, Day, category_text, plural, printable
+from sslart._utils.text import DateName, Day, category_text, html_table, markdown_table, plural, printable
 from sslart.rules._model.decimals import number_repr
 from sslart.rules._model.rule import ModelCondition, ModelRule, Share, share_text
 

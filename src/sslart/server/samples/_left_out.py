@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 
 import numpy as np
 
-from sslart._art.row_keys import row_keys
+from sslart._art.backend import row_keys
 from sslart._data.samples import Table
 from sslart._mapping.left_out import LeftOut
 from sslart._mapping.model_view import ModelView

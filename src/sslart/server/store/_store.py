@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sslart._utils.locks import try_lock
+from sslart._utils.files import try_lock
 from sslart.server.store._connection import Readers, check_protocol, open_to_read, open_to_write, sqlite
 from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
 from sslart.server.store._journal import models

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.columns.kinds import FREE_TEXT, kind_of_text
-from sslart._data.columns.notes import IDENTIFIER, LEAK, TWICE, ColumnNote
-from sslart._data.columns.plan import plan_of
-from sslart._data.columns.suspects import suspects
+from sslart._data.columns import FREE_TEXT, IDENTIFIER, LEAK, TWICE, ColumnNote, kind_of_text, plan_of
+from sslart._data.leakage import suspects
 from sslart._data.samples import SampleReader, read_samples
 from sslart._tables.cells import MISSING, texts
 from sslart._tables.columns import features_of, unusable

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.columns.dates import days_of
+from sslart._data.dates import days_of
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import Day
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from sslart._art.algebra import Cholesky, multiply
 from sslart._art.backend import backend
-from sslart._data.saved import require, saved_array
 from sslart._mapping.evidence.bases.base import (
     MARGIN,
     Basis,
@@ -33,8 +32,9 @@ from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
+from sslart._utils.cache import CachesValues
 from sslart._utils.parallel import stop_flag
+from sslart._utils.validation import require, saved_array
 
 N_BOXES, MAX_BOXES = 1000, 1500  # of the graph: usually, and where classes are many
 OWN_SHARE = 0.5  # of the nearest box in what the graph adds; its neighbours share the rest
@@ -237,7 +237,7 @@ class SpreadFamily(Family):
 
     @staticmethod
     def _graph(spec: BasisSpec, design: DesignMatrices) -> BoxGraph:
-        return design.once(("graph", spec.rank_weight), lambda: BoxGraph.of(spec.rank_weight, design))
+        return design.get_or_compute(("graph", spec.rank_weight), lambda: BoxGraph.of(spec.rank_weight, design))
 
 
 class CarriedFamily(SpreadFamily):

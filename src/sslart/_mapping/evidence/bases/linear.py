@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sslart._art.algebra import multiply
-from sslart._data.saved import saved_array
 from sslart._mapping.evidence.bases.base import (
     MARGIN,
     Basis,
@@ -22,6 +21,7 @@ from sslart._mapping.evidence.bases.base import (
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.settings import MAX_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray
+from sslart._utils.validation import saved_array
 
 MIN_DEVIATION = 0.02  # of a standardised feature, so that a nearly constant one is not blown up
 LOW_RIDGES = (1e-6, 1e-5, 1e-4)  # for trends alone: they cost nothing there, and help no other family

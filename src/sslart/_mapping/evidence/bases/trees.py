@@ -19,8 +19,7 @@ from sslart._mapping.evidence.copies import LabelGroups
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
 
 N_TREES = 256  # about 64 of them predict a left-out label, about 16 do without any further block
 LEFT_OUT = 0.25  # of the blocks, by each tree

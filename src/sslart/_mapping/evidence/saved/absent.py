@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sslart._data.samples import Table
-from sslart._data.saved import MAX_COUNT, WITHOUT_SAMPLES, saved_array, saved_whole
 from sslart._mapping.evidence.kept_labels import Chunk, LabelReservoir
 from sslart._utils.arrays import IntArray
+from sslart._utils.validation import MAX_COUNT, WITHOUT_SAMPLES, saved_array, saved_whole
 
 
 class AbsentLabels(LabelReservoir):

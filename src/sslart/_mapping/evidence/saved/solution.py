@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.classes import ClassTable
-from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
+from sslart._data.labels import ClassTable
 from sslart._mapping.evidence.bases.base import MAX_COEFFICIENT, TermShape, saved_coefficients, saved_places
 from sslart._mapping.evidence.bases.boxes import BoxGroup
 from sslart._mapping.evidence.copies import LabelGroups
@@ -20,6 +19,7 @@ from sslart._mapping.evidence.selection import Solution
 from sslart._mapping.evidence.settings import EvidenceSettings, Mixture
 from sslart._mapping.evidence.stream.basis import MAX_BOXES, RANK_WEIGHT, UpdateBasis
 from sslart._mapping.evidence.stream.updates import Competition, Recursion, Updates
+from sslart._utils.validation import MAX_COUNT, require, saved_array, saved_whole
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.stream.recent import Recent

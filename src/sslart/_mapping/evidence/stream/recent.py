@@ -10,7 +10,6 @@ import numpy as np
 
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
-from sslart._data.saved import MAX_COUNT, require, saved_whole
 from sslart._mapping.base import Choice
 from sslart._mapping.evidence.design import places_in_class
 from sslart._mapping.evidence.families import family_of, mixture_of
@@ -20,8 +19,8 @@ from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixt
 from sslart._mapping.evidence.stream.basis import UpdateBasis
 from sslart._mapping.evidence.stream.updates import Competition, Updates
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import changed
-from sslart._utils.params import check_number
+from sslart._utils.cache import changed
+from sslart._utils.validation import MAX_COUNT, check_number, require, saved_whole
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.mapping import EvidenceMapping

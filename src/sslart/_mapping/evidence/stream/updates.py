@@ -14,11 +14,11 @@ import numpy as np
 
 from sslart._art.algebra import Cholesky, multiply
 from sslart._art.backend import backend
-from sslart._data.saved import MAX_COUNT, saved_array
 from sslart._mapping.evidence.stream.basis import N_PARTS, UpdateBasis
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
+from sslart._utils.cache import CachesValues
 from sslart._utils.parallel import stop_flag
+from sslart._utils.validation import MAX_COUNT, saved_array
 
 MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
 MEMORY = 100.0  # half-life of errors, in labels

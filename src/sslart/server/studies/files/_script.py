@@ -12,7 +12,7 @@ from pprint import pformat
 from string import Template
 from typing import Any
 
-from sslart._data.columns.plan import plan_of
+from sslart._data.columns import plan_of
 from sslart._tables.files import arrow
 from sslart._utils.text import printable
 from sslart.estimators._published import shallow_copy
