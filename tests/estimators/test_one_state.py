@@ -207,7 +207,7 @@ class Reader(threading.Thread):
     def run(self) -> None:
         try:
             while self.n_counted < self.n_steps and not self.learner.stopped.is_set():
-                self.get_or_compute()
+                self.once()
         except BaseException as error:
             self.learner.errors.append(error)
             self.learner.stopped.set()

@@ -109,7 +109,7 @@ class FittedModel:
     reader: SampleReader | None = None
     _made: Cache = field(default_factory=Cache, repr=False)
 
-    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+    def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
         """Return a value derived from the model; it is computed once and cached."""
         return self._made.get_or_compute(key, make)
 

@@ -244,7 +244,7 @@ class DesignMatrices:
         """Number of coded features."""
         return int(self.labelled.samples.shape[1])
 
-    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+    def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
         """Return the cached value of a key; compute it on first use."""
         if key not in self._made:
             self._made[key] = make()

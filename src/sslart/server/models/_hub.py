@@ -124,7 +124,7 @@ class Hub:
 
     async def write(self, hosted: HostedModel, work: Work, key: Key | None = None) -> Written:
         """Write a request to the store, and return when it is on the disk."""
-        written = await asyncio.wrap_future(self.store.submit(requests.get_or_compute(hosted.id, key, work)))
+        written = await asyncio.wrap_future(self.store.submit(requests.once(hosted.id, key, work)))
         for record in written.records:
             hosted.accept(record)
         return written

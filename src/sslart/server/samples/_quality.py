@@ -89,7 +89,7 @@ def random_order_of(loaded: LoadedSamples, published: Published, has_label: Bool
     frame = loaded.samples.frame
     samples = frame if published.reader.has_names else frame.to_numpy()
     key = f"random order {published.sequence}"
-    found = loaded.get_or_compute(key, lambda: random_order(published.model, samples, n_labels, accuracy))
+    found = loaded.once(key, lambda: random_order(published.model, samples, n_labels, accuracy))
     ends = {"labels": found.n_labels, "low": found.low, "high": found.high, "tried": found.n_tried}
     return {"labels": n_labels, "random": ends, "text": _words(found, n_labels)}
 
