@@ -26,8 +26,8 @@ from sslart._utils.text import plural, printable
 from sslart.estimators._published import shallow_copy
 from sslart.persistence._models import model_bytes
 from sslart.reporting._page import environment
-from sslart.rules._model.rule_set import ModelRuleSet
-from sslart.rules._model.text import conditions_text, covers_text, label_text, right_text
+from sslart.rules._model_rules import conditions_text, covers_text, label_text, right_text
+from sslart.rules._rule_sets import ModelRuleSet
 from sslart.server.models._published import Published
 from sslart.server.models._replica import Replica, fitted_to, table_to_fit
 from sslart.server.models._settings import ModelSettings

@@ -14,8 +14,8 @@ from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import DateName, Day, list_text
 from sslart.explain._feature_contributions import contributions_in
-from sslart.plotting._dependence import means_by_value
-from sslart.rules._model.extract import rules_for_table
+from sslart.plotting._importances import means_by_value
+from sslart.rules._model_extraction import rules_for_table
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._registry import Registry

@@ -12,7 +12,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text
-from sslart.rules._model.rule import ModelCondition
+from sslart.rules._model_rules import ModelCondition
 from sslart.server.studies._boxes import central
 from sslart.server.studies._samples import LoadedSamples, Predictions
 
