@@ -21,7 +21,7 @@ from sslart._tables.columns import blank_rows, check_columns, check_learnt_colum
 from sslart._tables.files import Piece, arrow, pandas
 from sslart._utils.params import check_number
 from sslart.cli._table_writer import TEXTS, Style, prediction_types, written
-from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
+from sslart.rules._box_extraction import NO_RULE, RuleNumbers
 
 PREFIX = "predicted"
 

@@ -35,7 +35,7 @@ from sslart.cli._predictions import own_types
 from sslart.cli._quality import more_labels
 from sslart.cli._seen_rows import LearntRows, keys_of
 from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, Style, check_kind, written
-from sslart.rules._boxes.scales import DEFAULT_LEVELS, scales_of
+from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
 UNKNOWN = "not known"

@@ -18,7 +18,7 @@ from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
 from sslart._utils.params import check_whole
 from sslart._utils.text import count_text, number_text, plural, printable
-from sslart.plotting._style import style
+from sslart.plotting._base import style
 from sslart.reporting._pictures import pictures_of
 from sslart.reporting._samples import SampleNames, chosen_rows, rule_lines, rule_numbers, sample_lines, states_of
 from sslart.reporting._summary import (

@@ -18,8 +18,7 @@ from sslart.explain._text.evidence import amount_text, contribution_rows, eviden
 from sslart.explain._text.explanation import costs_text, low_probability_text
 from sslart.reporting._summary import Observed
 from sslart.rules import Rule, RuleSet
-from sslart.rules._boxes.format import condition_text
-from sslart.rules._boxes.scales import Scale
+from sslart.rules._box_rules import Scale, condition_text
 
 MAX_FEATURES = 12
 

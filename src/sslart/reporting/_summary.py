@@ -24,7 +24,7 @@ from sslart.explain import importances_of
 from sslart.explain._text.importances import rows
 from sslart.metrics._quality import Quality, quality_of
 from sslart.rules import rules_of
-from sslart.rules._model.text import condition_text
+from sslart.rules._model_rules import condition_text
 
 FEW_LABELS = 5
 DEPTHS = (1, 2, 3, 5, 10)
