@@ -17,8 +17,7 @@ from sslart._data.columns.suspects import suspects
 from sslart._data.samples import SampleReader, read_samples
 from sslart._tables.cells import MISSING, texts
 from sslart._tables.columns import features_of, unusable
-from sslart._tables.files import pandas
-from sslart._tables.sampling import sample_rows
+from sslart._tables.files import pandas, sample_rows
 from sslart._utils.arrays import FloatArray
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import Day

@@ -25,8 +25,7 @@ from sslart._utils.notes import collected_notes
 from sslart._utils.text import number_text, plural, printable
 from sslart.active import LearningCurve, learning_curve
 from sslart.metrics._quality import mean_share
-from sslart.reporting._confidence import confidence_bins
-from sslart.reporting._guarantees import max_error_text
+from sslart.reporting._summary import confidence_bins, max_error_text
 from sslart.server.models._published import Published
 from sslart.server.studies._samples import LoadedSamples
 
