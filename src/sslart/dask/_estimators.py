@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from sslart.dask._models import DaskClassifier, DaskModel, PromisingClassifier
 from sslart.dask._partitions import is_lazy
-from sslart.estimators import _auto, _fuzzy_art, _fuzzy_artmap, _sslart, _wesslart
+from sslart.estimators import _fuzzy_art, _fuzzy_artmap, _sslart, _wesslart
+from sslart.estimators import _sslart as _auto
 
 NO_CLASSES = (
     "classes is for samples that are no collection of dask: the classes of a collection are those of its labels. Leave "

@@ -17,7 +17,7 @@ from sslart._data.ranks.tables import RANK
 from sslart._data.samples import is_missing
 from sslart._drift.events import DriftEvent, FeatureShift
 from sslart._utils.arrays import FloatArray
-from sslart.estimators._published import shallow_copy
+from sslart.estimators._fitted import shallow_copy
 
 Sample = Mapping[Hashable, Any]
 Label = bool | str | int

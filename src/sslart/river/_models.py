@@ -14,10 +14,9 @@ import numpy as np
 from sslart._drift.events import DriftEvent
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import optional
-from sslart.estimators._auto import AutoSSLART
 from sslart.estimators._fuzzy_art import FuzzyART
 from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
-from sslart.estimators._sslart import SSLART
+from sslart.estimators._sslart import SSLART, AutoSSLART
 from sslart.estimators._wesslart import WESSLART
 from sslart.river._dict_model import DictModel, Label, Sample
 
