@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
     from sslart.estimators._sslart import SSLART, AutoSSLART
     from sslart.estimators._wesslart import WESSLART
-    from sslart.export.onnx._convert import to_onnx
+    from sslart.export.onnx import to_onnx
     from sslart.merging import merge
     from sslart.persistence import load, save
     from sslart.reporting import report
@@ -50,7 +50,7 @@ _LATER = {
     "report": "sslart.reporting",
     "save": "sslart.persistence",
     "show_versions": "sslart._art.show_versions",
-    "to_onnx": "sslart.export.onnx._convert",
+    "to_onnx": "sslart.export.onnx",
 }
 _PACKAGES = (
     "active",

@@ -11,7 +11,7 @@ from sslart import FuzzyART
 from sslart._utils.files import FileIdentity
 from sslart.cli._learnt_rows import LearntRows
 from sslart.cli._path_lock import InUseError, PathLock
-from sslart.persistence._models import load_with_notes, save_with_notes
+from sslart.persistence import load_with_notes, save_with_notes
 
 WAIT_HELP = "how many seconds to wait while another command writes the model"
 SECONDS_TO_WAIT = 10.0

@@ -27,7 +27,7 @@ from sslart._mapping.model_view import ModelView
 from sslart._mapping.parts import Shared
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_jobs, check_number
-from sslart.estimators._base import ARTEstimator, columns_of, drift_after, drift_of, random_of_part
+from sslart.estimators._base import ARTEstimator, columns_of, drift_of, random_of_part
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel, turn_of
 from sslart.estimators._learning import (
@@ -37,6 +37,7 @@ from sslart.estimators._learning import (
     calibration_after,
     calibration_of,
     code_of_row,
+    drift_after,
     settled,
 )
 

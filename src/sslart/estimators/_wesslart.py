@@ -32,10 +32,10 @@ from sslart._mapping.parts import LabelledRows, Shared
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
-from sslart.estimators._base import LATER, columns_of, columns_state, drift_after, drift_of, random_of_part
+from sslart.estimators._base import LATER, columns_of, columns_state, drift_of, random_of_part
 from sslart.estimators._classifier import GuaranteedClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel, available, turn_of
-from sslart.estimators._learning import calibration_after, calibration_of, settled, state_of
+from sslart.estimators._learning import calibration_after, calibration_of, drift_after, settled, state_of
 from sslart.estimators._sslart import EVIDENCE, MAPPINGS, SSLART, evidence_of
 
 MEMBER_PARAMETERS = (

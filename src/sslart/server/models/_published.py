@@ -15,7 +15,7 @@ from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.predictions import Decisions, PredictionBatch
 from sslart.estimators._fitted import shallow_copy
-from sslart.persistence._models import model_bytes
+from sslart.persistence import model_bytes
 from sslart.server.models._rows import Cells, RowReader
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._snapshots import digest_of
