@@ -15,7 +15,7 @@ from sslart._mapping.model_view import view_of
 from sslart._mapping.predictions import PredictionBatch
 from sslart._tables.files import pandas
 from sslart._utils.params import check_number
-from sslart.rules._boxes.lookup import NO_RULE, RuleNumbers
+from sslart.rules._box_extraction import NO_RULE, RuleNumbers
 
 
 class RowPredictor:

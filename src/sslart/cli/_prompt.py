@@ -10,7 +10,7 @@ import numpy as np
 from sslart._mapping.model_view import view_of
 from sslart._utils.text import printable, value_text
 from sslart.cli._output import print_table, show
-from sslart.rules._boxes.scales import DEFAULT_LEVELS, scales_of
+from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
 UNKNOWN = "not known"

@@ -11,7 +11,7 @@ from sslart._data.classes import Label
 from sslart._utils.intervals import Estimate, share
 from sslart.reporting._summary import Observed
 from sslart.rules import rules_of
-from sslart.rules._model.text import condition_text
+from sslart.rules._model_rules import condition_text
 
 
 @dataclass(frozen=True)

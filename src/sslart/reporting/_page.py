@@ -18,7 +18,7 @@ from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
 from sslart._utils.params import check_whole
 from sslart._utils.text import count_text, number_text, plural, printable
-from sslart.plotting._style import style
+from sslart.plotting._base import style
 from sslart.reporting._confidence import confidence_of, left_out_summary
 from sslart.reporting._guarantees import guarantee_table, max_error_text
 from sslart.reporting._importances import importance_lines

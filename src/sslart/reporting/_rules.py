@@ -9,8 +9,7 @@ from sslart._data.classes import Label
 from sslart._utils.text import count_text, printable
 from sslart.explain._text.evidence import amount_text
 from sslart.rules import Rule, RuleSet
-from sslart.rules._boxes.format import condition_text
-from sslart.rules._boxes.scales import Scale
+from sslart.rules._box_rules import Scale, condition_text
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import category_text, list_text, number_text, plural
-from sslart.plotting import _style as draw
+from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one
 
 HEIGHT = 0.78  # of a band, which is 1 high with the space above it
