@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
-from sslart._tables.sampling import sample_rows
+from sslart._tables.files import sample_rows
 from sslart._tables.training_table import TrainingTable, training_table_of
 from sslart._utils.notes import collected_notes, note
 from sslart.estimators._fitted import take_day_first
