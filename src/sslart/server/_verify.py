@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.persistence import model_bytes, model_from_bytes
 from sslart.server.models._replica import Replica, fit, imported_model
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._database import DamagedError, StoreError, check_protocol, close, open_to_read, sqlite

@@ -20,8 +20,8 @@ from sslart._tables.files import pandas
 from sslart._utils.arrays import FloatArray
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import listed
-from sslart.estimators._published import shallow_copy
-from sslart.persistence._models import model_bytes
+from sslart.estimators._fitted import shallow_copy
+from sslart.persistence import model_bytes
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._files import digest_of
 

@@ -16,7 +16,7 @@ from sslart._tables.cells import labels as labels_in
 from sslart._tables.columns import blank_rows, check_columns, samples_for
 from sslart._tables.files import arrow, pandas, read_pieces, sample_rows
 from sslart._utils.notes import collected_notes
-from sslart.persistence._models import model_from_bytes
+from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Published, as_class, text_frame
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store import Store

@@ -23,8 +23,8 @@ from sslart._tables.files import arrow, pandas
 from sslart._utils.notes import collected_notes
 from sslart._utils.tables import csv_text
 from sslart._utils.text import plural, printable
-from sslart.estimators._published import shallow_copy
-from sslart.persistence._models import model_bytes
+from sslart.estimators._fitted import shallow_copy
+from sslart.persistence import model_bytes
 from sslart.reporting._page import environment
 from sslart.rules._model_rules import conditions_text, covers_text, label_text, right_text
 from sslart.rules._rule_sets import ModelRuleSet
