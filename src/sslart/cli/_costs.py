@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._mapping.decision_costs import BALANCED, Costs
+from sslart._mapping.decision_rules import BALANCED, Costs
 from sslart._utils.text import list_text
 
 COST_HELP = "what it costs to predict a sample of class TRUE as PREDICTED, such as ill:healthy=10; else 1. Or balanced"

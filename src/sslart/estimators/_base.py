@@ -24,9 +24,9 @@ from sslart._data.samples import SampleReader, Table, read_samples
 from sslart._data.saved import MAX_COUNT, saved_whole
 from sslart._drift.events import DriftEvent
 from sslart._drift.monitor import Context, DriftMonitor, Learnt
-from sslart._mapping.counts import CountsMapping
+from sslart._mapping.base import CountsMapping
+from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import Shared
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.params import (
     check_bounds,

@@ -16,8 +16,7 @@ from sslart._data.groups import read_sample_weight
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels
 from sslart._data.samples import Table, known_columns
 from sslart._data.training import check_has_label, read_stream_labels, with_groups_and_weights
-from sslart._mapping.decision_costs import cost_matrix
-from sslart._mapping.guarantees.errors import ErrorLevels
+from sslart._mapping.decision_rules import ErrorLevels, cost_matrix
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import CountArray, FloatArray, IntArray
 from sslart._utils.params import check_number, check_whole

@@ -17,9 +17,8 @@ from sslart._data.labels import Labels
 from sslart._data.presentations import Presentations
 from sslart._data.samples import Table
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import LabelledRows, Shared
+from sslart._mapping.mergeable_state import LabelledRows, Shared
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import run_parallel
 from sslart._utils.params import check_jobs, check_option, check_whole

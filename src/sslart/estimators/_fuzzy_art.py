@@ -18,10 +18,9 @@ from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table, known_columns, read_samples
 from sslart._drift.monitor import NO_DRIFT, Learnt
-from sslart._mapping.counts import CountsMapping
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import Shared
+from sslart._mapping.base import CountsMapping
+from sslart._mapping.mergeable_state import Shared
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_jobs
 from sslart.estimators._base import ARTEstimator, drift_after, random_of_part

@@ -8,7 +8,7 @@ from typing import Any, Self
 from sslart._art.network import LearningParams
 from sslart._data.samples import known_columns
 from sslart._data.training import read_training
-from sslart._mapping.counts import CountsMapping
+from sslart._mapping.base import CountsMapping
 from sslart._utils.params import check_number
 from sslart.estimators._art_classifier import ARTClassifier
 from sslart.estimators._published import turn_of

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sslart._data.classes import ClassTable
 from sslart._data.training import check_has_label
-from sslart._mapping.guarantees.errors import ErrorLevels, check_max_error, error_levels
-from sslart._mapping.guarantees.promises import no_promise
+from sslart._mapping.conformal import no_promise
+from sslart._mapping.decision_rules import ErrorLevels, check_max_error, error_levels
 from sslart._utils.arrays import BoolArray
 from sslart._utils.params import check_flag, check_number
 from sslart.estimators._classifier import AbstainingClassifier

@@ -18,10 +18,9 @@ from sslart._data.samples import Table, known_columns
 from sslart._data.saved import MAX_SEED
 from sslart._data.training import read_training
 from sslart._mapping import evidence
-from sslart._mapping.base import Mapping
-from sslart._mapping.counts import CountsMapping
+from sslart._mapping.base import CountsMapping, Mapping
 from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
-from sslart._mapping.parts import LabelledRows, Shared
+from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_half_life, check_number, check_option
 from sslart.estimators._art_classifier import ARTClassifier

@@ -22,7 +22,7 @@ from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._data.training import as_known, read_training
 from sslart._drift.monitor import NO_DRIFT, Learnt
 from sslart._mapping import evidence
-from sslart._mapping.decision_costs import check_costs, cost_matrix
+from sslart._mapping.decision_rules import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import VotingRecord, held_out
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import run_parallel

@@ -10,10 +10,9 @@ from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.training import check_has_label
-from sslart._mapping.decision_costs import expected_costs
+from sslart._mapping.decision_rules import expected_costs
 from sslart._mapping.ensemble_votes import Ballot
-from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.model_view import ModelView, PredictionBatch, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import Deferred
 from sslart.explain._attribution import attribute, predictions_at_centres

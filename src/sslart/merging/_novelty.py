@@ -15,7 +15,7 @@ from sslart._art.row_keys import row_keys
 from sslart._data.encoder import Encoder
 from sslart._data.joining.tables import joined_tables
 from sslart._data.samples import Table
-from sslart._mapping.parts import MeasuredSamples
+from sslart._mapping.mergeable_state import MeasuredSamples
 from sslart._utils.arrays import IntArray
 from sslart._utils.deferred import Deferred
 from sslart._utils.random_keys import KeyArray

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sslart._mapping.guarantees.levels import LEVELS, Guarantees
+from sslart._mapping.conformal import LEVELS, Guarantees
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import plural

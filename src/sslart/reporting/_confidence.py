@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sslart._mapping.left_out import LeftOut
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.intervals import Estimate, share
 from sslart.metrics._quality import Quality, quality_of
@@ -96,7 +96,7 @@ class LeftOutSummary:
     never_predicted: tuple[int | bool | str, ...]
 
 
-def left_out_summary(observed: Observed, left_out: LeftOut | None) -> LeftOutSummary | None:
+def left_out_summary(observed: Observed, left_out: LooPredictions | None) -> LeftOutSummary | None:
     """Return the quality on left-out labels."""
     accuracy = None if left_out is None else left_out.accuracy()
     if left_out is None or accuracy is None:
@@ -108,7 +108,7 @@ def left_out_summary(observed: Observed, left_out: LeftOut | None) -> LeftOutSum
     return LeftOutSummary(left_out.n_labels, accuracy, quality, never)
 
 
-def confidence_of(observed: Observed, left_out: LeftOut | None) -> Confidence:
+def confidence_of(observed: Observed, left_out: LooPredictions | None) -> Confidence:
     """Return calibration and abstention by the samples of known class, or else by left-out labels."""
     highest: FloatArray = observed.proba.max(axis=1)
     known = np.flatnonzero([label is not None for label in observed.truth])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sslart._mapping.guarantees.errors import ErrorLevels
-from sslart._mapping.guarantees.levels import measured_guarantees
+from sslart._mapping.conformal import measured_guarantees
+from sslart._mapping.decision_rules import ErrorLevels
 from sslart._utils.intervals import Estimate, share
 from sslart.reporting._summary import Observed
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from sslart._mapping.evidence.bases.boxes import BoxTerm
+from sslart._mapping.evidence.boxes import BoxTerm
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import MemberView
 from sslart.export.onnx._graph import BOOL, DOUBLE, INT64, Graph, Value
 from sslart.export.onnx._inputs import EncodedSamples
 

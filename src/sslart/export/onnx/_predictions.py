@@ -9,8 +9,7 @@ from functools import reduce
 import numpy as np
 
 from sslart._art.network import NO_LIMIT
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import FloatArray
 from sslart.export.onnx._evidence import evidence_proba
 from sslart.export.onnx._graph import DOUBLE, Graph, Value

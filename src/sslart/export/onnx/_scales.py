@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sslart._data.ranks.tables import RankScale
-from sslart._mapping.evidence.bases.base import Term
-from sslart._mapping.evidence.rank_scaler import RankScaler
+from sslart._mapping.evidence.basis import Term
+from sslart._mapping.evidence.design import RankScaler
 from sslart.export.onnx._graph import DOUBLE, INT64, Graph, Value
 
 

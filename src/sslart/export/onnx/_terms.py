@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._mapping.evidence.bases.base import Term
-from sslart._mapping.evidence.bases.boxes import BoxTerm
-from sslart._mapping.evidence.bases.graph import GraphTerm
-from sslart._mapping.evidence.bases.linear import LinearTerm
-from sslart._mapping.evidence.bases.splines import N_KNOTS, SplineTerm
-from sslart._mapping.evidence.bases.trees import TreeTerm
+from sslart._mapping.evidence.basis import Term
+from sslart._mapping.evidence.boxes import BoxTerm
+from sslart._mapping.evidence.families import N_KNOTS, LinearTerm, SplineTerm, TreeTerm
+from sslart._mapping.evidence.graph import GraphTerm
 from sslart.export.onnx._box_groups import StackedBoxes, stacked_by_size
 from sslart.export.onnx._graph import DOUBLE, FLOAT, INT64, Value
 from sslart.export.onnx._scales import ScaledSamples

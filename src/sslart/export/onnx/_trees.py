@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sslart._art.trees import LEAF
-from sslart._mapping.evidence.bases.trees import TreeTerm
+from sslart._mapping.evidence.families import TreeTerm
 from sslart.export.onnx._graph import DOUBLE, Value
 from sslart.export.onnx._scales import ScaledSamples
 

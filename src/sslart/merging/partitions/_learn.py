@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sslart._data.labels import Labels
-from sslart._mapping.parts import LabelledRows
+from sslart._mapping.mergeable_state import LabelledRows
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.random_keys import keys_of_numbers
 from sslart.estimators._fitted import FittedModel

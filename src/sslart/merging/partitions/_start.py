@@ -20,7 +20,7 @@ from sslart._data.presentations import Presentations
 from sslart._data.ranks.choice import first_encoder
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.training import read_training
-from sslart._mapping.parts import Shared
+from sslart._mapping.mergeable_state import Shared
 from sslart._utils.text import printable
 from sslart.estimators._fuzzy_artmap import FuzzyARTMAP, refuse_gaps
 from sslart.estimators._sslart import seed_of

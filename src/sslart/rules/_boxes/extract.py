@@ -10,8 +10,7 @@ import numpy as np
 from sslart._data.classes import Label
 from sslart._data.labels import UNLABELLED
 from sslart._data.training import check_has_label
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.params import check_number
 from sslart.rules._boxes.domain import Domain

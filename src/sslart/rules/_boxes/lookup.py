@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.evidence.boxes import PackedBoxes
+from sslart._mapping.model_view import ModelView, PredictionBatch
 from sslart._utils.arrays import IntArray
 from sslart.rules._boxes.extract import box_groups, domain_of
 from sslart.rules._boxes.scales import DEFAULT_LEVELS

@@ -8,8 +8,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart.rules._model.rule import Category

@@ -12,8 +12,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.predictions import Decisions, PredictionBatch
+from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, view_of
 from sslart.estimators._published import shallow_copy
 from sslart.persistence._models import model_bytes
 from sslart.server.models._rows import Cells, RowReader

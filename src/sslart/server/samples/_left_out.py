@@ -8,7 +8,7 @@ import numpy as np
 
 from sslart._art.row_keys import row_keys
 from sslart._data.samples import Table
-from sslart._mapping.left_out import LeftOut
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import IntArray
 
@@ -16,17 +16,17 @@ NOT_FOUND = -1
 
 
 def kept_samples(view: ModelView) -> Table:
-    """Return the labelled samples that `LeftOut.rows` refers to."""
+    """Return the labelled samples that `LooPredictions.rows` refers to."""
     kept = (member.mapping.kept_labels for member in view.members if member.mapping.left_out is not None)
     return next(one[0] for one in kept if one is not None)
 
 
-def places_of(left_out: LeftOut, view: ModelView, samples: Table, labels: IntArray) -> IntArray:
+def places_of(left_out: LooPredictions, view: ModelView, samples: Table, labels: IntArray) -> IntArray:
     """Return where the sample of each left-out label is; -1 where none of the samples has its values and its label.
 
     Parameters
     ----------
-    left_out : LeftOut
+    left_out : LooPredictions
     view : ModelView
     samples : Table
         Of the store, as the model reads them.

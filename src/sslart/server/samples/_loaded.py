@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.server.models._published import Published
 from sslart.server.models._rows import as_class

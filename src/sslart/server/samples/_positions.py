@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sslart._art.geometry import centres
 from sslart._data.encoder import Encoder, Feature
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import FloatArray
 
 SAMPLES_AT_ONCE = 100_000

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from sslart._active.over_all import MAX_SAMPLES, OverAll, accuracy_over_all
-from sslart._active.random_order import RandomOrder, random_order
 from sslart._mapping.summary import summarise
 from sslart._utils.arrays import BoolArray
 from sslart._utils.intervals import Estimate
 from sslart.active import LearningCurve, learning_curve
+from sslart.active._estimates import MAX_SAMPLES, PopulationAccuracy, RandomOrder, population_accuracy, random_order
 from sslart.server.models._published import Published
 from sslart.server.samples._loaded import LoadedSamples
 
 
-def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> OverAll | None:
+def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> PopulationAccuracy | None:
     """Return the accuracy over all samples, by left-out labels; None where it cannot be estimated."""
     left_out = published.view.left_out
     if left_out is None or not len(loaded):
@@ -27,7 +26,7 @@ def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArra
     if n_open > MAX_SAMPLES:
         places = np.sort(np.random.default_rng(0).choice(places, MAX_SAMPLES, replace=False))
     confidence = published.view.predict_proba(loaded.samples.table[places]).max(axis=1) if n_open else np.zeros(0)
-    return accuracy_over_all(left_out, confidence, n_open, n_labelled)
+    return population_accuracy(left_out, confidence, n_open, n_labelled)
 
 
 def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, target: float | None) -> dict[str, Any]:
@@ -63,7 +62,7 @@ def _ends(found: Estimate | None) -> dict[str, float | None] | None:
 
 
 def _needed(
-    published: Published, over_all: OverAll | None, target: float, n_open: int
+    published: Published, over_all: PopulationAccuracy | None, target: float, n_open: int
 ) -> tuple[dict[str, Any] | None, str]:
     if published.view.left_out is None or over_all is None:
         return None, summarise(published.view).why_not

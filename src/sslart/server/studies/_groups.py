@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._mapping.left_out import LeftOut
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._tables.cells import MISSING, plain
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import number_text, plural, printable
@@ -22,12 +22,12 @@ NO_VALUE = "no value"
 UNKNOWN = "row not known"
 
 
-def group_quality(left_out: LeftOut, column: str, cells: Sequence[Any]) -> dict[str, Any]:
+def group_quality(left_out: LooPredictions, column: str, cells: Sequence[Any]) -> dict[str, Any]:
     """Return the accuracy in each group of a column: bands of numbers in their order, else the most labels first.
 
     Parameters
     ----------
-    left_out : LeftOut
+    left_out : LooPredictions
     column : str
     cells : sequence
         What each left-out label has in the column; `UNKNOWN` where its row is not known.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sslart._mapping.guarantees.levels import guarantees_of
-from sslart._mapping.left_out import VARIANCE_FACTOR, LeftOut
+from sslart._mapping.conformal import guarantees_of
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.summary import HELD_OUT, ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, IntArray
@@ -79,12 +79,12 @@ def _how(summary: ModelSummary) -> str:
     return f"Each label is predicted by the other labels alone ({summary.how}).{together}"
 
 
-def _of_class(left_out: LeftOut, index: int, recall: Estimate) -> dict[str, Any]:
+def _of_class(left_out: LooPredictions, index: int, recall: Estimate) -> dict[str, Any]:
     precision = left_out.share(left_out.right, left_out.predicted == index)
     return {"recall": ends(recall), "precision": ends(precision)}
 
 
-def _confusion(view: ModelView, left_out: LeftOut, places: IntArray, rows: IntArray) -> dict[str, Any]:
+def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows: IntArray) -> dict[str, Any]:
     """Return the confusion matrix with the known rows of each cell.
 
     The label that is least probable where it is left out comes first: it may be a wrong one.
@@ -107,7 +107,7 @@ def _confusion(view: ModelView, left_out: LeftOut, places: IntArray, rows: IntAr
     }
 
 
-def _calibration(left_out: LeftOut) -> dict[str, Any]:
+def _calibration(left_out: LooPredictions) -> dict[str, Any]:
     confidence, bins, error = left_out.confidence, [], 0.0
     for low, high, own in confidence_bins(confidence):
         weights = left_out.weights[own]
@@ -129,7 +129,7 @@ def _calibration(left_out: LeftOut) -> dict[str, Any]:
     return {"bins": bins, "error": error / float(left_out.weights.sum())}
 
 
-def _coverage(view: ModelView, left_out: LeftOut) -> dict[str, Any]:
+def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
     """Return coverage and error rate as functions of the confidence threshold."""
     found = guarantees_of(view.promises)
     answered, notes = _answered(view, left_out)
@@ -174,7 +174,7 @@ def _points(view: ModelView) -> list[dict[str, Any]]:
     return points
 
 
-def _answered(view: ModelView, left_out: LeftOut) -> tuple[BoolArray | None, list[str]]:
+def _answered(view: ModelView, left_out: LooPredictions) -> tuple[BoolArray | None, list[str]]:
     """Return a mask of answered left-out labels and warnings; None if the settings are impossible."""
     with collected_notes() as notes:
         try:
@@ -183,14 +183,16 @@ def _answered(view: ModelView, left_out: LeftOut) -> tuple[BoolArray | None, lis
             return None, [str(error)]
 
 
-def _in_force(left_out: LeftOut, answered: BoolArray | None) -> dict[str, Any] | None:
+def _in_force(left_out: LooPredictions, answered: BoolArray | None) -> dict[str, Any] | None:
     if answered is None:
         return None
     every, wrong = left_out.share(answered), left_out.share(~left_out.right, answered)
     return {"coverage": every.value, "error": wrong.value, "low": wrong.low, "high": wrong.high}
 
 
-def _promise(view: ModelView, left_out: LeftOut, answered: BoolArray | None, notes: list[str]) -> dict[str, Any] | None:
+def _promise(
+    view: ModelView, left_out: LooPredictions, answered: BoolArray | None, notes: list[str]
+) -> dict[str, Any] | None:
     """Return the guarantee of the `max_error` in force, or the reason why there is none; None without one."""
     levels, classes = view.max_error, view.classes.tolist()
     if levels is None:
