@@ -22,9 +22,10 @@ from test_stream import fingerprint
 import sslart
 from conftest import ALL, name_of
 from sslart import SSLART, WESSLART, FuzzyART
+from sslart import persistence as _file
+from sslart import persistence as _models
 from sslart._art.nodes import Nodes
 from sslart._mapping.model_view import view_of
-from sslart.persistence import _file, _models
 
 PREFIX = struct.Struct("<8sIQ")
 

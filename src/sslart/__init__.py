@@ -7,12 +7,11 @@ from sslart._utils.optional import lazy_names
 if TYPE_CHECKING:
     from sslart._art.show_versions import show_versions
     from sslart._drift.events import DriftEvent, FeatureShift
-    from sslart.estimators._auto import AutoSSLART
     from sslart.estimators._fuzzy_art import FuzzyART
     from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
-    from sslart.estimators._sslart import SSLART
+    from sslart.estimators._sslart import SSLART, AutoSSLART
     from sslart.estimators._wesslart import WESSLART
-    from sslart.export.onnx._convert import to_onnx
+    from sslart.export.onnx import to_onnx
     from sslart.merging import merge
     from sslart.persistence import load, save
     from sslart.reporting import report
@@ -39,7 +38,7 @@ __all__ = [
 
 # imported when first used, so that importing sslart, and a command such as `sslart --help`, stays quick
 _LATER = {
-    "AutoSSLART": "sslart.estimators._auto",
+    "AutoSSLART": "sslart.estimators._sslart",
     "DriftEvent": "sslart._drift.events",
     "FeatureShift": "sslart._drift.events",
     "FuzzyART": "sslart.estimators._fuzzy_art",
@@ -51,7 +50,7 @@ _LATER = {
     "report": "sslart.reporting",
     "save": "sslart.persistence",
     "show_versions": "sslart._art.show_versions",
-    "to_onnx": "sslart.export.onnx._convert",
+    "to_onnx": "sslart.export.onnx",
 }
 _PACKAGES = (
     "active",

@@ -15,7 +15,7 @@ import sslart
 from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.evidence import mapping as regression
 from sslart._mapping.evidence.streams import Updates
-from sslart.persistence._models import model_bytes
+from sslart.persistence import model_bytes
 
 FAMILIES = ["box", "relevant", "feature", "linear", "subspace", "propagated", "trees"]
 

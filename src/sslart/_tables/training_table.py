@@ -21,8 +21,7 @@ from sslart._tables.columns import (
     understood,
     unusable,
 )
-from sslart._tables.files import read_pieces
-from sslart._tables.sampling import sample_rows
+from sslart._tables.files import read_pieces, sample_rows
 from sslart._utils.notes import note
 from sslart._utils.text import list_text, plural
 

@@ -1,10 +1,12 @@
-"""The fitted model: one immutable value behind every estimator."""
+"""The fitted model: one immutable value behind every estimator, and the turns of those that replace it."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Attributes
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,6 +24,45 @@ from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.mergeable_state import LabelledRows, MeasuredSamples
 from sslart._utils.arrays import IntArray
+
+LOCK = "_turn"  # the attribute of an estimator; copies and pickles have their own
+
+Model = TypeVar("Model")
+Result = TypeVar("Result")
+
+
+def turn_of(model: Any) -> threading.RLock:
+    """Return the lock that a method holds while it learns."""
+    attributes = vars(model)
+    lock: threading.RLock | None = attributes.get(LOCK)
+    return attributes.setdefault(LOCK, threading.RLock()) if lock is None else lock
+
+
+def shallow_copy(model: Model) -> Model:
+    """Return another estimator with the same parameters and the same fitted model."""
+    other = object.__new__(type(model))
+    vars(other).update({name: value for name, value in vars(model).items() if name != LOCK})
+    return other
+
+
+class UnavailableError(ValueError, AttributeError):
+    """Raised for an attribute that the model lacks in its present state; `hasattr` then returns False."""
+
+
+def available(method: Callable[[Any], Result]) -> Callable[[Any], Result]:
+    """Let an attribute that has no value raise an `UnavailableError`."""
+
+    @wraps(method)
+    def of_model(self: Any) -> Result:
+        try:
+            return method(self)
+        except AttributeError:
+            raise
+        except ValueError as error:
+            raise UnavailableError(str(error)) from error
+
+    return of_model
+
 
 Made = TypeVar("Made")
 

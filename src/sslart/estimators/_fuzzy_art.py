@@ -23,11 +23,9 @@ from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
 from sslart._utils.params import check_jobs
-from sslart.estimators._base import ARTEstimator, drift_after, random_of_part
-from sslart.estimators._fitted import FittedMember, FittedModel
-from sslart.estimators._novelty import FitMeter, calibration_after, settled
-from sslart.estimators._published import turn_of
-from sslart.estimators._rows import after_row
+from sslart.estimators._base import ARTEstimator, random_of_part
+from sslart.estimators._fitted import FittedMember, FittedModel, turn_of
+from sslart.estimators._learning import FitMeter, after_row, calibration_after, drift_after, settled
 
 
 class FuzzyART(ClusterMixin, ARTEstimator):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.persistence import model_bytes, model_from_bytes
 from sslart.server.models._replica import Replica
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._training import fit, imported_model

@@ -11,7 +11,7 @@ import pytest
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART
 from sslart._data.columns.known_texts import as_known_texts
 from sslart._data.samples import Table
-from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.persistence import model_bytes, model_from_bytes
 
 
 def typed() -> tuple[pd.DataFrame, Any]:

@@ -13,7 +13,7 @@ import pytest
 from service import application
 from studied import ODD_CATEGORIES, ask, odd_table, put, read, two_classes
 
-from sslart.persistence._models import model_from_bytes
+from sslart.persistence import model_from_bytes
 from sslart.server.models._limits import Limits
 from sslart.server.studies import _rules
 

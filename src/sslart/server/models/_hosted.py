@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
-from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.persistence import model_bytes, model_from_bytes
 from sslart.server.models._events import Events
 from sslart.server.models._limits import Limits
 from sslart.server.models._published import Published

@@ -13,8 +13,8 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, view_of
-from sslart.estimators._published import shallow_copy
-from sslart.persistence._models import model_bytes
+from sslart.estimators._fitted import shallow_copy
+from sslart.persistence import model_bytes
 from sslart.server.models._rows import Cells, RowReader
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._snapshots import digest_of

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
-from sslart._tables.sampling import sample_rows
+from sslart._tables.files import sample_rows
 from sslart._tables.training_table import TrainingTable, training_table_of
 from sslart._utils.notes import collected_notes, note
 from sslart.estimators._fitted import take_day_first
-from sslart.persistence._models import model_from_bytes
+from sslart.persistence import model_from_bytes
 from sslart.server.models._settings import ModelSettings, with_settings
 from sslart.server.models._stored_rows import TOGETHER, Before, Progress, label_column, one_answer, rows_with_labels
 from sslart.server.store._labels import given_together

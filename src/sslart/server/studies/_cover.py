@@ -10,7 +10,7 @@ import numpy as np
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.text import list_text
-from sslart.rules._model.rule import ModelCondition
+from sslart.rules._model_rules import ModelCondition
 from sslart.server.samples._boxes import central
 from sslart.server.samples._loaded import LoadedSamples
 

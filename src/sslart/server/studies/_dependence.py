@@ -13,7 +13,7 @@ from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import DateName, Day, list_text
 from sslart.explain._feature_contributions import contributions_in
-from sslart.plotting._dependence import means_by_value
+from sslart.plotting._importances import means_by_value
 
 MAX_SAMPLES = 500
 MAX_CATEGORIES = 50

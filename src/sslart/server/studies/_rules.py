@@ -8,7 +8,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, IntArray
-from sslart.rules._model.extract import rules_for_table
+from sslart.rules._model_extraction import rules_for_table
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._hub import Hub
 from sslart.server.models._published import Published

@@ -14,8 +14,7 @@ from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import Estimate, wilson
 from sslart._utils.notes import collected_notes
 from sslart.metrics._quality import mean_share
-from sslart.reporting._confidence import confidence_bins
-from sslart.reporting._guarantees import max_error_text
+from sslart.reporting._summary import confidence_bins, max_error_text
 from sslart.server.samples._left_out import NOT_FOUND
 
 MAX_ROWS = 200  # of a cell of the confusion

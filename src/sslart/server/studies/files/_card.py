@@ -13,8 +13,8 @@ import numpy as np
 from sslart._mapping.summary import summarise
 from sslart._utils.text import plural
 from sslart.reporting._page import environment
-from sslart.rules._model.rule_set import ModelRuleSet
-from sslart.rules._model.text import conditions_text, covers_text, label_text, right_text
+from sslart.rules._model_rules import conditions_text, covers_text, label_text, right_text
+from sslart.rules._rule_sets import ModelRuleSet
 from sslart.server.models._published import Published
 from sslart.server.models._stored_rows import Before
 from sslart.server.store._labels import given_labels, history

@@ -15,8 +15,8 @@ from typing import Any
 from sslart._data.columns.plan import plan_of
 from sslart._tables.files import arrow
 from sslart._utils.text import printable
-from sslart.estimators._published import shallow_copy
-from sslart.persistence._models import model_bytes
+from sslart.estimators._fitted import shallow_copy
+from sslart.persistence import model_bytes
 from sslart.server.models._published import Published
 from sslart.server.store._snapshots import digest_of
 from sslart.server.studies.files._lessons import Lesson, Lessons
