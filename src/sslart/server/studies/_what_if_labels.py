@@ -17,13 +17,11 @@ from sslart._utils.notes import collected_notes
 from sslart._utils.optional import heavy
 from sslart._utils.text import plural
 from sslart.server.models._published import Published
+from sslart.server.models._replica import fitted_to, table_to_fit
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import Before
-from sslart.server.models._training import fitted_to, table_to_fit
-from sslart.server.samples._left_out import kept_samples
-from sslart.server.samples._loaded import LoadedSamples
-from sslart.server.samples._table import read_rows
-from sslart.server.studies._trust import ends
+from sslart.server.studies._samples import LoadedSamples, read_rows
+from sslart.server.studies._trust import ends, kept_samples
 
 MAX_SAMPLES = 20_000  # whose predictions are compared
 CHANCE = 0.05

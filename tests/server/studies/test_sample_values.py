@@ -14,7 +14,7 @@ import pytest
 from service import application, fit_flowers, flowers, rows_of
 
 import sslart
-from sslart.server.samples import _special
+from sslart.server.studies import _boxes
 
 PATH = "/v1/models/flowers"
 QUANTITIES = ("row", "position", "class", "probability", "novelty", "novel", "disagreement", "label", "box")
@@ -247,7 +247,7 @@ def test_a_model_without_rows_has_no_samples(client: httpx.Client) -> None:
 
 def test_most_is_said_of_more_than_half() -> None:
     def words(own: object, *around: object) -> str:
-        return _special._category_words(own, list(around))
+        return _boxes._category_words(own, list(around))
 
     assert words("a", "b", "b", "a") == "most samples around it have b"
     share = "40 % of the samples around it have b, the most frequent value"

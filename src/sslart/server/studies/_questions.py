@@ -15,8 +15,8 @@ from sslart._utils.text import category_text
 from sslart.active import Query, QueryPool
 from sslart.active._queries import MISSING
 from sslart.server.models._published import Published
-from sslart.server.samples._loaded import LoadedSamples
-from sslart.server.samples._special import special_features
+from sslart.server.studies._boxes import special_features
+from sslart.server.studies._samples import LoadedSamples
 
 MAX_POOL = 50_000  # of more samples, so many at random are considered
 FEW = 5_000  # samples are considered anew after every answer; more are, while older ones are asked about

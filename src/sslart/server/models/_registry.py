@@ -5,28 +5,48 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from sslart.server._tasks import soon, to_the_end
-from sslart.server._warned import leave_warnings, take_warnings
-from sslart.server.models import _requests as requests
+from sslart.server._logging import leave_warnings, take_warnings
+from sslart.server.models import _transactions as requests
 from sslart.server.models._events import Events
-from sslart.server.models._frames import store_file
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._limits import Limits
-from sslart.server.models._lookup import FoundRow, RowFinder
-from sslart.server.models._requests import ConflictError, Key, NoSuchModelError, Work, Written
-from sslart.server.models._rows import as_class, first_samples
-from sslart.server.models._settings import Learning, ModelSettings, check_name
-from sslart.server.samples._cache import SampleCache
-from sslart.server.samples._loaded import LoadedSamples
+from sslart.server.models._published import as_class, first_samples
+from sslart.server.models._settings import Learning, Limits, ModelSettings, check_name
+from sslart.server.models._stored_rows import FoundRow, RowFinder, store_file
+from sslart.server.models._transactions import ConflictError, Key, NoSuchModelError, Work, Written
 from sslart.server.store import Store
-from sslart.server.store._errors import NotWritableError, StoreBusyError, StoreError
+from sslart.server.store._database import NotWritableError, StoreBusyError, StoreError
+from sslart.server.store._files import is_from_file, remove_unused
 from sslart.server.store._journal import audit, models
 from sslart.server.store._labels import set_property
-from sslart.server.store._uploads import is_from_file, remove_unused
+from sslart.server.studies._samples import LoadedSamples, SampleCache
+
+FEW_ROWS = 64  # are predicted in about a millisecond
+
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+
+def to_the_end(
+    method: Callable[Arguments, Coroutine[Any, Any, Result]],
+) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
+    """Run a method to completion even if its request is cancelled, so that models learn every committed record."""
+
+    @wraps(method)
+    async def shielded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return await asyncio.shield(method(*args, **kwargs))
+
+    return shielded
+
+
+async def soon(work: Callable[[], Result], n_rows: int) -> Result:
+    """Return the result of work on rows: of few at once, of many by a thread, so that other requests do not wait."""
+    return work() if n_rows <= FEW_ROWS else await asyncio.to_thread(work)
+
 
 SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
 MAX_ROWS_TOLD = 1000  # in an event
@@ -43,7 +63,7 @@ class BacklogError(StoreBusyError):
         self.seconds = seconds
 
 
-class Hub:
+class Registry:
     """The models of a store.
 
     Parameters

@@ -7,22 +7,33 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sslart.server.models._lookup import FoundRow
 from sslart.server.models._settings import ModelSettings
-from sslart.server.store._jobs import CANCELLED, FAILED, add_job, end_job, labels_at_fit
+from sslart.server.models._stored_rows import FoundRow
+from sslart.server.store._files import complete_upload, is_from_file, n_rows_of
 from sslart.server.store._journal import (
+    CANCELLED,
+    CREATE,
+    FAILED,
+    FIT,
+    IMPORT,
+    LABEL,
+    LEARN,
+    SET,
+    TABLE,
+    Record,
     add_ids,
+    add_job,
     answer_to,
     append,
     audit,
     create_model,
+    end_job,
     keep_answer,
+    labels_at_fit,
+    packed,
     row_with_id,
 )
-from sslart.server.store._labels import add_label, given_label
-from sslart.server.store._records import CREATE, FIT, IMPORT, LABEL, LEARN, SET, TABLE, Record, packed
-from sslart.server.store._retention import keep_row
-from sslart.server.store._uploads import complete_upload, is_from_file, n_rows_of
+from sslart.server.store._labels import add_label, given_label, keep_row
 
 SHOWN_IN_AUDIT = 20  # classes
 FEW_ROWS = 20_000  # to which a fit is quick
