@@ -16,8 +16,8 @@ from sklearn.model_selection import train_test_split
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP, active
 from sslart._mapping.model_view import view_of
-from sslart.active import MAX_DRAWN, MAX_UNCERTAIN, QueryPool, select_queries
-from sslart.active._queries import DRAW_EVERY, EXPLORE_EVERY, Points
+from sslart.active import QueryPool, select_queries
+from sslart.active._queries import DRAW_EVERY, EXPLORE_EVERY, MAX_DRAWN, MAX_UNCERTAIN, Points
 
 X, Y = load_iris(return_X_y=True)
 FEW = np.where(np.arange(150) % 25 == 0, Y, -1)
