@@ -113,7 +113,7 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         "sslart._drift.monitor.DriftMonitor",
         "sslart._drift.windows.Timeline",
         "sslart._drift.windows.AdaptiveWindow",
-        "sslart._mapping.counts.CountsMapping",
+        "sslart._mapping.base.CountsMapping",
         "sslart._utils.cache.Deferred",
         "sslart.estimators._fitted.FittedMember",
         "sslart.estimators._fitted.FittedModel",

@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 
 from data import mixture
 from sslart import SSLART, AutoSSLART
-from sslart._mapping.evidence.bases.boxes import BoxTerm
+from sslart._mapping.evidence.boxes import BoxTerm
 from sslart._mapping.model_view import view_of
 from sslart._utils.text import markdown_table
 from timing import in_turns, median, ratio, seconds

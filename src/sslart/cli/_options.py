@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from sslart._mapping.decision_costs import BALANCED, Costs
+from sslart._mapping.decision_rules import BALANCED, Costs
 from sslart._utils.text import list_text
 from sslart._utils.validation import AUTO
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart import SSLART, WESSLART, AutoSSLART
-from sslart._mapping.guarantees.levels import measured_guarantees
+from sslart._mapping.conformal import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary, summarise
 from sslart._tables.columns import Column

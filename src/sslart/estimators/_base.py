@@ -24,9 +24,9 @@ from sslart._data.ranks import SCALINGS
 from sslart._data.samples import SampleReader, Table, as_known_texts, read_samples
 from sslart._data.scaling import first_encoder, scaling_of
 from sslart._drift.monitor import DriftEvent, DriftMonitor
-from sslart._mapping.counts import CountsMapping
+from sslart._mapping.base import CountsMapping
+from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import Shared
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.validation import (
     MAX_COUNT,

@@ -24,9 +24,8 @@ from sslart._data.labels import (
     with_groups_and_weights,
 )
 from sslart._data.samples import Table, known_columns
-from sslart._mapping.decision_costs import cost_matrix
-from sslart._mapping.guarantees.errors import ErrorLevels, check_max_error, error_levels
-from sslart._mapping.guarantees.promises import no_promise
+from sslart._mapping.conformal import no_promise
+from sslart._mapping.decision_rules import ErrorLevels, check_max_error, cost_matrix, error_levels
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray

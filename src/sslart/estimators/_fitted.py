@@ -21,7 +21,7 @@ from sslart._data.samples import SampleReader
 from sslart._drift.monitor import NO_DRIFT, DriftMonitor
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
-from sslart._mapping.parts import LabelledRows, MeasuredSamples
+from sslart._mapping.mergeable_state import LabelledRows, MeasuredSamples
 from sslart._utils.arrays import IntArray
 from sslart._utils.cache import Cache
 

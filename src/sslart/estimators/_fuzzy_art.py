@@ -17,10 +17,9 @@ from sslart._data.labels import UNLABELLED, ClassTable, Labels
 from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import Table, known_columns, read_samples
 from sslart._drift.monitor import NO_DRIFT, Measurements
-from sslart._mapping.counts import CountsMapping
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import Shared
+from sslart._mapping.base import CountsMapping
+from sslart._mapping.mergeable_state import Shared
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
 from sslart._utils.validation import check_jobs
 from sslart.estimators._base import ARTEstimator, random_of_part

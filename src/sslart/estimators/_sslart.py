@@ -17,10 +17,9 @@ from sslart._data.ranks import AUTO, SCALINGS
 from sslart._data.samples import Table, known_columns
 from sslart._data.training import read_training
 from sslart._mapping import evidence
-from sslart._mapping.base import Mapping
-from sslart._mapping.counts import CountsMapping
+from sslart._mapping.base import CountsMapping, Mapping
 from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
-from sslart._mapping.parts import LabelledRows, Shared
+from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import IntArray
 from sslart._utils.validation import MAX_SEED, check_half_life, check_number, check_option
 from sslart.estimators._base import LATER, random_of_part

@@ -20,11 +20,10 @@ from sslart._data.samples import SampleReader, Table, known_columns, read_sample
 from sslart._data.training import read_training
 from sslart._drift.monitor import NO_DRIFT, Measurements
 from sslart._mapping import evidence
-from sslart._mapping.decision_costs import check_costs, cost_matrix
+from sslart._mapping.decision_rules import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import LabelledRows, Shared
+from sslart._mapping.mergeable_state import LabelledRows, Shared
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import run_parallel
 from sslart._utils.validation import (

@@ -7,8 +7,7 @@ import numpy as np
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.model_view import ModelView, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._contributions import EvidenceTable
 from sslart.explain._feature_groups import feature_groups

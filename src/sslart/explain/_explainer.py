@@ -9,10 +9,9 @@ import numpy as np
 from sslart._art.boxes import NO_LIMIT
 from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
-from sslart._mapping.decision_costs import expected_costs
+from sslart._mapping.decision_rules import expected_costs
 from sslart._mapping.ensemble_votes import Ballot
-from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.model_view import ModelView, PredictionBatch, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import Deferred
 from sslart.explain._attribution import attribute, predictions_at_centres

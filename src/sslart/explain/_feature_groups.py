@@ -8,7 +8,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
 from sslart._art.geometry import centres
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart.explain._score_contributions import background_boxes
 

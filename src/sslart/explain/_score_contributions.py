@@ -9,10 +9,9 @@ import numpy as np
 
 from sslart._data.labels import ClassTable
 from sslart._data.ranks import GRID
-from sslart._mapping.evidence.bases.trees import TreeTerm
+from sslart._mapping.evidence.families import TreeTerm
 from sslart._mapping.evidence.readout import Readout, ScoreParts
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # samples

@@ -15,7 +15,7 @@ from sslart._art.novelty import FitRecords, NoveltyCalibration
 from sslart._data.encoder import Encoder
 from sslart._data.joining import joined_tables
 from sslart._data.samples import Table
-from sslart._mapping.parts import MeasuredSamples
+from sslart._mapping.mergeable_state import MeasuredSamples
 from sslart._utils.arrays import IntArray, KeyArray
 from sslart._utils.cache import Deferred
 from sslart.merging._networks import Apart, Source

@@ -39,7 +39,7 @@ from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.scaling import first_encoder
 from sslart._data.training import read_training
-from sslart._mapping.parts import LabelledRows, Shared
+from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import BoolArray, IntArray, keys_of_numbers
 from sslart._utils.text import printable
 from sslart.estimators._fitted import FittedModel

@@ -10,10 +10,8 @@ import numpy as np
 
 from sslart._art.geometry import distances, gaps
 from sslart._data.labels import UNLABELLED, Label, check_has_label
-from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.evidence.boxes import PackedBoxes
+from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, view_of
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.text import printable
 from sslart._utils.validation import check_number

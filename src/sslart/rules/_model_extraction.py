@@ -11,8 +11,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart._utils.validation import check_whole

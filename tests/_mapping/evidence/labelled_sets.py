@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart._mapping.evidence.bases.base import Basis
+from sslart._mapping.evidence.basis import Basis
 from sslart._mapping.evidence.design import BoxSet, DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
