@@ -13,7 +13,7 @@ import numpy as np
 
 from sslart._tables.limits import check_width
 from sslart._tables.text import CURE
-from sslart._utils.tables import of_text_cell
+from sslart._utils.text import of_text_cell
 
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
 WHOLE = re.compile(r"[+-]?\d+(\.0+)?")

@@ -9,24 +9,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.learn_result import LearningParams, LearnResult
-from sslart._art.network import NO_LIMIT, Network
-from sslart._data.classes import ClassTable
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN
-from sslart._data.labels import UNLABELLED, Labels
-from sslart._data.presentations import Presentations
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.learning import LearningParams, LearnResult
+from sslart._art.network import Network
+from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
+from sslart._data.columns import ATTRIBUTE, NO_PLAN
+from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.samples import Table, known_columns
 from sslart._data.training import read_training
-from sslart._drift.monitor import NO_DRIFT, Learnt
-from sslart._mapping.base import Choice, Mapping
-from sslart._mapping.counts import CountsMapping
-from sslart._mapping.decision_costs import check_costs, cost_matrix
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import Shared
+from sslart._drift.monitor import NO_DRIFT, Measurements
+from sslart._mapping.base import CountsMapping, Effort, Mapping
+from sslart._mapping.decision_rules import check_costs, cost_matrix
+from sslart._mapping.mergeable_state import Shared
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import check_jobs, check_number
+from sslart._utils.validation import check_jobs, check_number
 from sslart.estimators._base import ARTEstimator, columns_of, drift_of, random_of_part
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel, turn_of
@@ -106,9 +103,9 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         params, mapping = self._learning_params(), self._new_mapping()
         if shared is None:
             encoder = self._first_encoder(table, Presentations(labels.presentations).rows, stream=False)
-            shared, choose = Shared(encoder, ClassTable().learning(labels[order])), Choice.CAREFUL
+            shared, choose = Shared(encoder, ClassTable().learning(labels[order])), Effort.CAREFUL
         else:
-            choose = Choice.NONE
+            choose = Effort.NONE
         class_table = shared.class_table
         cost_matrix(self._name, self.decision_costs, class_table.classes)
         self._check_max_error(class_table.classes)
@@ -202,7 +199,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         if not is_member:
             model = model.with_reader(self._name, before)
             assert model.reader is not None
-            found = Learnt.of(learnt, params.vigilance, codes, predicted)
+            found = Measurements.of(learnt, params.vigilance, codes, predicted)
             model = replace(model, drift=drift_after(drift, table, found, model.reader, after.seen))
         return model, learnt, measured
 
@@ -243,14 +240,14 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         if checked is not before.checked or code is None:
             return None
         codes = NO_CODE if code == UNLABELLED else np.array([code])
-        if mapping.segment(codes, len(classes.seen)).choose is not Choice.NONE:
+        if mapping.segment(codes, len(classes.seen)).choose is not Effort.NONE:
             return None
 
         def mapping_after(network: Network, table: Table) -> Mapping:
             if code == UNLABELLED:
                 return mapping.after_unlabelled(classes)
             labels = Labels(codes, np.ones(1, dtype=bool))
-            return mapping.learned(network, classes, table, codes, labels, choose=Choice.NONE, is_last=True)
+            return mapping.learned(network, classes, table, codes, labels, choose=Effort.NONE, is_last=True)
 
         return after_row(before, X, checked, code=code, mapping_after=mapping_after)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 from sslart._utils.text import count_text, printable, value_text
 from sslart.explain import Box, Change, Evidence, Explanation, FeatureMatch, explain
 from sslart.explain._text.boxes import position_details, short_position_text, side_text, similar_text

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.classes import Label
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED, Label, Labels
 from sslart._data.samples import Table
-from sslart._mapping.guarantees.errors import ErrorLevels
-from sslart._mapping.guarantees.levels import measured_guarantees
-from sslart._mapping.left_out import LeftOut
+from sslart._mapping.conformal import measured_guarantees
+from sslart._mapping.decision_rules import ErrorLevels
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import label_counts
 from sslart._utils.arrays import BoolArray, FloatArray
@@ -403,7 +402,7 @@ class LeftOutSummary:
     never_predicted: tuple[int | bool | str, ...]
 
 
-def left_out_summary(observed: Observed, left_out: LeftOut | None) -> LeftOutSummary | None:
+def left_out_summary(observed: Observed, left_out: LooPredictions | None) -> LeftOutSummary | None:
     """Return the quality on left-out labels."""
     accuracy = None if left_out is None else left_out.accuracy()
     if left_out is None or accuracy is None:
@@ -415,7 +414,7 @@ def left_out_summary(observed: Observed, left_out: LeftOut | None) -> LeftOutSum
     return LeftOutSummary(left_out.n_labels, accuracy, quality, never)
 
 
-def confidence_of(observed: Observed, left_out: LeftOut | None) -> Confidence:
+def confidence_of(observed: Observed, left_out: LooPredictions | None) -> Confidence:
     """Return calibration and abstention by the samples of known class, or else by left-out labels."""
     highest: FloatArray = observed.proba.max(axis=1)
     known = np.flatnonzero([label is not None for label in observed.truth])
