@@ -23,10 +23,9 @@ from functools import cache
 from numbers import Real
 from typing import Any, TypeVar
 
-from sslart._data.ranks.tables import AUTO, SCALINGS
-from sslart._mapping.decision_costs import check_costs
-from sslart._mapping.guarantees.errors import check_max_error
-from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
+from sslart._data.ranks import AUTO, SCALINGS
+from sslart._mapping.decision_rules import check_costs, check_max_error
+from sslart._utils.validation import check_flag, check_jobs, check_number, check_option, check_whole
 
 EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
@@ -376,9 +375,10 @@ def values_of(cls: type[Any], *, predicts: bool) -> Callable[[Any], tuple[Any, .
 
 
 def documented(cls: Class) -> Class:
-    """Write the sections Parameters and Attributes into the docstring of an estimator, before its notes and examples."""
+    """Write the sections Parameters and Attributes into the docstring of an estimator, before notes and examples."""
     if cls.__doc__ is not None:  # without docstrings, under python -OO
-        head, heading, rest = re.split(r"^((?:Notes|Examples)\n-+\n)", inspect.cleandoc(cls.__doc__), 1, re.MULTILINE)
+        doc = inspect.cleandoc(cls.__doc__)
+        head, heading, rest = re.split(r"^((?:Notes|Examples)\n-+\n)", doc, maxsplit=1, flags=re.MULTILINE)
         parameters = "\n".join(one.section() for one in parameters_of(cls).values())
         attributes = "\n".join(_attributes_of(cls))
         cls.__doc__ = (
