@@ -1,9 +1,9 @@
 """The parameters of all estimators in one table: names, meanings, constraints, and whether predictions follow them.
 
-Signatures are written out in the classes, for readers and tools; which class has a parameter, and its default, are those
-of its signature. The rest follows from the table: `documented` writes the sections Parameters and Attributes of a class,
-`Parameter.check` checks a value, and `values_of` reads the values that learning, or predictions, depend on. The command
-line makes options of it:
+Signatures are written out in the classes, for readers and tools; which class has a parameter, and its default, follow
+from its signature. The rest follows from the table: `documented` writes the sections Parameters and Attributes of a
+class, `Parameter.check` checks a value, and `values_of` reads the values that learning, or predictions, depend on. The
+command line makes options of it:
 
 >>> from sslart import SSLART
 >>> given = parameters_of(SSLART)["vigilance"]
