@@ -23,7 +23,7 @@ from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, v
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.validation import check_option
-from sslart.explain._boxes import Class, MemberProbe, Value
+from sslart.explain._boxes import Class, Value
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # samples
 MAX_VISITED = 60_000_000  # values of leaves of trees, of all samples of the background together
@@ -156,6 +156,21 @@ def background(member: MemberView) -> FloatArray:
         one_hot = (np.arange(len(places)) == chosen[:, None]).astype(np.float64)
         points[:, places] = np.where(held.any(axis=1, keepdims=True), one_hot, np.nan)
     return points
+
+
+def samples_of_boxes(view: ModelView) -> Table:
+    """Return points in the boxes as samples in the user's units."""
+    member = view.members[0].at_choice
+    coded, features = background(member), member.encoder.features
+    units = member.encoder.decode(coded)
+    values = np.full((len(coded), len(view.feature_names)), np.nan)
+    categories = {column: np.full(len(coded), None, dtype=object) for column in member.encoder.categorical}
+    for place, feature in enumerate(features):
+        if feature.category is None:
+            values[:, feature.column] = units[:, place]
+        else:
+            categories[feature.column][coded[:, place] == 1.0] = feature.category
+    return Table(values, categories)
 
 
 def background_boxes(member: MemberView) -> IntArray:
@@ -588,9 +603,9 @@ def attribute(
     )
 
 
-def predictions_at_centres(view: ModelView, probe: MemberProbe) -> IntArray:
-    """Return the class index that the network predicts in the middle of each box."""
-    member, readout = probe.member, probe.member.readout
+def predictions_at_centres(view: ModelView, member: MemberView) -> IntArray:
+    """Return the class index that a network predicts in the middle of each box."""
+    readout = member.readout
     assert readout is not None
 
     def predicted() -> IntArray:

@@ -19,10 +19,7 @@ from sslart._utils.cache import Deferred
 from sslart.explain import _text as text
 from sslart.explain._boxes import NO_NODE, Box, Class, MatchedBoxes, MemberProbe, SearchPaths, SearchStep
 from sslart.explain._contributions import Evidence, EvidenceTable, attribute, predictions_at_centres
-from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
-from sslart.explain._counterfactuals.moves import Path, moves_towards
-from sslart.explain._counterfactuals.rounding import decimals_of
-from sslart.explain._counterfactuals.search import AIMS, Search
+from sslart.explain._counterfactual import Counterfactual, CounterfactualTable, first_changes
 
 
 @dataclass(frozen=True)
@@ -552,7 +549,7 @@ class _Explainer:
 
     def _add_evidence_findings(self, probe: MemberProbe, rows: IntArray, paths: SearchPaths) -> None:
         """Add the boxes of one network that are similar to the given rows; its prediction is not that of one box."""
-        likely, at_centres = self._likely()[rows], predictions_at_centres(self.view, probe)
+        likely, at_centres = self._likely()[rows], predictions_at_centres(self.view, probe.member)
         nearest = probe.other_class(likely)
         alternatives = [probe.other_class(likely, at_centres)]
         if self.depth != NO_LIMIT:  # only near a box with a label the model predicts anything
@@ -579,44 +576,13 @@ class _Explainer:
         self.deficits[rows] = findings.boxes.choices - findings.opposing.choices
         self.parts.append((rows, probe, findings))
 
-    def _predict(self, table: Table) -> tuple[IntArray, IntArray]:
-        """Return class indices, and the box behind each prediction; -1 where there is no single box."""
-        batch = PredictionBatch(self.view, table)
-        indices = batch.prediction().indices
-        alone = self.view.uses_one_box
-        return indices, batch.nodes(self.depth)[0] if alone else np.full(len(table), NO_NODE)
-
-    def _counterfactuals(self) -> CounterfactualTable:
-        by_one_box = self.view.decides_by_one_box and not self.view.limits_confidence
-        network, names, dates = self.parts[0][1].member.network, self.view.feature_names, self.view.date_columns
-        decimals = network.get_or_compute(("decimals", len(names)), lambda: decimals_of(network, len(names)))
-        search = Search(self.table, self.predicted, decimals, self._predict, by_one_box=by_one_box)
-        for aim in AIMS:
-            for rows, probe, findings in self.parts:
-                for targets in (*findings.alternatives, findings.opposing):
-                    if (search.found[rows] != UNLABELLED).all():
-                        continue
-                    samples, choice = probe.samples, probe.member.params.choice
-                    moves = moves_towards(samples, choice, findings.boxes, targets, aim, decimals, dates)
-                    if by_one_box and aim == AIMS[0]:
-                        path = Path(samples, probe.member.network, choice, targets, moves, decimals)
-                        search.try_least(path, findings.boxes, probe.member.boxes)
-                    own = np.flatnonzero(search.found[rows] == UNLABELLED)
-                    search.try_full(rows[own], moves, own)
-        search.shrink(self.deficits)
-        return search.results(names, self.classes)
-
     def _collected(self) -> list[Explanation]:
         view = self.view
         boxes = Deferred(self._boxes)
 
-        def counterfactuals() -> CounterfactualTable:
-            boxes.get()
-            return self._counterfactuals()
-
         of_model = ModelFindings(
             boxes,
-            Deferred(counterfactuals),
+            Deferred(lambda: first_changes(self.view, self.table, self.predicted)),
             view.params.vigilance,
             self.ballot,
             self.classes,

@@ -1,0 +1,479 @@
+"""The search for counterfactuals: small changes of samples that lead to another prediction, for many samples at once.
+
+1. Single features. Every option is tried where there are few, else those by which other samples, drawn from the boxes,
+   come nearest to the class that is wanted. What changes the prediction is brought as near as halving finds.
+2. Where no single feature does, pairs of the features that have gained most, then more of them together.
+3. Where all these together do not, points of near boxes of the wanted class.
+Changes of several features lose those that are not needed, and the others become as small as they can be. The same
+steps find the change that explanations show, and the further ones of a what-if. All decisions are predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.geometry import box_norms, choice_and_match, gaps
+from sslart._data.labels import UNLABELLED
+from sslart._mapping.decision_rules import expected_costs
+from sslart._mapping.model_view import ModelView, PredictionBatch
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart.explain._contributions import predictions_at_centres, samples_of_boxes
+from sslart.explain._options import STAY, ChangeSpace, Options
+
+ALL_OPTIONS = 48  # of all features together: so few are all tried
+MOST_PROBES = 24  # of one feature each, for a sample, where there are more
+MOST_COARSE = 8  # options of a feature whose effect is known
+EFFECTS = 6000  # predictions that the effects of options may take
+PAIRED, PAIRS = 6, 6  # features that are tried in pairs, and how many pairs of them
+MANY_PAIRED = 12  # features, for a what-if
+NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
+ROWS = 256  # samples that are searched together
+CLOSE = 1 / 64  # of its way, to which one of several features comes as near as is enough
+LEAST = 1e-9  # probability that is told apart from 0
+BLOCK = 2_000_000  # values of candidates that are predicted together
+
+
+class Found(NamedTuple):
+    """Candidates that lead to a wanted class, with the rows they belong to."""
+
+    rows: IntArray
+    candidates: IntArray
+
+    @classmethod
+    def joined(cls, parts: list[Found], n_columns: int) -> Found:
+        """Return all candidates of several findings."""
+        none = cls(np.empty(0, dtype=np.int64), np.empty((0, n_columns), dtype=np.int64))
+        return cls(*(np.concatenate(one) for one in zip(none, *parts, strict=True)))
+
+
+class Search:
+    """The search for changes of samples.
+
+    Parameters
+    ----------
+    space : ChangeSpace
+        The samples, and what they may change to.
+    wanted : array of shape (n_samples, n_classes)
+        Mask of the classes that each sample should get.
+    plausible : bool
+        Whether changed samples must be as near to the data as 95 % of the learnt samples are.
+    movable : array of shape (n_samples, n_columns), or None
+        Mask of the features that may change; None: those of `space`.
+    """
+
+    def __init__(
+        self, space: ChangeSpace, wanted: BoolArray, *, plausible: bool = False, movable: BoolArray | None = None
+    ) -> None:
+        self.space, self.view, self.options = space, space.view, space.options
+        self.wanted, self.plausible = wanted, plausible
+        self.movable = space.movable if movable is None else movable
+        self.n_columns = len(space.columns)
+
+    def predict(self, rows: IntArray, candidates: IntArray) -> tuple[BoolArray, FloatArray]:
+        """Return which candidates reach a wanted class, and by how much its score exceeds those of the others."""
+        n_rows = max(BLOCK // self.n_columns, 1)
+        if len(rows) > n_rows:
+            blocks = [slice(start, start + n_rows) for start in range(0, len(rows), n_rows)]
+            reached, margins = zip(*(self.predict(rows[at], candidates[at]) for at in blocks), strict=True)
+            return np.concatenate(reached), np.concatenate(margins)
+        table, valid = self.space.table_of(rows, candidates)
+        batch, wanted = PredictionBatch(self.view, table), self.wanted[rows]
+        scores = class_scores(self.view, batch.proba()) if self.view.uses_evidence or self.view.is_ensemble else None
+        indices = batch.prediction().indices
+        reached = valid & (indices != UNLABELLED) & wanted[np.arange(len(rows)), indices]
+        if self.plausible and reached.any():
+            at = np.flatnonzero(reached)
+            reached[at] = self.view.score_samples(table[at]) >= self.view.novelty_threshold
+        if scores is None:
+            return reached, self._box_margins(batch.coded[0], wanted)
+        highest = np.where(wanted, scores, -np.inf).max(axis=1)
+        others = np.where(wanted, -np.inf, scores).max(axis=1)
+        return reached, np.where(np.isfinite(others), highest - others, highest)
+
+    def _box_margins(self, coded: FloatArray, wanted: BoolArray) -> FloatArray:
+        """Return by how much the choice of the best box of a wanted class exceeds that of the best other box."""
+        member, margins = self.view.members[0], np.empty(len(coded))
+        labels = member.labels
+        for mask in np.unique(wanted, axis=0):
+            own, is_wanted = np.flatnonzero((wanted == mask).all(axis=1)), (labels != UNLABELLED) & mask[labels]
+            is_other = ~is_wanted & ((labels != UNLABELLED) | (self.view.search_depth != NO_LIMIT))
+            sides = []
+            for boxes in (is_wanted, is_other):
+                nodes = member.rank(coded[own], labels=np.where(boxes, 0, UNLABELLED))[0][:, 0]
+                choices, _ = choice_and_match(coded[own], *member.boxes_of(np.maximum(nodes, 0)), member.params.choice)
+                sides.append(np.where(nodes == UNLABELLED, 0.0, choices))
+            margins[own] = sides[0] - sides[1]
+        return margins
+
+    def first(self) -> Found:
+        """Return the first change of each sample: of the fewest features, then the smallest."""
+        found = [self.shortest(self._tried(rows)) for rows in self._blocks()]
+        return Found.joined(found, self.n_columns)
+
+    def all_changes(self) -> Found:
+        """Return the first change of each sample and all others that are found on the way, pairs among them."""
+        return Found.joined([self._tried(rows, want_all=True) for rows in self._blocks()], self.n_columns)
+
+    def _blocks(self) -> Iterator[IntArray]:
+        open_ = np.flatnonzero(self.movable.any(axis=1) & self.wanted.any(axis=1))
+        yield from (open_[start : start + ROWS] for start in range(0, len(open_), ROWS))
+
+    def shortest(self, found: Found) -> Found:
+        """Return of each row the candidate of the fewest features, the smallest of these."""
+        table, _ = self.space.table_of(*found)
+        n_changes, distances = self.space.measured(found.rows, table)
+        order = np.lexsort((*found.candidates.T, distances, n_changes, found.rows))
+        best = order[np.unique(found.rows[order], return_index=True)[1]]
+        return Found(found.rows[best], found.candidates[best])
+
+    def _tried(self, rows: IntArray, *, want_all: bool = False) -> Found:
+        """Return changes of some rows: of single features, else of pairs, of more, or into near boxes."""
+        if not rows.size:
+            return Found.joined([], self.n_columns)
+        singles, gains, best = self._singles(rows)
+        found, without = [singles], np.setdiff1d(rows, singles.rows)
+        paired = rows if want_all else without
+        at = np.searchsorted(rows, paired)
+        pairs = self._pairs(paired, gains[at], best[at], want_all=want_all)
+        found.append(pairs)
+        open_ = np.setdiff1d(without, pairs.rows)
+        if self.view.uses_evidence:
+            at = np.searchsorted(rows, open_)
+            found.append(self._together(open_, gains[at], best[at]))
+            open_ = np.setdiff1d(open_, found[-1].rows)
+        found.append(self._into_boxes(open_))
+        return Found.joined(found, self.n_columns)
+
+    # single features
+
+    def _singles(self, rows: IntArray) -> tuple[Found, FloatArray, IntArray]:
+        """Return changes of one feature; and for each row and column the best gain, and the option that has it."""
+        probed, columns, options, expected = self._probes(rows)
+        candidates = np.full((len(probed), self.n_columns), STAY)
+        candidates[np.arange(len(probed)), columns] = options
+        reached, margins = self.predict(rows[probed], candidates)
+        margins -= self.predict(rows, np.full((len(rows), self.n_columns), STAY))[1][probed]
+        gains, best = np.full((len(rows), self.n_columns), -np.inf), np.full((len(rows), self.n_columns), STAY)
+        order = np.lexsort((expected, margins))
+        gains[probed[order], columns[order]] = (margins + 1e-3 * expected)[order]  # the last, the highest, stays
+        best[probed[order], columns[order]] = options[order]
+        return self._nearest(rows, probed, columns, options, reached), gains, best
+
+    def _probes(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        """Return the options of single features to try: places of rows, columns, options, and the gain expected."""
+        effects = effects_of(self.view, self.options)
+        movable = self.movable[rows][:, effects.columns]
+        movable &= effects.options != self._own_options(rows, effects.columns)
+        if len(effects.columns) == self.options.sizes.sum() and len(effects.columns) <= ALL_OPTIONS:
+            places, which = np.nonzero(movable)
+            return places, effects.columns[which], effects.options[which], np.zeros(len(places))
+        gains = effects.gains(self.space, rows, self.wanted[rows])
+        gains[~movable] = -np.inf
+        n = min(MOST_PROBES, gains.shape[1])
+        which = np.argsort(-gains, axis=1, kind="stable")[:, :n]
+        expected = np.take_along_axis(gains, which, axis=1)
+        places = np.repeat(np.arange(len(rows)), n)
+        kept = np.isfinite(expected).ravel()
+        which = which.ravel()[kept]
+        return places[kept], effects.columns[which], effects.options[which], expected.ravel()[kept]
+
+    def _own_options(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Return the options that are the values of the samples already; -1 for none."""
+        below, above = self.space.below[rows][:, columns], self.space.above[rows][:, columns]
+        return np.where(self.space.is_category[columns] | (below < above), below, STAY)
+
+    def _nearest(
+        self, rows: IntArray, probed: IntArray, columns: IntArray, options: IntArray, reached: BoolArray
+    ) -> Found:
+        """Return the nearest change of each feature and direction that has been found to be enough, by halving."""
+        below, above = self.space.below[rows[probed], columns], self.space.above[rows[probed], columns]
+        category = self.space.is_category[columns]
+        up = options >= above
+        steps = np.where(category, 1, np.where(up, options - above + 1, below - options))
+        ways = np.where(category, options + 2, up)
+        order = np.lexsort((steps, ways, columns, probed))
+        key = np.stack([probed, columns, ways])[:, order]
+        starts = np.flatnonzero(np.append(True, (key[:, 1:] != key[:, :-1]).any(axis=0))) if len(order) else order
+        hits = np.where(reached[order], np.arange(len(order)), len(order))
+        hits = np.minimum.reduceat(hits, starts) if len(starts) else starts
+        ends = np.append(starts[1:], len(order))
+        some = hits < ends
+        first, enough = hits[some], order[hits[some]]
+        before = np.where(first > starts[some], steps[order[np.maximum(first - 1, 0)]], 0)
+        candidates = np.full((len(enough), self.n_columns), STAY)
+        candidates[np.arange(len(enough)), columns[enough]] = options[enough]
+        found = Found(rows[probed[enough]], candidates)
+        return self._nearer(found, columns[enough], before)
+
+    def _nearer(self, found: Found, columns: IntArray, too_few: IntArray | int = 0, part: float = 0.0) -> Found:
+        """Bring one feature of each candidate as near to its present value as is enough, or to a part of its way.
+
+        Steps are tried where margins show the limit to be, and every third time in the middle.
+        """
+        rows, candidates = found.rows, found.candidates.copy()
+        each, below, above = np.arange(len(rows)), self.space.below[rows, columns], self.space.above[rows, columns]
+        options = candidates[each, columns]
+        up, number = options >= above, (options != STAY) & ~self.space.is_category[columns]
+        enough = np.where(number, np.where(up, options - above + 1, below - options), 0)
+        few = np.broadcast_to(too_few, enough.shape).copy()
+        close = np.maximum(part * enough, 1)
+        high, low, turn = np.full(len(rows), np.nan), np.full(len(rows), np.nan), 0
+        while (open_ := np.flatnonzero(enough - few > close)).size:
+            width = (enough - few)[open_]
+            share = np.full(len(open_), 0.5)
+            if turn % 3:
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    limit = low[open_] / (low[open_] - high[open_])
+                limit = limit + np.where(limit < 0.5, 0.1, -0.1)  # to the far side of it, so that both ends come near
+                share = np.where(np.isnan(limit), 0.5, limit)
+            step = few[open_] + np.clip(np.rint(share * width).astype(np.int64), 1, width - 1)
+            tried = candidates[open_]
+            at = np.where(up[open_], above[open_] - 1 + step, below[open_] - step)
+            tried[np.arange(len(open_)), columns[open_]] = at
+            reached, margins = self.predict(rows[open_], tried)
+            hit, missed = open_[reached], open_[~reached]
+            candidates[hit], enough[hit], high[hit] = tried[reached], step[reached], margins[reached]
+            few[missed], low[missed] = step[~reached], margins[~reached]
+            turn += 1
+        return Found(rows, candidates)
+
+    # several features
+
+    def _pairs(self, rows: IntArray, gains: FloatArray, best: IntArray, *, want_all: bool) -> Found:
+        """Return changes of two features: of those that gain most alone, each at its best, those of most gain."""
+        n = min(MANY_PAIRED if want_all else PAIRED, self.n_columns)
+        if n < 2 or not rows.size:
+            return Found.joined([], self.n_columns)
+        leading = np.argsort(-gains, axis=1, kind="stable")[:, :n]
+        one, other = np.array(list(combinations(range(n), 2))).T
+        together = np.take_along_axis(gains, leading, axis=1)
+        together = together[:, one] + together[:, other]
+        chosen = np.argsort(-together, axis=1, kind="stable")[:, : len(one) if want_all else PAIRS]
+        places = np.repeat(np.arange(len(rows)), chosen.shape[1])
+        columns = (leading[places, side[chosen.ravel()]] for side in (one, other))
+        candidates = np.full((len(places), self.n_columns), STAY)
+        for column in columns:
+            candidates[np.arange(len(places)), column] = best[places, column]
+        usable = np.flatnonzero((candidates != STAY).sum(axis=1) == 2)
+        reached, _ = self.predict(rows[places[usable]], candidates[usable])
+        found = Found(rows[places[usable[reached]]], candidates[usable[reached]])
+        return self._reduced(self._some(found, MANY_PAIRED if want_all else 1))
+
+    def _some(self, found: Found, n: int) -> Found:
+        """Return of each row the few candidates of the least changes."""
+        changed = (found.candidates != STAY).sum(axis=1)
+        order = np.lexsort((self.space.sizes(*found).sum(axis=1), changed, found.rows))
+        rows = found.rows[order]
+        kept = order[np.arange(len(order)) - np.searchsorted(rows, rows) < n]
+        return Found(found.rows[kept], found.candidates[kept])
+
+    def _together(self, rows: IntArray, gains: FloatArray, best: IntArray) -> Found:
+        """Return changes of more features: of those that gain most alone, as few as are enough."""
+        n_usable = (best != STAY).sum(axis=1)
+        order = np.argsort(-np.where(best != STAY, gains, -np.inf), axis=1, kind="stable")
+        ranks = np.empty_like(order)
+        np.put_along_axis(ranks, order, np.arange(self.n_columns)[None], axis=1)
+        wide = np.where((ranks < n_usable[:, None]) & (best != STAY), best, STAY)
+        return self._reduced(self._fewest(rows, wide, ranks))
+
+    def _fewest(self, rows: IntArray, wide: IntArray, ranks: IntArray) -> Found:
+        """Return the candidates that reach a class with as few of their changes, by rank, as halving finds."""
+        enough, few = (wide != STAY).sum(axis=1), np.zeros(len(rows), dtype=np.int64)
+        at = np.flatnonzero(enough)
+        reached, _ = self.predict(rows[at], wide[at])
+        rows, wide, ranks, enough, few = (one[at[reached]] for one in (rows, wide, ranks, enough, few))
+        while (open_ := np.flatnonzero(enough - few > 1)).size:
+            half = (enough + few)[open_] // 2
+            reached, _ = self.predict(rows[open_], np.where(ranks[open_] < half[:, None], wide[open_], STAY))
+            enough[open_[reached]], few[open_[~reached]] = half[reached], half[~reached]
+        return Found(rows, np.where(ranks < enough[:, None], wide, STAY))
+
+    def _into_boxes(self, rows: IntArray) -> Found:
+        """Return ways into near boxes of a wanted class, of the features by which the choice of the box gains most.
+
+        Of all near boxes, those count that need the fewest features to be chosen before the best box against them.
+        """
+        parts: list[Found] = []
+        for number, member in enumerate(self.view.members if rows.size else ()):
+            labels, coded = self._labels(number), member.encode(self.space.table[rows])
+            for mask in np.unique(self.wanted[rows], axis=0):
+                own = np.flatnonzero((self.wanted[rows] == mask).all(axis=1))
+                is_wanted = (labels != UNLABELLED) & mask[labels]
+                nodes, against = (
+                    member.rank(coded[own], depth=depth, labels=np.where(some, 0, UNLABELLED))[0]
+                    for some, depth in ((is_wanted, NEAR_BOXES), (~is_wanted, 1))
+                )
+                parts.append(self._towards(number, rows[own], coded[own], nodes, against[:, 0]))
+        every = Found.joined(parts, self.n_columns)
+        return self._reduced(self._some(every, 1))
+
+    def _towards(self, number: int, rows: IntArray, coded: FloatArray, nodes: IntArray, against: IntArray) -> Found:
+        """Return for each row the ways into the few of some boxes that need the fewest features."""
+        member = self.view.members[number]
+        sides, other = member.boxes_of(np.maximum(nodes, 0)), member.boxes_of(np.maximum(against, 0))
+        lower, upper = (np.concatenate([side, side], axis=1) for side in sides)  # nearest points, and centres
+        x, half = coded[:, None], nodes.shape[1]
+        points = np.clip(x, lower, np.maximum(lower, upper))
+        points[:, half:] = (lower + upper)[:, half:] / 2
+        points = np.where((lower > upper) | np.isnan(x), x, points)
+        present, low, high = ~np.isnan(coded), other[0][:, None], other[1][:, None]
+        rates = 1.0 / (member.params.choice + box_norms(present[:, None], lower, upper))[:, :, None]
+        rate = 1.0 / (member.params.choice + box_norms(present, *other))[:, None, None]
+        choices = (1.0 / rates[:, :, 0] - member.params.choice - np.nansum(gaps(x, lower, upper), axis=2)) * rates[
+            :, :, 0
+        ]
+        best = (1.0 / rate[:, 0] - member.params.choice - np.nansum(gaps(coded, *other), axis=1)[:, None]) * rate[:, 0]
+        gains = gaps(x, lower, upper) * rates + (gaps(points, low, high) - gaps(x, low, high)) * rate
+        columns = np.array([feature.column for feature in member.encoder.features])
+        by_column = np.zeros((*gains.shape[:2], self.n_columns))
+        np.add.at(by_column, (slice(None), slice(None), columns), np.nan_to_num(gains))
+        by_column = np.where(self.movable[rows][:, None], by_column, 0.0)
+        gained = np.cumsum(-np.sort(-np.maximum(by_column, 0.0), axis=2), axis=2)
+        needed = np.where(against >= 0, 1.0, 0.0)[:, None] * (best - choices)
+        number_of = (gained < needed[:, :, None]).sum(axis=2) + 1.0
+        number_of[:, :half][nodes < 0] = number_of[:, half:][nodes < 0] = np.inf
+        leading = np.argsort(number_of, axis=1, kind="stable")[:, :WAYS]
+        places, ways = np.repeat(np.arange(len(rows)), leading.shape[1]), leading.ravel()
+        candidates = self._at_points(
+            number, rows[places], points[places, ways], lower[places, ways], upper[places, ways]
+        )
+        candidates[~np.isfinite(number_of[places, ways])] = STAY
+        ranks = np.argsort(np.argsort(-np.where(candidates == STAY, -np.inf, by_column[places, ways]), axis=1), axis=1)
+        return self._fewest(rows[places], candidates, ranks)
+
+    def _labels(self, number: int) -> IntArray:
+        """Return the class index that each box of a member leads to, -1 for none."""
+        member = self.view.members[number]
+        return predictions_at_centres(self.view, member) if self.view.uses_evidence else member.labels
+
+    def _at_points(
+        self, number: int, rows: IntArray, points: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> IntArray:
+        """Return the options nearest to points in boxes, as candidates; what lies nearer to a sample stays."""
+        encoder, options, table = self.view.members[number].encoder, self.options, self.space.table
+        candidates = np.full((len(rows), self.n_columns), STAY)
+        units = encoder.decode(points)
+        for place, feature in enumerate(encoder.features):
+            column, known = feature.column, options.values[feature.column]
+            if feature.category is not None or not len(known):
+                continue
+            wanted = units[:, place]
+            right = np.clip(np.searchsorted(known, wanted), 0, len(known) - 1)
+            left = np.maximum(right - 1, 0)
+            nearest = np.where(abs(known[left] - wanted) <= abs(known[right] - wanted), left, right)
+            own = table.values[rows, column]
+            stays = (abs(own - wanted) <= abs(known[nearest] - wanted)) | (known[nearest] == own)
+            candidates[:, column] = np.where(stays | (lower[:, place] > upper[:, place]), STAY, nearest)
+        for column in table.categories:
+            known = options.values[column].tolist()
+            at = {one.category: place for place, one in enumerate(encoder.features) if one.column == column}
+            if not known or not all(category in at for category in known):
+                continue
+            places = [at[category] for category in known]
+            covered = np.where(lower[:, places] <= upper[:, places], lower[:, places] + upper[:, places], 0.0)
+            own_option = self.space.below[rows, column]
+            holds = np.take_along_axis(covered, np.maximum(own_option, 0)[:, None], axis=1)[:, 0] > 0
+            stays = (covered.max(axis=1) == 0) | ((own_option >= 0) & holds)
+            candidates[:, column] = np.where(stays, STAY, covered.argmax(axis=1))
+        return np.where(self.movable[rows], candidates, STAY)
+
+    def _reduced(self, found: Found) -> Found:
+        """Return candidates without the changes that are not needed, the others as small as halving finds."""
+        dropped = self._dropped(found)
+        sizes = self.space.sizes(*dropped)
+        order = np.argsort(-sizes, axis=1, kind="stable")
+        for turn in range(int((dropped.candidates != STAY).sum(axis=1).max(initial=0))):
+            dropped = self._nearer(dropped, order[:, turn], part=CLOSE)
+        return self._dropped(dropped)
+
+    def _dropped(self, found: Found) -> Found:
+        """Take back changes that are not needed, largest first, until every change is."""
+        candidates, open_ = found.candidates.copy(), np.flatnonzero((found.candidates != STAY).sum(axis=1) > 1)
+        while open_.size:
+            places, columns = np.nonzero(candidates[open_] != STAY)
+            without = candidates[open_[places]]
+            without[np.arange(len(places)), columns] = STAY
+            some = (without != STAY).any(axis=1)
+            places, without = places[some], without[some]
+            reached = np.flatnonzero(self.predict(found.rows[open_[places]], without)[0])
+            left = self.space.sizes(found.rows[open_[places[reached]]], without[reached]).sum(axis=1)
+            order = reached[np.lexsort((left, places[reached]))]
+            best = order[np.unique(places[order], return_index=True)[1]]
+            open_ = open_[places[best]]
+            candidates[open_] = without[best]
+        return Found(found.rows, candidates)
+
+
+def class_scores(view: ModelView, proba: FloatArray) -> FloatArray:
+    """Return scores that features add to: the logarithms of probabilities, or expected costs with a minus."""
+    if view.decision_costs is not None:
+        return -expected_costs(proba, view.decision_costs)
+    return np.log(np.maximum(proba, LEAST))
+
+
+class Effects(NamedTuple):
+    """Mean scores of samples drawn from the boxes, with one feature set to an option: one row per option tried."""
+
+    columns: IntArray
+    options: IntArray
+    scores: FloatArray
+
+    def gains(self, space: ChangeSpace, rows: IntArray, wanted: BoolArray) -> FloatArray:
+        """Return by how much each option is expected to bring samples nearer to a wanted class, (n_rows, n_options)."""
+        own = np.empty((len(rows), len(self.columns)), dtype=np.int64)  # the option tried that is nearest to the value
+        for column in np.unique(self.columns).tolist():
+            at = np.flatnonzero(self.columns == column)
+            if space.is_category[column]:
+                match = space.below[rows, column][:, None] == self.options[at]
+            else:
+                positions = space.options.positions[column][self.options[at]]
+                match = -np.abs(space.own[rows, column][:, None] - positions)
+            own[:, at] = at[match.argmax(axis=1)][:, None]
+        gains = np.empty(own.shape)
+        for mask in np.unique(wanted, axis=0):
+            of_mask = np.flatnonzero((wanted == mask).all(axis=1))
+            towards = self.scores[:, mask].max(axis=1)
+            if not mask.all():
+                towards = towards - self.scores[:, ~mask].max(axis=1)
+            gains[of_mask] = towards[None] - towards[own[of_mask]]
+        return gains
+
+
+def effects_of(view: ModelView, options: Options) -> Effects:
+    """Return the effects of the options of a model, of some where there are many; they are kept."""
+
+    def made() -> Effects:
+        sizes = options.sizes
+        n_each = np.minimum(sizes, sizes.sum() if sizes.sum() <= ALL_OPTIONS else MOST_COARSE)
+        columns = np.repeat(np.arange(len(sizes)), n_each)
+        tried = [
+            np.unique(np.rint(np.linspace(0, max(n - 1, 0), k)).astype(np.int64))
+            for n, k in zip(sizes, n_each, strict=True)
+        ]
+        chosen = np.concatenate(tried) if tried else np.empty(0, dtype=np.int64)
+        if sizes.sum() <= ALL_OPTIONS:
+            return Effects(columns, chosen, np.zeros((len(columns), len(view.classes))))
+        table = samples_of_boxes(view)
+        most = max(EFFECTS // max(len(columns), 1), 2)
+        table = table[np.unique(np.linspace(0, len(table) - 1, min(most, len(table))).astype(np.int64))]
+        space = ChangeSpace(view, options, table)
+        n = len(table)
+        rows = np.tile(np.arange(n), len(columns))
+        scores = np.zeros((len(columns), len(view.classes)))
+        for start in range(0, len(columns), max(BLOCK // (n * len(sizes)), 1)):
+            own = slice(start, start + max(BLOCK // (n * len(sizes)), 1))
+            n_own = len(columns[own])
+            candidates = np.full((n_own * n, len(sizes)), STAY)
+            candidates[np.arange(n_own * n), np.repeat(columns[own], n)] = np.repeat(chosen[own], n)
+            changed, _ = space.table_of(rows[: n_own * n], candidates)
+            scores[own] = class_scores(view, view.predict_proba(changed)).reshape(n_own, n, -1).mean(axis=1)
+        return Effects(columns, chosen, scores)
+
+    key = ("effects", options, *(member.readout for member in view.members))
+    costs = None if view.decision_costs is None else view.decision_costs.tobytes()
+    return view.members[0].network.get_or_compute((*key, costs), made)
