@@ -228,6 +228,8 @@ def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntA
 
 def _in_steps(values: FloatArray) -> FloatArray:
     """Return numbers in steps of their range that are coarser than what the encoder loses."""
+    if not len(values):
+        return values
     with np.errstate(invalid="ignore"):
         lowest, spans = np.fmin.reduce(values), np.fmax.reduce(values) - np.fmin.reduce(values)
         return np.asarray(np.rint((values - lowest) / np.where(spans > 0, spans, 1.0) / EXACT))

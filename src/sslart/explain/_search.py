@@ -10,7 +10,7 @@ steps find the change that explanations show, and the further ones of a what-if.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -31,6 +31,8 @@ MOST_COARSE = 8  # options of a feature whose effect is known
 EFFECTS = 6000  # predictions that the effects of options may take
 PAIRED, PAIRS = 6, 6  # features that are tried in pairs, and how many pairs of them
 MANY_PAIRED = 12  # features, for a what-if
+WIDE = 3  # pairs that are tried at several options of each
+REDUCED = 1  # pairs of a sample that are made smaller
 NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
 ROWS = 256  # samples that are searched together
 CLOSE = 1 / 64  # of its way, to which one of several features comes as near as is enough
@@ -75,7 +77,7 @@ class Search:
         self.n_columns = len(space.columns)
 
     def predict(self, rows: IntArray, candidates: IntArray) -> tuple[BoolArray, FloatArray]:
-        """Return which candidates reach a wanted class, and by how much its score exceeds those of the others."""
+        """Return a mask of candidates that reach a wanted class, and the margin of each such class over the others."""
         n_rows = max(BLOCK // self.n_columns, 1)
         if len(rows) > n_rows:
             blocks = [slice(start, start + n_rows) for start in range(0, len(rows), n_rows)]
@@ -90,25 +92,22 @@ class Search:
             at = np.flatnonzero(reached)
             reached[at] = self.view.score_samples(table[at]) >= self.view.novelty_threshold
         if scores is None:
-            return reached, self._box_margins(batch.coded[0], wanted)
-        highest = np.where(wanted, scores, -np.inf).max(axis=1)
-        others = np.where(wanted, -np.inf, scores).max(axis=1)
-        return reached, np.where(np.isfinite(others), highest - others, highest)
+            scores = self._box_scores(batch.coded[0], wanted)
+        others = np.where(wanted, -np.inf, scores).max(axis=1, keepdims=True)
+        return reached, np.where(wanted, scores - np.where(np.isfinite(others), others, 0.0), -np.inf)
 
-    def _box_margins(self, coded: FloatArray, wanted: BoolArray) -> FloatArray:
-        """Return by how much the choice of the best box of a wanted class exceeds that of the best other box."""
-        member, margins = self.view.members[0], np.empty(len(coded))
+    def _box_scores(self, coded: FloatArray, wanted: BoolArray) -> FloatArray:
+        """Return the choice of the best box of the wanted classes, and of the best other box, for each class."""
+        member, scores = self.view.members[0], np.empty(wanted.shape)
         labels = member.labels
         for mask in np.unique(wanted, axis=0):
             own, is_wanted = np.flatnonzero((wanted == mask).all(axis=1)), (labels != UNLABELLED) & mask[labels]
             is_other = ~is_wanted & ((labels != UNLABELLED) | (self.view.search_depth != NO_LIMIT))
-            sides = []
-            for boxes in (is_wanted, is_other):
+            for boxes, classes in ((is_wanted, mask), (is_other, ~mask)):
                 nodes = member.rank(coded[own], labels=np.where(boxes, 0, UNLABELLED))[0][:, 0]
                 choices, _ = choice_and_match(coded[own], *member.boxes_of(np.maximum(nodes, 0)), member.params.choice)
-                sides.append(np.where(nodes == UNLABELLED, 0.0, choices))
-            margins[own] = sides[0] - sides[1]
-        return margins
+                scores[np.ix_(own, classes)] = np.where(nodes == UNLABELLED, 0.0, choices)[:, None]
+        return scores
 
     def first(self) -> Found:
         """Return the first change of each sample: of the fewest features, then the smallest."""
@@ -135,48 +134,54 @@ class Search:
         """Return changes of some rows: of single features, else of pairs, of more, or into near boxes."""
         if not rows.size:
             return Found.joined([], self.n_columns)
-        singles, gains, best = self._singles(rows)
+        singles, alone = self._singles(rows)
         found, without = [singles], np.setdiff1d(rows, singles.rows)
         paired = rows if want_all else without
-        at = np.searchsorted(rows, paired)
-        pairs = self._pairs(paired, gains[at], best[at], want_all=want_all)
-        found.append(pairs)
-        open_ = np.setdiff1d(without, pairs.rows)
+        found.append(self._pairs(paired, alone.of(np.searchsorted(rows, paired)), want_all=want_all))
+        open_ = np.setdiff1d(without, found[-1].rows)
         if self.view.uses_evidence:
-            at = np.searchsorted(rows, open_)
-            found.append(self._together(open_, gains[at], best[at]))
+            found.append(self._together(open_, alone.of(np.searchsorted(rows, open_))))
             open_ = np.setdiff1d(open_, found[-1].rows)
         found.append(self._into_boxes(open_))
         return Found.joined(found, self.n_columns)
 
     # single features
 
-    def _singles(self, rows: IntArray) -> tuple[Found, FloatArray, IntArray]:
-        """Return changes of one feature; and for each row and column the best gain, and the option that has it."""
-        probed, columns, options, expected = self._probes(rows)
+    def _singles(self, rows: IntArray) -> tuple[Found, Alone]:
+        """Return changes of one feature, and what each feature gains alone."""
+        _, start = self.predict(rows, np.full((len(rows), self.n_columns), STAY))
+        probed, columns, options, expected = self._probes(rows, start)
         candidates = np.full((len(probed), self.n_columns), STAY)
         candidates[np.arange(len(probed)), columns] = options
         reached, margins = self.predict(rows[probed], candidates)
-        margins -= self.predict(rows, np.full((len(rows), self.n_columns), STAY))[1][probed]
-        gains, best = np.full((len(rows), self.n_columns), -np.inf), np.full((len(rows), self.n_columns), STAY)
-        order = np.lexsort((expected, margins))
-        gains[probed[order], columns[order]] = (margins + 1e-3 * expected)[order]  # the last, the highest, stays
-        best[probed[order], columns[order]] = options[order]
-        return self._nearest(rows, probed, columns, options, reached), gains, best
+        gains = np.where(np.isfinite(start[probed]), margins - start[probed], -np.inf) + 1e-3 * expected[:, None]
+        alone = Alone.none(start, self.n_columns)
+        above = self.space.above[rows[probed], columns]
+        for index in np.flatnonzero(np.isfinite(start).any(axis=0)).tolist():
+            order = np.argsort(gains[:, index], kind="stable")
+            place, column, option = probed[order], columns[order], options[order]
+            alone.gains[place, column, index] = gains[order, index]  # the last, the highest, stays
+            alone.best[place, column, index, 0] = option
+            best = alone.best[place, column, index, 0]
+            other = ((option >= above[order]) != (best >= above[order])) | (
+                self.space.is_category[column] & (option != best)
+            )
+            alone.best[place[other], column[other], index, 1] = option[other]  # the best in the other direction
+        return self._nearest(rows, probed, columns, options, reached), alone
 
-    def _probes(self, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-        """Return the options of single features to try: places of rows, columns, options, and the gain expected."""
+    def _probes(self, rows: IntArray, start: FloatArray) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        """Return the options of single features to try: places of rows, columns, options, and the margin expected."""
         effects = effects_of(self.view, self.options)
         movable = self.movable[rows][:, effects.columns]
         movable &= effects.options != self._own_options(rows, effects.columns)
         if len(effects.columns) == self.options.sizes.sum() and len(effects.columns) <= ALL_OPTIONS:
             places, which = np.nonzero(movable)
             return places, effects.columns[which], effects.options[which], np.zeros(len(places))
-        gains = effects.gains(self.space, rows, self.wanted[rows])
-        gains[~movable] = -np.inf
-        n = min(MOST_PROBES, gains.shape[1])
-        which = np.argsort(-gains, axis=1, kind="stable")[:, :n]
-        expected = np.take_along_axis(gains, which, axis=1)
+        expected = effects.margins(self.space, rows, self.wanted[rows], start)
+        expected[~movable] = -np.inf
+        n = min(MOST_PROBES, expected.shape[1])
+        which = np.argsort(-expected, axis=1, kind="stable")[:, :n]
+        expected = np.take_along_axis(expected, which, axis=1)
         places = np.repeat(np.arange(len(rows)), n)
         kept = np.isfinite(expected).ravel()
         which = which.ravel()[kept]
@@ -230,12 +235,13 @@ class Search:
                 with np.errstate(invalid="ignore", divide="ignore"):
                     limit = low[open_] / (low[open_] - high[open_])
                 limit = limit + np.where(limit < 0.5, 0.1, -0.1)  # to the far side of it, so that both ends come near
-                share = np.where(np.isnan(limit), 0.5, limit)
+                share = np.where(np.isfinite(limit), np.clip(limit, 0.0, 1.0), 0.5)
             step = few[open_] + np.clip(np.rint(share * width).astype(np.int64), 1, width - 1)
             tried = candidates[open_]
             at = np.where(up[open_], above[open_] - 1 + step, below[open_] - step)
             tried[np.arange(len(open_)), columns[open_]] = at
-            reached, margins = self.predict(rows[open_], tried)
+            reached, of_classes = self.predict(rows[open_], tried)
+            margins = of_classes.max(axis=1)
             hit, missed = open_[reached], open_[~reached]
             candidates[hit], enough[hit], high[hit] = tried[reached], step[reached], margins[reached]
             few[missed], low[missed] = step[~reached], margins[~reached]
@@ -244,25 +250,49 @@ class Search:
 
     # several features
 
-    def _pairs(self, rows: IntArray, gains: FloatArray, best: IntArray, *, want_all: bool) -> Found:
-        """Return changes of two features: of those that gain most alone, each at its best, those of most gain."""
+    def _pairs(self, rows: IntArray, alone: Alone, *, want_all: bool) -> Found:
+        """Return changes of two features that gain most alone: each at its best, else nearer or beyond."""
         n = min(MANY_PAIRED if want_all else PAIRED, self.n_columns)
         if n < 2 or not rows.size:
             return Found.joined([], self.n_columns)
-        leading = np.argsort(-gains, axis=1, kind="stable")[:, :n]
         one, other = np.array(list(combinations(range(n), 2))).T
-        together = np.take_along_axis(gains, leading, axis=1)
-        together = together[:, one] + together[:, other]
-        chosen = np.argsort(-together, axis=1, kind="stable")[:, : len(one) if want_all else PAIRS]
-        places = np.repeat(np.arange(len(rows)), chosen.shape[1])
-        columns = (leading[places, side[chosen.ravel()]] for side in (one, other))
-        candidates = np.full((len(places), self.n_columns), STAY)
-        for column in columns:
-            candidates[np.arange(len(places)), column] = best[places, column]
-        usable = np.flatnonzero((candidates != STAY).sum(axis=1) == 2)
-        reached, _ = self.predict(rows[places[usable]], candidates[usable])
-        found = Found(rows[places[usable[reached]]], candidates[usable[reached]])
-        return self._reduced(self._some(found, MANY_PAIRED if want_all else 1))
+        leading = np.argsort(-alone.gains, axis=1, kind="stable")[:, :n]
+        together = np.take_along_axis(alone.gains, leading, axis=1)
+        expected = (alone.start[:, None] + together[:, one] + together[:, other]).reshape(len(rows), -1)
+        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one) if want_all else PAIRS]
+        pair, index = chosen // alone.n_classes, chosen % alone.n_classes
+        each = np.arange(len(rows))[:, None]
+        columns = leading[each, one[pair], index], leading[each, other[pair], index]
+        options = [alone.best[each, column, index] for column in columns]
+        found = self._of_two(rows, columns, [both[:, :, :1] for both in options])
+        at = np.flatnonzero(~np.isin(rows, found.rows))
+        if at.size:
+            columns = [column[at, :WIDE] for column in columns]
+            wide = []
+            for column, both in zip(columns, options, strict=True):
+                end = both[at, :WIDE, :1]
+                above, below = (
+                    side[rows[at][:, None], column][:, :, None] for side in (self.space.above, self.space.below)
+                )
+                half = np.where(end >= above, above + end, below + end) // 2
+                half = np.where((end == STAY) | self.space.is_category[column][:, :, None], STAY, half)
+                wide.append(np.concatenate([both[at, :WIDE], half], axis=2))
+            found = Found.joined([found, self._of_two(rows[at], columns, wide)], self.n_columns)
+        return self._reduced(self._some(found, MANY_PAIRED if want_all else REDUCED))
+
+    def _of_two(self, rows: IntArray, columns: Sequence[IntArray], options: Sequence[IntArray]) -> Found:
+        """Return the changes of two columns each, shape (n_rows, n_pairs), to any of their options, that are enough."""
+        n = options[0].shape[2]
+        ends = np.repeat(options[0], n, axis=2), np.tile(options[1], n)
+        candidates = np.full((*ends[0].shape, self.n_columns), STAY)
+        for column, end in zip(columns, ends, strict=True):
+            np.put_along_axis(
+                candidates, np.broadcast_to(column[:, :, None, None], (*end.shape, 1)), end[..., None], axis=3
+            )
+        usable = (ends[0] != STAY) & (ends[1] != STAY)
+        places = np.broadcast_to(np.arange(len(rows))[:, None, None], usable.shape)[usable]
+        reached, _ = self.predict(rows[places], candidates[usable])
+        return Found(rows[places[reached]], candidates[usable][reached])
 
     def _some(self, found: Found, n: int) -> Found:
         """Return of each row the few candidates of the least changes."""
@@ -272,14 +302,16 @@ class Search:
         kept = order[np.arange(len(order)) - np.searchsorted(rows, rows) < n]
         return Found(found.rows[kept], found.candidates[kept])
 
-    def _together(self, rows: IntArray, gains: FloatArray, best: IntArray) -> Found:
-        """Return changes of more features: of those that gain most alone, as few as are enough."""
-        n_usable = (best != STAY).sum(axis=1)
-        order = np.argsort(-np.where(best != STAY, gains, -np.inf), axis=1, kind="stable")
-        ranks = np.empty_like(order)
-        np.put_along_axis(ranks, order, np.arange(self.n_columns)[None], axis=1)
-        wide = np.where((ranks < n_usable[:, None]) & (best != STAY), best, STAY)
-        return self._reduced(self._fewest(rows, wide, ranks))
+    def _together(self, rows: IntArray, alone: Alone) -> Found:
+        """Return changes of more features: of those that gain most alone towards one class, as few as are enough."""
+        gains = np.where(alone.best[..., 0] == STAY, 0.0, np.maximum(alone.gains, 0.0))
+        order = np.argsort(-gains, axis=1, kind="stable")
+        reached = alone.start[:, None] + np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
+        needed = (reached < 0).sum(axis=1) - np.nan_to_num(reached[:, -1], neginf=-1e9) * 1e-9
+        index = needed.argmin(axis=1)
+        each = np.arange(len(rows))
+        ranks = np.argsort(order[each, :, index], axis=1)
+        return self._reduced(self._fewest(rows, alone.best[each, :, index, 0], ranks))
 
     def _fewest(self, rows: IntArray, wide: IntArray, ranks: IntArray) -> Found:
         """Return the candidates that reach a class with as few of their changes, by rank, as halving finds."""
@@ -416,6 +448,33 @@ def class_scores(view: ModelView, proba: FloatArray) -> FloatArray:
     return np.log(np.maximum(proba, LEAST))
 
 
+class Alone(NamedTuple):
+    """Margins of samples towards each class, what each feature gains alone, and the options that gain most.
+
+    Shapes are (n_rows, n_classes), (n_rows, n_columns, n_classes), and (n_rows, n_columns, n_classes, 2): the best
+    option, and the best in the other direction.
+    """
+
+    start: FloatArray
+    gains: FloatArray
+    best: IntArray
+
+    @classmethod
+    def none(cls, start: FloatArray, n_columns: int) -> Alone:
+        """Return room for the gains of samples."""
+        shape = len(start), n_columns, start.shape[1]
+        return cls(start, np.full(shape, -np.inf), np.full((*shape, 2), STAY))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.start.shape[1]
+
+    def of(self, places: IntArray) -> Alone:
+        """Return the gains of some samples."""
+        return Alone(self.start[places], self.gains[places], self.best[places])
+
+
 class Effects(NamedTuple):
     """Mean scores of samples drawn from the boxes, with one feature set to an option: one row per option tried."""
 
@@ -423,8 +482,8 @@ class Effects(NamedTuple):
     options: IntArray
     scores: FloatArray
 
-    def gains(self, space: ChangeSpace, rows: IntArray, wanted: BoolArray) -> FloatArray:
-        """Return by how much each option is expected to bring samples nearer to a wanted class, (n_rows, n_options)."""
+    def margins(self, space: ChangeSpace, rows: IntArray, wanted: BoolArray, start: FloatArray) -> FloatArray:
+        """Return the margin of a wanted class that each option is expected to lead to, (n_rows, n_options)."""
         own = np.empty((len(rows), len(self.columns)), dtype=np.int64)  # the option tried that is nearest to the value
         for column in np.unique(self.columns).tolist():
             at = np.flatnonzero(self.columns == column)
@@ -434,14 +493,15 @@ class Effects(NamedTuple):
                 positions = space.options.positions[column][self.options[at]]
                 match = -np.abs(space.own[rows, column][:, None] - positions)
             own[:, at] = at[match.argmax(axis=1)][:, None]
-        gains = np.empty(own.shape)
+        expected = np.full(own.shape, -np.inf)
         for mask in np.unique(wanted, axis=0):
             of_mask = np.flatnonzero((wanted == mask).all(axis=1))
-            towards = self.scores[:, mask].max(axis=1)
-            if not mask.all():
-                towards = towards - self.scores[:, ~mask].max(axis=1)
-            gains[of_mask] = towards[None] - towards[own[of_mask]]
-        return gains
+            others = 0.0 if mask.all() else self.scores[:, ~mask].max(axis=1)
+            for index in np.flatnonzero(mask).tolist():
+                towards = self.scores[:, index] - others
+                margins = start[of_mask, index][:, None] + towards[None] - towards[own[of_mask]]
+                expected[of_mask] = np.maximum(expected[of_mask], margins)
+        return expected
 
 
 def effects_of(view: ModelView, options: Options) -> Effects:
