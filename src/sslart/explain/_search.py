@@ -25,17 +25,20 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._contributions import predictions_at_centres, samples_of_boxes
 from sslart.explain._options import STAY, ChangeSpace, Options
 
-ALL_OPTIONS = 48  # of all features together: so few are all tried
-MOST_PROBES = 24  # of one feature each, for a sample, where there are more
-MOST_COARSE = 8  # options of a feature whose effect is known
+PROBED_VALUES = 720  # of a sample, all features of each probe counted: predictions of few features take less time
+FEWEST_PROBES, MOST_PROBES = 24, 96  # of one feature each; so few options of all features together are all tried
+COARSE, MOST_COARSE = 8, 64  # options of a feature whose effect is known: per probe and feature, and at most
+DAYS = 7  # around a date that are all tried: weekdays come again
 EFFECTS = 6000  # predictions that the effects of options may take
 PAIRED, PAIRS = 6, 6  # features that are tried in pairs, and how many pairs of them
 MANY_PAIRED = 12  # features, for a what-if
-WIDE = 3  # pairs that are tried at several options of each
+WIDE, MANY_WIDE = 3, 6  # pairs that are tried at several options of each, and those for a what-if
+TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that are moved together
 REDUCED = 1  # pairs of a sample that are made smaller
 NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
 ROWS = 256  # samples that are searched together
 CLOSE = 1 / 64  # of its way, to which one of several features comes as near as is enough
+NEVER = -1e9  # margin of a class that is not wanted
 LEAST = 1e-9  # probability that is told apart from 0
 BLOCK = 2_000_000  # values of candidates that are predicted together
 
@@ -94,7 +97,7 @@ class Search:
         if scores is None:
             scores = self._box_scores(batch.coded[0], wanted)
         others = np.where(wanted, -np.inf, scores).max(axis=1, keepdims=True)
-        return reached, np.where(wanted, scores - np.where(np.isfinite(others), others, 0.0), -np.inf)
+        return reached, np.where(wanted, scores - np.where(np.isfinite(others), others, 0.0), NEVER)
 
     def _box_scores(self, coded: FloatArray, wanted: BoolArray) -> FloatArray:
         """Return the choice of the best box of the wanted classes, and of the best other box, for each class."""
@@ -154,10 +157,10 @@ class Search:
         candidates = np.full((len(probed), self.n_columns), STAY)
         candidates[np.arange(len(probed)), columns] = options
         reached, margins = self.predict(rows[probed], candidates)
-        gains = np.where(np.isfinite(start[probed]), margins - start[probed], -np.inf) + 1e-3 * expected[:, None]
+        gains = margins - start[probed] + 1e-3 * expected[:, None]
         alone = Alone.none(start, self.n_columns)
         above = self.space.above[rows[probed], columns]
-        for index in np.flatnonzero(np.isfinite(start).any(axis=0)).tolist():
+        for index in np.flatnonzero((start > NEVER).any(axis=0)).tolist():
             order = np.argsort(gains[:, index], kind="stable")
             place, column, option = probed[order], columns[order], options[order]
             alone.gains[place, column, index] = gains[order, index]  # the last, the highest, stays
@@ -167,6 +170,7 @@ class Search:
                 self.space.is_category[column] & (option != best)
             )
             alone.best[place[other], column[other], index, 1] = option[other]  # the best in the other direction
+        alone.best.swapaxes(1, 2)[start <= NEVER] = STAY  # of classes that are wanted for other rows
         return self._nearest(rows, probed, columns, options, reached), alone
 
     def _probes(self, rows: IntArray, start: FloatArray) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
@@ -174,18 +178,28 @@ class Search:
         effects = effects_of(self.view, self.options)
         movable = self.movable[rows][:, effects.columns]
         movable &= effects.options != self._own_options(rows, effects.columns)
-        if len(effects.columns) == self.options.sizes.sum() and len(effects.columns) <= ALL_OPTIONS:
+        n = n_probes(self.n_columns)
+        if len(effects.columns) == self.options.sizes.sum() and len(effects.columns) <= n:
             places, which = np.nonzero(movable)
             return places, effects.columns[which], effects.options[which], np.zeros(len(places))
         expected = effects.margins(self.space, rows, self.wanted[rows], start)
-        expected[~movable] = -np.inf
-        n = min(MOST_PROBES, expected.shape[1])
+        expected[~movable] = NEVER
         which = np.argsort(-expected, axis=1, kind="stable")[:, :n]
         expected = np.take_along_axis(expected, which, axis=1)
-        places = np.repeat(np.arange(len(rows)), n)
-        kept = np.isfinite(expected).ravel()
+        places = np.repeat(np.arange(len(rows)), which.shape[1])
+        kept = (expected > NEVER).ravel()
         which = which.ravel()[kept]
-        return places[kept], effects.columns[which], effects.options[which], expected.ravel()[kept]
+        parts = [(places[kept], effects.columns[which], effects.options[which], expected.ravel()[kept])]
+        for column in {one.bases[0] for one in self.options.relations if not one.is_exact}:  # dates
+            near = np.arange(1, DAYS + 1)
+            options = np.hstack(
+                [self.space.below[rows, column, None] - near, self.space.above[rows, column, None] + near - 1]
+            )
+            usable = self.movable[rows, column, None] & (options >= 0) & (options < self.options.sizes[column])
+            places, which = np.nonzero(usable)
+            parts.append((places, np.full(len(places), column), options[usable], np.zeros(len(places))))
+        found = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        return found[0], found[1], found[2], found[3]
 
     def _own_options(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Return the options that are the values of the samples already; -1 for none."""
@@ -265,20 +279,29 @@ class Search:
         columns = leading[each, one[pair], index], leading[each, other[pair], index]
         options = [alone.best[each, column, index] for column in columns]
         found = self._of_two(rows, columns, [both[:, :, :1] for both in options])
-        at = np.flatnonzero(~np.isin(rows, found.rows))
-        if at.size:
-            columns = [column[at, :WIDE] for column in columns]
-            wide = []
-            for column, both in zip(columns, options, strict=True):
-                end = both[at, :WIDE, :1]
-                above, below = (
-                    side[rows[at][:, None], column][:, :, None] for side in (self.space.above, self.space.below)
-                )
-                half = np.where(end >= above, above + end, below + end) // 2
-                half = np.where((end == STAY) | self.space.is_category[column][:, :, None], STAY, half)
-                wide.append(np.concatenate([both[at, :WIDE], half], axis=2))
+        if want_all:
+            coarse = effects_of(self.view, self.options).table(self.n_columns)
+            columns = columns[0][:, :MANY_WIDE], columns[1][:, :MANY_WIDE]
+            every = [
+                np.where(self.movable[rows[:, None], column][:, :, None], coarse[column], STAY) for column in columns
+            ]
+            found = Found.joined([found, self._of_two(rows, columns, every)], self.n_columns)
+        elif (at := np.flatnonzero(~np.isin(rows, found.rows))).size:
+            columns = columns[0][at, :WIDE], columns[1][at, :WIDE]
+            wide = [
+                self._around(rows[at], column, both[at, :WIDE]) for column, both in zip(columns, options, strict=True)
+            ]
             found = Found.joined([found, self._of_two(rows[at], columns, wide)], self.n_columns)
         return self._reduced(self._some(found, MANY_PAIRED if want_all else REDUCED))
+
+    def _around(self, rows: IntArray, columns: IntArray, best: IntArray) -> IntArray:
+        """Return options of columns: the best in each direction, one half-way to the first, and the farthest."""
+        end = best[:, :, :1]
+        above, below = (side[rows[:, None], columns][:, :, None] for side in (self.space.above, self.space.below))
+        half = np.where(end >= above, above + end, below + end) // 2
+        far = np.where(end >= above, self.options.sizes[columns][:, :, None] - 1, 0)
+        held = (end == STAY) | self.space.is_category[columns][:, :, None]
+        return np.concatenate([best, np.where(held, STAY, np.concatenate([half, far], axis=2))], axis=2)
 
     def _of_two(self, rows: IntArray, columns: Sequence[IntArray], options: Sequence[IntArray]) -> Found:
         """Return the changes of two columns each, shape (n_rows, n_pairs), to any of their options, that are enough."""
@@ -306,12 +329,16 @@ class Search:
         """Return changes of more features: of those that gain most alone towards one class, as few as are enough."""
         gains = np.where(alone.best[..., 0] == STAY, 0.0, np.maximum(alone.gains, 0.0))
         order = np.argsort(-gains, axis=1, kind="stable")
-        reached = alone.start[:, None] + np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
-        needed = (reached < 0).sum(axis=1) - np.nan_to_num(reached[:, -1], neginf=-1e9) * 1e-9
-        index = needed.argmin(axis=1)
-        each = np.arange(len(rows))
-        ranks = np.argsort(order[each, :, index], axis=1)
-        return self._reduced(self._fewest(rows, alone.best[each, :, index, 0], ranks))
+        margins = alone.start[:, None] + np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
+        needed = (margins < 0).sum(axis=1) - 1e-12 * margins[:, -1]
+        numbers = [n for n in TOGETHER if n <= self.n_columns]
+        parts, each = [], np.arange(len(rows))
+        for index in np.argsort(needed, axis=1, kind="stable")[:, :2].T:  # two classes
+            ranks, best = np.argsort(order[each, :, index], axis=1), alone.best[each, :, index, 0]
+            parts += [Found(rows, np.where(ranks < n, best, STAY)) for n in numbers]
+        every = Found.joined(parts, self.n_columns)
+        reached, _ = self.predict(*every)
+        return self._reduced(self._some(Found(every.rows[reached], every.candidates[reached]), 1))
 
     def _fewest(self, rows: IntArray, wide: IntArray, ranks: IntArray) -> Found:
         """Return the candidates that reach a class with as few of their changes, by rank, as halving finds."""
@@ -441,6 +468,11 @@ class Search:
         return Found(found.rows, candidates)
 
 
+def n_probes(n_columns: int) -> int:
+    """Return how many changes of one feature are tried for a sample."""
+    return int(np.clip(PROBED_VALUES // n_columns, FEWEST_PROBES, MOST_PROBES))
+
+
 def class_scores(view: ModelView, proba: FloatArray) -> FloatArray:
     """Return scores that features add to: the logarithms of probabilities, or expected costs with a minus."""
     if view.decision_costs is not None:
@@ -482,6 +514,15 @@ class Effects(NamedTuple):
     options: IntArray
     scores: FloatArray
 
+    def table(self, n_columns: int) -> IntArray:
+        """Return options of each column that were tried, shape (n_columns, n_options)."""
+        found = np.full((n_columns, COARSE), STAY)
+        for column in np.unique(self.columns).tolist():
+            own = self.options[self.columns == column]
+            some = np.unique(np.linspace(0, len(own) - 1, min(len(own), COARSE)).astype(np.int64))
+            found[column, : len(some)] = own[some]
+        return found
+
     def margins(self, space: ChangeSpace, rows: IntArray, wanted: BoolArray, start: FloatArray) -> FloatArray:
         """Return the margin of a wanted class that each option is expected to lead to, (n_rows, n_options)."""
         own = np.empty((len(rows), len(self.columns)), dtype=np.int64)  # the option tried that is nearest to the value
@@ -508,15 +549,14 @@ def effects_of(view: ModelView, options: Options) -> Effects:
     """Return the effects of the options of a model, of some where there are many; they are kept."""
 
     def made() -> Effects:
-        sizes = options.sizes
-        n_each = np.minimum(sizes, sizes.sum() if sizes.sum() <= ALL_OPTIONS else MOST_COARSE)
-        columns = np.repeat(np.arange(len(sizes)), n_each)
+        sizes, n_all = options.sizes, n_probes(len(options.sizes))
+        has_all = sizes.sum() <= n_all
+        n_each = np.minimum(sizes, sizes.sum() if has_all else np.clip(2 * n_all // len(sizes), COARSE, MOST_COARSE))
         tried = [
-            np.unique(np.rint(np.linspace(0, max(n - 1, 0), k)).astype(np.int64))
-            for n, k in zip(sizes, n_each, strict=True)
+            np.unique(np.linspace(0, max(n - 1, 0), k).astype(np.int64)) for n, k in zip(sizes, n_each, strict=True)
         ]
-        chosen = np.concatenate(tried) if tried else np.empty(0, dtype=np.int64)
-        if sizes.sum() <= ALL_OPTIONS:
+        columns, chosen = np.repeat(np.arange(len(sizes)), [len(one) for one in tried]), np.concatenate(tried)
+        if has_all:
             return Effects(columns, chosen, np.zeros((len(columns), len(view.classes))))
         table = samples_of_boxes(view)
         most = max(EFFECTS // max(len(columns), 1), 2)
