@@ -25,19 +25,19 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._contributions import predictions_at_centres, samples_of_boxes
 from sslart.explain._options import STAY, ChangeSpace, Options
 
-PROBED_VALUES = 720  # of a sample, all features of each probe counted: predictions of few features take less time
-FEWEST_PROBES, MOST_PROBES = 24, 96  # of one feature each; so few options of all features together are all tried
+PROBED_VALUES = 360  # of a sample, all features of each probe counted: predictions of few features take less time
+FEWEST_PROBES, MOST_PROBES = 12, 96  # of one feature each; so few options of all features together are all tried
 COARSE, MOST_COARSE = 8, 64  # options of a feature whose effect is known: per probe and feature, and at most
 DAYS = 7  # around a date that are all tried: weekdays come again
 EFFECTS = 6000  # predictions that the effects of options may take
-PAIRED, PAIRS = 6, 6  # features that are tried in pairs, and how many pairs of them
+PAIRED, PAIRS = 6, 4  # features that are tried in pairs, and how many pairs of them
 MANY_PAIRED = 12  # features, for a what-if
-WIDE, MANY_WIDE = 3, 6  # pairs that are tried at several options of each, and those for a what-if
+WIDE, MANY_WIDE = 2, 6  # pairs that are tried at several options of each, and those for a what-if
 TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that are moved together
 REDUCED = 1  # pairs of a sample that are made smaller
 NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
 ROWS = 256  # samples that are searched together
-CLOSE = 1 / 64  # of its way, to which one of several features comes as near as is enough
+CLOSE = 1 / 32  # of its way, to which one of several features comes as near as is enough
 NEVER = -1e9  # margin of a class that is not wanted
 LEAST = 1e-9  # probability that is told apart from 0
 BLOCK = 2_000_000  # values of candidates that are predicted together
