@@ -110,7 +110,7 @@ def test_all_changes_of_one_feature_are_those_that_brute_force_finds(model: Any)
         n_with += bool(nearest)
         if nearest:
             assert len(found[0].changes) == 1
-            assert model.counterfactual(x, n=1)[0].changes == found[0].changes or not found[0].plausible
+            assert model.counterfactual(x, n=1)[0].changes == found[0].changes
     assert n_with > 2
 
 
@@ -180,10 +180,9 @@ def test_whatever_is_offered_holds(X: np.ndarray, seed: int, which: int, plausib
             assert lowest[feature] <= change.after <= highest[feature]
             assert feature != 0 or not ranges or change.after >= 0.25
     if plausible:
-        least = min(model.novelty_threshold_, model.score_samples(x[None])[0])
         for one in found:
             sample = np.array([np.nan if value is None else value for value in one.sample], dtype=float)
-            assert model.score_samples(sample[None])[0] >= least
+            assert model.score_samples(sample[None])[0] >= model.novelty_threshold_
     again = model.counterfactual(x, fixed=fixed, ranges=ranges, n=4, plausible=plausible)
     assert again.to_dict() == found.to_dict()
 
@@ -412,7 +411,7 @@ def test_changes_hold_for_the_cells_of_a_row_with_dates(model: Any) -> None:
     y = np.where((frame["ordered"].dt.day_of_week > 3) ^ (frame["price"] > 0), "private", "firm")
     model = clone(model).fit(frame, y)
     changed = set()
-    for row in range(6):
+    for row in range(14):
         cells = frame.iloc[row].to_dict()
         explained = model.explain(frame[row : row + 1])[0].counterfactual
         for one in [*model.counterfactual(cells, n=4), *([] if explained is None else [explained])]:

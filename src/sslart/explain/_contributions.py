@@ -35,16 +35,7 @@ Divide = Callable[[MemberView, FloatArray, int], ScoreParts]
 
 @dataclass(frozen=True, eq=False)
 class ScoreContributions:
-    """Additive decomposition of scores: `base + by_column.sum(axis=1) + of_graph` is `scores`.
-
-    Attributes
-    ----------
-    base : array of shape (n_samples, n_classes)
-        The scores that contributions start from; -inf for classes not learnt yet.
-    by_column : array of shape (n_samples, n_columns, n_classes)
-    of_graph : array of shape (n_samples, n_classes)
-    scores : array of shape (n_samples, n_classes)
-    """
+    """Additive decomposition of scores: `base + by_column.sum(axis=1) + of_graph` is `scores`."""
 
     base: FloatArray
     by_column: FloatArray
@@ -476,24 +467,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceTable:
-    """The contributions to several samples, of one class against another.
-
-    Attributes
-    ----------
-    table : Table
-        The samples.
-    names : list of str
-        Name of each column.
-    classes : list
-        Sorted; class indices refer to it.
-    groups : array of length n_columns
-        Columns of equal number go together.
-    predicted, runners_up : arrays of int of length n_samples
-        Class indices; a runner-up is -1 where there is no other class.
-    bases, margins, of_graph : arrays of length n_samples
-    by_column : array of shape (n_samples, n_columns)
-    proba : array of shape (n_samples, n_classes)
-    """
+    """The contributions to several samples, of one class against another; class indices are -1 for none."""
 
     table: Table
     names: list[str]

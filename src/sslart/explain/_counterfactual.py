@@ -1,4 +1,4 @@
-"""What-if: changes of samples that lead to another prediction, as data, words and tables, and which to offer."""
+"""Counterfactuals: changes of samples that lead to another prediction, as data, words and tables."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class CounterfactualTable:
         return starts.tolist(), np.nonzero(differ)[1].tolist(), before[differ].tolist(), after[differ].tolist()
 
     def changes(self, row: int) -> tuple[Change, ...]:
-        """Return what differs in a sample, in the order of the columns."""
+        """Return the changes of a sample, in the order of the columns."""
         starts, columns, old, new = self._numbers
         own = slice(starts[row], starts[row + 1])
         differing: list[tuple[int, Value, Value]] = list(zip(columns[own], old[own], new[own], strict=True))
@@ -167,7 +167,7 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     @property
     def abstained(self) -> bool:
-        """Whether the model predicts no class for the sample as it is."""
+        """True if the model predicts no class for the sample as it is."""
         return self.confidence is None
 
     def __len__(self) -> int:
@@ -385,7 +385,7 @@ class _Choice:
         return chosen
 
     def _are_unlike(self, one: int, other: int) -> bool:
-        """Return whether two candidates differ in features, or in all directions, and not only in a small part."""
+        """Return True if two candidates differ in features, or in all directions, and not only in a small part."""
         first, second = sorted((self.keys[one], self.keys[other]), key=len)
         fewer, more = sorted((self.sizes[one], self.sizes[other]), key=len)
         if set(first) <= set(second):
@@ -398,7 +398,7 @@ class _Choice:
         )
 
     def _overlap(self, one: int, other: int) -> float:
-        """Return how much two candidates have in common, from 0 to 1: of their features, and of how far they go."""
+        """Return the overlap of two candidates, from 0 to 1: of their features, and of the way they go."""
         first, second = dict(self.keys[one]), dict(self.keys[other])
         shared = {
             column: 1.0 if first[column] == second[column] else SAME_FEATURE for column in first.keys() & second.keys()
@@ -431,7 +431,7 @@ class _Choice:
 
 
 def most_changes(fewest: int) -> int:
-    """Return how many features a change may have where another of so few does."""
+    """Return the most features of a change to offer, given the fewest that are enough."""
     return 2 * fewest + 3
 
 

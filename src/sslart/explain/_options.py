@@ -326,7 +326,7 @@ class ChangeSpace:
         return Table(values, categories, self.table.names), valid
 
     def sizes(self, rows: IntArray, candidates: IntArray) -> FloatArray:
-        """Return how far each feature moves, in learnt ranges; 1 for a change of category."""
+        """Return the size of each change, in learnt ranges; 1 for a change of category."""
         moves = np.abs(self.options.numbers[1][self.columns, candidates] - self.own[rows])
         return np.where(candidates == STAY, 0.0, np.where(self.is_category, 1.0, moves))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -186,8 +186,8 @@ class _Finder:
             return
         spans = np.ptp(values, axis=0)
         for first, second in combinations_with_replacement(range(len(columns)), 2):
-            product = values[:, first] * values[:, second]
-            same = np.abs(values - product[:, None]).max(axis=0) <= EXACT * spans
+            products = values[:, first] * values[:, second]
+            same = np.abs(values - products[:, None]).max(axis=0) <= EXACT * spans
             for place in np.flatnonzero(same & (spans > 0)).tolist():
                 bases = {columns[first], columns[second]}
                 if columns[place] in bases | self.bases or not {columns[place], *bases} <= set(self.numeric):
@@ -236,7 +236,7 @@ def _in_steps(values: FloatArray) -> FloatArray:
 
 
 def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]], Values] | None:
-    """Return how one column follows from another that orders samples as it does, or in reverse; None: it does not."""
+    """Return the function from a column to another that orders samples alike, or in reverse; None: it does not."""
     known = ~(np.isnan(base) | np.isnan(other))
     steps = np.column_stack([_in_steps(base[known, None]), _in_steps(other[known, None])]).astype(np.int64)
     pairs, first = np.unique(steps, axis=0, return_index=True)
@@ -248,18 +248,16 @@ def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]],
     ):
         return None
     x, y = base[known][first], other[known][first]
-    slope = (y[-1] - y[0]) / (x[-1] - x[0])
-    if np.abs(y[0] + slope * (x - x[0]) - y).max() <= 10 * EXACT * np.ptp(y):
-        nice = np.rint(slope * 1e6) / 1e6 if abs(slope) > 1e-2 else slope
-        slope = nice if np.abs(y[0] + nice * (x - x[0]) - y).max() <= 10 * EXACT * np.ptp(y) else slope
-        return partial(_sum_of, np.array([slope]), y[0] - slope * x[0])
-    if x[0] > 0 and y.min() > 0:
-        power = np.log(y[-1] / y[0]) / np.log(x[-1] / x[0])
-        power = np.rint(power * 1e4) / 1e4
-        scale = float(np.exp(np.mean(np.log(y) - power * np.log(x))))
-        scale = np.rint(scale * 1e9) / 1e9 if scale > 1e-3 else scale
-        if np.abs(scale * x**power - y).max() <= 10 * EXACT * np.ptp(y):
-            return partial(_power_of, float(scale), float(power))
+    for log_x, log_y in product([False, True], repeat=2):  # lines, exponentials, logarithms, powers
+        if (log_x and x[0] <= 0) or (log_y and y.min() <= 0):
+            continue
+        u, v = np.log(x) if log_x else x, np.log(y) if log_y else y
+        slope = (v[-1] - v[0]) / (u[-1] - u[0])
+        rounded = np.rint(slope * 1e6) / 1e6  # such as 2 of a square, 100 of cents
+        for factor in (rounded, slope):
+            follow = partial(_line_of, factor, float(np.median(v - factor * u)), log_x, log_y)
+            if np.abs(follow([x]) - y).max() <= 10 * EXACT * np.ptp(y):
+                return follow
     return partial(_between, x, y)
 
 
@@ -273,9 +271,10 @@ def _product_of(bases: list[Values]) -> Values:
     return _rounded(bases[0] * bases[1])
 
 
-def _power_of(scale: float, power: float, bases: list[Values]) -> Values:
-    with np.errstate(invalid="ignore"):
-        return _rounded(scale * bases[0] ** power)
+def _line_of(slope: float, constant: float, log_x: bool, log_y: bool, bases: list[Values]) -> Values:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = constant + slope * (np.log(bases[0]) if log_x else bases[0])
+        return _rounded(np.exp(values) if log_y else values)
 
 
 def _between(x: FloatArray, y: FloatArray, bases: list[Values]) -> Values:

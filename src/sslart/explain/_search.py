@@ -126,7 +126,7 @@ class Search:
         yield from (open_[start : start + ROWS] for start in range(0, len(open_), ROWS))
 
     def shortest(self, found: Found) -> Found:
-        """Return of each row the candidate of the fewest features, the smallest of these."""
+        """Return the candidate of the fewest features for each row, the smallest of these."""
         table, _ = self.space.table_of(*found)
         n_changes, distances = self.space.measured(found.rows, table)
         order = np.lexsort((*found.candidates.T, distances, n_changes, found.rows))
@@ -318,7 +318,7 @@ class Search:
         return Found(rows[places[reached]], candidates[usable][reached])
 
     def _some(self, found: Found, n: int) -> Found:
-        """Return of each row the few candidates of the least changes."""
+        """Return the few candidates of the least changes for each row."""
         changed = (found.candidates != STAY).sum(axis=1)
         order = np.lexsort((self.space.sizes(*found).sum(axis=1), changed, found.rows))
         rows = found.rows[order]
@@ -469,7 +469,7 @@ class Search:
 
 
 def n_probes(n_columns: int) -> int:
-    """Return how many changes of one feature are tried for a sample."""
+    """Return the number of changes of one feature that are tried for a sample."""
     return int(np.clip(PROBED_VALUES // n_columns, FEWEST_PROBES, MOST_PROBES))
 
 
