@@ -34,6 +34,7 @@ PAIRED, PAIRS = 6, 4  # features that are tried in pairs, and how many pairs of 
 MANY_PAIRED = 12  # features, for a what-if
 WIDE, MANY_WIDE = 2, 6  # pairs that are tried at several options of each, and those for a what-if
 TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that are moved together
+FEW = 3  # features: where more are needed, ways into boxes are tried as well
 REDUCED = 1  # pairs of a sample that are made smaller
 NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
 ROWS = 256  # samples that are searched together
@@ -143,8 +144,9 @@ class Search:
         found.append(self._pairs(paired, alone.of(np.searchsorted(rows, paired)), want_all=want_all))
         open_ = np.setdiff1d(without, found[-1].rows)
         if self.view.uses_evidence:
-            found.append(self._together(open_, alone.of(np.searchsorted(rows, open_))))
-            open_ = np.setdiff1d(open_, found[-1].rows)
+            more = self._together(open_, alone.of(np.searchsorted(rows, open_)))
+            found.append(more)
+            open_ = np.setdiff1d(open_, more.rows[(more.candidates != STAY).sum(axis=1) <= FEW])
         found.append(self._into_boxes(open_))
         return Found.joined(found, self.n_columns)
 
