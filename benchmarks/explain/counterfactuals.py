@@ -110,7 +110,10 @@ def counterfacts(name: str, n_rows: int = N_ROWS) -> Counterfacts:
                     model.predict(changed(X, row, one, without=change.feature))[0] != one.prediction
                     for change in one.changes
                 ]
-            held += [not {change.feature for change in one.changes} & set(fixed) for one in model.counterfactual(X.iloc[[row]], fixed=fixed)]
+            held += [
+                not {change.feature for change in one.changes} & set(fixed)
+                for one in model.counterfactual(X.iloc[[row]], fixed=fixed)
+            ]
     means = (float(np.mean(shares)) for shares in (first, valid, in_range, held, needed, same))
     n_changes, *shares = means
     return Counterfacts(name, X.shape[1], len(first) / len(rows), n_changes, *shares, 1e3 * float(np.mean(taken)))
@@ -147,7 +150,18 @@ def section(names: Sequence[str] = TABLES) -> str:
     for name in names:
         found.append(counterfacts(name))
         print(found[-1], flush=True)
-    heads = ["table", "columns", "found, %", "features", "valid, %", "in range, %", "held, %", "needed, %", "as explained, %", "ms"]
+    heads = [
+        "table",
+        "columns",
+        "found, %",
+        "features",
+        "valid, %",
+        "in range, %",
+        "held, %",
+        "needed, %",
+        "as explained, %",
+        "ms",
+    ]
     rows = [
         [one.table, str(one.n_columns), *(_figure(getattr(one, field.name), field.name) for field in fields(one)[2:])]
         for one in found

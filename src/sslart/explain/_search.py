@@ -517,11 +517,12 @@ class Effects(NamedTuple):
     scores: FloatArray
 
     def table(self, n_columns: int) -> IntArray:
-        """Return options of each column that were tried, shape (n_columns, n_options)."""
-        found = np.full((n_columns, COARSE), STAY)
+        """Return options of each column that were tried, fewer where there are many columns, (n_columns, n_options)."""
+        most = int(np.clip(120 // n_columns, 4, 24))  # pairs of all these are predicted, of some columns
+        found = np.full((n_columns, most), STAY)
         for column in np.unique(self.columns).tolist():
             own = self.options[self.columns == column]
-            some = np.unique(np.linspace(0, len(own) - 1, min(len(own), COARSE)).astype(np.int64))
+            some = np.unique(np.linspace(0, len(own) - 1, min(len(own), most)).astype(np.int64))
             found[column, : len(some)] = own[some]
         return found
 
