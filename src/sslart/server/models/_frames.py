@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sslart._mapping.model_view import view_of
+from sslart._tables import arrow, pandas
 from sslart._tables.columns import check_columns
-from sslart._tables.files import arrow, pandas, read_pieces
+from sslart._tables.files import read_pieces
 from sslart.persistence._models import model_from_bytes
 from sslart.server.store import Store
 from sslart.server.store._uploads import Part, add_part, begin_upload, remove_unused

@@ -6,9 +6,10 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sslart._tables import pandas
 from sslart._tables.cells import labels as labels_in
 from sslart._tables.columns import blank_rows, samples_for
-from sslart._tables.files import pandas, sample_rows
+from sslart._tables.files import sample_rows
 from sslart._utils.notes import collected_notes
 from sslart.server.models._frames import frame_of
 from sslart.server.models._published import Published

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sslart._data.samples import Table
+from sslart._tables import pandas
 from sslart._tables.columns import samples_for
-from sslart._tables.files import pandas
 from sslart._utils.arrays import IntArray
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published

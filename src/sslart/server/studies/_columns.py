@@ -12,9 +12,10 @@ from sslart._data.columns.notes import IDENTIFIER, LEAK, TWICE, ColumnNote
 from sslart._data.columns.plan import plan_of
 from sslart._data.columns.suspects import suspects
 from sslart._data.samples import SampleReader, read_samples
+from sslart._tables import pandas
 from sslart._tables.cells import MISSING, texts
 from sslart._tables.columns import features_of, unusable
-from sslart._tables.files import pandas, sample_rows
+from sslart._tables.files import sample_rows
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published
 from sslart.server.models._settings import ModelSettings, with_settings

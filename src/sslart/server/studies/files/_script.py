@@ -13,7 +13,7 @@ from string import Template
 from typing import Any
 
 from sslart._data.columns.plan import plan_of
-from sslart._tables.files import arrow
+from sslart._tables import arrow
 from sslart._utils.text import printable
 from sslart.estimators._published import shallow_copy
 from sslart.persistence._models import model_bytes

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from sslart._tables.files import pandas
+from sslart._tables import pandas
 from sslart._utils.tables import csv_text
 from sslart.server.models._published import Published
 from sslart.server.models._stored_rows import Before, label_column, numbered_rows
