@@ -25,6 +25,7 @@ N_STATES = 12
 N_CLASSES = 3
 LEVELS = (2, 2, 3, 4, 5, 6, 8, 12, 30)  # of the categories of mixed rows
 BLANK = 0.02  # share of blank cells in mixed rows
+USUAL = 0.95  # share of the categories of mixed rows that follow from the state
 AT_ONCE = 100_000
 START = 2000
 
@@ -59,7 +60,7 @@ def mixed_rows(n: int, labelled: float, seed: int) -> Iterator[str]:
         days = np.datetime64("2021-01-01") + random.integers(0, 1000, size)
         cells += [days.astype(str), (days + random.integers(0, 10, size)).astype(str)]
         for own, n_levels in zip(levels, LEVELS, strict=True):
-            usual = random.random(size) < 0.8
+            usual = random.random(size) < USUAL
             cells.append(
                 np.char.add("level ", np.where(usual, own[states], random.integers(0, n_levels, size)).astype(str))
             )
