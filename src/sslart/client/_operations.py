@@ -574,7 +574,7 @@ class Operations:
     async def load(self, name: str) -> Any:
         """Return a copy of the current model: a fitted estimator of the library in this process."""
         answer = await self._send(get(_path(name, "export"), format="sslart"))
-        return heavy("sslart.persistence._models").model_from_bytes(answer.content, f"The model {name!r}")
+        return heavy("sslart.persistence").model_from_bytes(answer.content, f"The model {name!r}")
 
     @documented()
     async def snapshot(self, name: str) -> State:
