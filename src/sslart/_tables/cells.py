@@ -15,7 +15,7 @@ from sslart._tables import pandas
 from sslart._tables.limits import check_width
 from sslart._tables.text import CURE
 from sslart._utils.arrays import IntArray
-from sslart._utils.tables import of_text_cell
+from sslart._utils.text import of_text_cell
 
 OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "categorical")  # as pandas infers types
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns.dates import days_of
-from sslart._data.columns.kinds import FREE_TEXT, is_named_as_id, kind_of_text, numbers_samples
+from sslart._data.columns import FREE_TEXT, is_named_as_id, kind_of_text, numbers_samples
+from sslart._data.dates import days_of
 from sslart._mapping.model_view import view_of
 from sslart._tables import arrow, pandas
 from sslart._tables.cells import MISSING, NotADateError, day_comes_first, distinct, is_date, moments, plain, texts

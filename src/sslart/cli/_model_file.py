@@ -11,7 +11,7 @@ from sslart import FuzzyART
 from sslart._utils.files import FileIdentity
 from sslart.cli._path_lock import InUseError, PathLock
 from sslart.cli._seen_rows import LearntRows
-from sslart.persistence._models import load_with_notes, save_with_notes
+from sslart.persistence import load_with_notes, save_with_notes
 
 SECONDS_TO_WAIT = 10.0
 MAX_READS = 20  # of a file that is replaced while it is read

@@ -14,7 +14,7 @@ import typer
 
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.samples import Table
-from sslart._drift.predicted import PredictedDrift
+from sslart._drift.monitor import PredictedDrift
 from sslart._tables import pandas
 from sslart._tables.columns import (
     check_columns,

@@ -16,8 +16,8 @@ from sslart._mapping.summary import summarise as model_summary
 from sslart._utils.files import write_atomically
 from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
-from sslart._utils.params import check_whole
 from sslart._utils.text import count_text, number_text, plural, printable
+from sslart._utils.validation import check_whole
 from sslart.plotting._base import style
 from sslart.reporting._pictures import pictures_of
 from sslart.reporting._samples import chosen_rows, rule_lines, rule_numbers, sample_lines, states_of

@@ -12,19 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.classes import Label
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED, Label, Labels
 from sslart._data.samples import Table
-from sslart._mapping.guarantees.errors import ErrorLevels
-from sslart._mapping.guarantees.levels import measured_guarantees
-from sslart._mapping.left_out import LeftOut
+from sslart._mapping.conformal import measured_guarantees
+from sslart._mapping.decision_rules import ErrorLevels
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import label_counts
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.intervals import share
 from sslart.active import LearningCurve, learning_curve
 from sslart.explain import importances_of
-from sslart.explain._text.importances import rows
+from sslart.explain._importances import rows
 from sslart.metrics._quality import quality_of
 from sslart.rules import rules_of
 from sslart.rules._model_rules import condition_text
@@ -192,7 +191,7 @@ def _coverage(observed: Observed) -> list[tuple[int, int]]:
     return coverage
 
 
-def left_out_summary(observed: Observed, left_out: LeftOut | None) -> Numbers | None:
+def left_out_summary(observed: Observed, left_out: LooPredictions | None) -> Numbers | None:
     """Return the quality on the labels learnt, each predicted by the others alone.
 
     The labels are those of one member; in `quality`, each counts once for each member.
@@ -210,7 +209,7 @@ def left_out_summary(observed: Observed, left_out: LeftOut | None) -> Numbers | 
     }
 
 
-def confidence_of(observed: Observed, left_out: LeftOut | None) -> Numbers:
+def confidence_of(observed: Observed, left_out: LooPredictions | None) -> Numbers:
     """Return calibration and abstention by the samples of known class, or else by left-out labels."""
     highest: FloatArray = observed.proba.max(axis=1)
     known = np.flatnonzero([label is not None for label in observed.truth])
