@@ -170,8 +170,8 @@ def _match(cell: str) -> re.Match[str] | None:
     return None
 
 
-def _moment(cell: str, day_first: bool) -> datetime | None:
-    found = _match(cell)
+def _moment(cell: str | None, day_first: bool) -> datetime | None:
+    found = None if cell is None else _match(cell)
     if found is None:
         return None
     parts = found.groupdict()
