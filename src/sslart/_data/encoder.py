@@ -379,7 +379,7 @@ class Encoder(CachesValues):
             matrix[rows, found[rows]] = 1.0
             missing = np.flatnonzero(found == -2)
             if len(missing):
-                matrix[np.ix_(missing, np.array(list(of_category.values())))] = np.nan
+                matrix[np.ix_(missing, np.array([*of_category.values()], dtype=np.int64))] = np.nan
         return matrix
 
     def rows_beyond(self, matrix: FloatArray) -> BoolArray:
