@@ -33,14 +33,8 @@ def conformal_p_values(scores: FloatArray, left_out: FloatArray, weights: FloatA
 
     (1 + sum of the weights of the left-out scores that are at least as high) / (1 + sum of all weights)
 
-    Parameters
-    ----------
-    scores : array of any shape
-        Nonconformity of new samples: the higher, the stranger.
-    left_out : array of length n_labels
-        The same of left-out labels.
-    weights : array of length n_labels
-        They sum to one for each group of samples that belong together.
+    `scores`: nonconformity of new samples: the higher, the stranger; `left_out`: the same of left-out labels;
+    `weights`: they sum to one for each group of samples that belong together.
 
     Examples
     --------
@@ -67,17 +61,9 @@ def class_sets(
 
     The nonconformity of a class is one minus its probability (least ambiguous sets: Sadinle, Lei and Wasserman 2019).
 
-    Parameters
-    ----------
-    proba : array of shape (n_samples, n_classes)
-        Probabilities of new samples.
-    left_out : array of shape (n_labels, n_classes)
-        Probabilities of left-out labels.
-    truth, weights : arrays of length n_labels
-        Class index and weight of each label.
-    coverage : float
-    per_class : bool
-        Whether a class is compared with the labels of that class alone.
+    `proba` (n_samples, n_classes): probabilities of new samples; `left_out` (n_labels, n_classes): probabilities of
+    left-out labels; `truth`, `weights`: class index and weight of each label; `per_class`: whether a class is compared
+    with the labels of that class alone.
     """
     own = 1.0 - left_out[np.arange(len(truth)), truth]
     if per_class:
@@ -95,21 +81,11 @@ def class_sets(
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """Guaranteed error and number of answered labels for each confidence threshold, highest first.
+    """Guaranteed error and number of answered labels for each confidence threshold, highest first."""
 
-    Attributes
-    ----------
-    confidence : array
-        Distinct, falling.
-    answered : array
-        How many left-out predictions have this confidence or more: the sum of their weights.
-    error : array
-        The smallest error that can be promised for these.
-    """
-
-    confidence: FloatArray
-    answered: FloatArray
-    error: FloatArray
+    confidence: FloatArray  # distinct, falling
+    answered: FloatArray  # how many left-out predictions have this confidence or more: the sum of their weights
+    error: FloatArray  # the smallest error that can be promised for these
 
     @property
     def smallest_error(self) -> float:
@@ -145,12 +121,7 @@ def error_curve(confidence: FloatArray, wrong: BoolArray, weights: FloatArray) -
     The error is (1 + wrong) / (1 + answered), both summed over the left-out predictions of at least that confidence:
     the new sample counts as if it were answered, and wrong.
 
-    Parameters
-    ----------
-    confidence : array of length n_predictions
-    wrong : array of bool of length n_predictions
-    weights : array of length n_predictions
-        They sum to one for each group of samples that belong together.
+    `weights`: they sum to one for each group of samples that belong together.
 
     Examples
     --------
@@ -182,18 +153,10 @@ def smallest_error(n_labels: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ConformalPredictor:
-    """Conformal predictor built on leave-one-out predictions.
-
-    Attributes
-    ----------
-    left_out : LooPredictions
-    classes : array
-        Sorted.
-    abstain_below : float or None
-    """
+    """Conformal predictor built on leave-one-out predictions."""
 
     left_out: LooPredictions
-    classes: NDArray[Any]
+    classes: NDArray[Any]  # sorted
     abstain_below: float | None = None
 
     @cached_property
@@ -354,10 +317,7 @@ class Guarantee:
     def sentence(self, noun: str = "samples") -> str:
         """Return the guarantee in words.
 
-        Parameters
-        ----------
-        noun : str
-            What is answered.
+        `noun`: what is answered.
         """
         aim = f"to be right {round(100 * (1 - self.max_error), 6):g} times in 100"
         if self.is_possible:

@@ -26,32 +26,15 @@ class LooPredictions(CachesValues):
     """Leave-one-out predictions of the labelled samples that a model stores.
 
     Labels of one group are left out together, copies of a sample are one group.
-
-    Attributes
-    ----------
-    proba : array of shape (n_labels, n_classes)
-        Probabilities.
-    truth : array of int of length n_labels
-        Class index of each label.
-    weights : array of length n_labels
-        What each label counts: the labels of a group count one together.
-    rows : array of int of length n_labels
-        Which of the labelled samples that the model keeps.
-    groups : array of int of length n_labels
-        The number of the group of each label.
-    kind : {"single", "copies", "near copies", "given"}
-        What makes labels a group; given: by the user.
-    costs : array of shape (n_classes, n_classes), or None
-        What predictions cost, where the model decides by that.
     """
 
-    proba: FloatArray
-    truth: IntArray
-    weights: FloatArray
-    rows: IntArray
-    groups: IntArray
-    kind: str
-    costs: FloatArray | None = None
+    proba: FloatArray  # (n_labels, n_classes): probabilities
+    truth: IntArray  # class index of each label
+    weights: FloatArray  # what each label counts: the labels of a group count one together
+    rows: IntArray  # which of the labelled samples that the model keeps
+    groups: IntArray  # the number of the group of each label
+    kind: str  # {"single", "copies", "near copies", "given"}: what makes labels a group; given: by the user
+    costs: FloatArray | None = None  # (n_classes, n_classes): what predictions cost, where the model decides by that
 
     @cached_property
     def predicted(self) -> IntArray:
@@ -112,14 +95,8 @@ class LooPredictions(CachesValues):
 def left_out_by_vote(found: Sequence[LooPredictions], tables: Sequence[Table], *, weighted: bool) -> LooPredictions:
     """Return the leave-one-out predictions of an ensemble, for labels left out in every member.
 
-    Parameters
-    ----------
-    found : sequence of LooPredictions
-        Of each member.
-    tables : sequence of Table
-        The labelled samples that each member keeps.
-    weighted : bool
-        Whether members weigh each class by their success with it: that of the other labels.
+    `found`: of each member; `tables`: the labelled samples that each member keeps; `weighted`: whether members weigh
+    each class by their success with it: that of the other labels.
     """
     keys = [_keys(one, table) for one, table in zip(found, tables, strict=True)]
     places = [{key: place for place, key in enumerate(own)} for own in keys]

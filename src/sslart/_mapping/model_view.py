@@ -39,27 +39,13 @@ CLOSE = 1e-9  # of scores: probabilities that differ by more than rounding have 
 
 @dataclass(frozen=True, eq=False)
 class MemberView:
-    """One network: the only one of a single model, or a member of an ensemble.
+    """One network: the only one of a single model, or a member of an ensemble."""
 
-    Attributes
-    ----------
-    number : int or None
-        Index of the member in its ensemble; None in a single model.
-    network : Network
-        Encoder and nodes.
-    class_table : ClassTable
-    params : LearningParams
-        ρ, α, β, δ.
-    mapping : Mapping
-        From boxes to classes.
-    n_jobs : int or None
-    """
-
-    number: int | None
-    network: Network
+    number: int | None  # index of the member in its ensemble; None in a single model
+    network: Network  # encoder and nodes
     class_table: ClassTable
-    params: LearningParams
-    mapping: Mapping
+    params: LearningParams  # ρ, α, β, δ
+    mapping: Mapping  # from boxes to classes
     n_jobs: int | None
 
     @cached_property
@@ -146,15 +132,9 @@ class MemberView:
     ) -> tuple[IntArray, FloatArray]:
         """Return the boxes of highest choice for coded samples, best first, and their match.
 
-        Parameters
-        ----------
-        coded : array of shape (n_samples, n_coded_features)
-        depth : int
-            How many boxes to return per sample; -1 fills up where there are no more.
-        labelled_only : bool
-            Whether only boxes with a label take part.
-        labels : array of length n_nodes, or None
-            Takes the place of the labels of the boxes: -1 for none.
+        `coded` (n_samples, n_coded_features); `depth`: how many boxes to return per sample; -1 fills up where there are
+        no more; `labelled_only`: whether only boxes with a label take part; `labels`: takes the place of the labels of
+        the boxes: -1 for none.
         """
         return self.network.rank_coded(
             coded,
@@ -218,40 +198,21 @@ class MemberView:
 
 @dataclass(frozen=True, eq=False)
 class PredictedClasses:
-    """Predicted classes and probabilities of samples.
+    """Predicted classes and probabilities of samples."""
 
-    Attributes
-    ----------
-    indices : array of length n_samples
-        Class index, -1 where the model abstains.
-    proba : array of shape (n_samples, n_classes) or None
-        Probability of each class, whether the model abstains or not; None where it was not wanted.
-    """
-
-    indices: IntArray
+    indices: IntArray  # class index, -1 where the model abstains
+    # (n_samples, n_classes): probability of each class, whether the model abstains or not; None where it was not wanted
     proba: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Decisions on samples: the one record that the command line, the service and reports are made of.
+    """Decisions on samples: the one record that the command line, the service and reports are made of."""
 
-    Attributes
-    ----------
-    indices : array of length n_samples
-        Class index, -1 where the model abstains.
-    proba : array of shape (n_samples, n_classes)
-        Probability of each class, whether the model abstains or not.
-    familiarity : array of length n_samples
-        How well each sample fits what was learnt, from 0 to 1.
-    is_novel : array of length n_samples
-        Whether it fits so badly that it is flagged as novel.
-    """
-
-    indices: IntArray
-    proba: FloatArray
-    familiarity: FloatArray
-    is_novel: BoolArray
+    indices: IntArray  # class index, -1 where the model abstains
+    proba: FloatArray  # (n_samples, n_classes): probability of each class, whether the model abstains or not
+    familiarity: FloatArray  # how well each sample fits what was learnt, from 0 to 1
+    is_novel: BoolArray  # whether it fits so badly that it is flagged as novel
 
     @property
     def abstained(self) -> BoolArray:
@@ -271,13 +232,7 @@ class Decisions:
 
 
 class PredictionBatch:
-    """Cached predictions for one table of samples: each sample is encoded, searched, and scored once.
-
-    Parameters
-    ----------
-    view : ModelView
-    table : Table
-    """
+    """Cached predictions for one table of samples: each sample is encoded, searched, and scored once."""
 
     def __init__(self, view: ModelView, table: Table) -> None:
         check_has_label(view.class_table)
@@ -424,43 +379,22 @@ class PredictionBatch:
 
 @dataclass(frozen=True, eq=False)
 class ModelView:
-    """A fitted classifier.
+    """A fitted classifier."""
 
-    Attributes
-    ----------
-    name : str
-        Class of the estimator.
-    members : tuple of MemberView
-    weigh_votes : callable or None
-        Returns what the vote of each member counts for each class; None in a single model.
-    class_table : ClassTable
-    reader : SampleReader
-        Checks samples and gives columns their names.
-    search_depth : int
-        T; 0 for no limit.
-    abstain_below : float or None
-    quorum : int
-        How many members must vote.
-    decision_costs : array of shape (n_classes, n_classes), or None
-        What a prediction costs, true × predicted: the class of the lowest expected cost is predicted. None: the most
-        probable class is.
-    max_error : ErrorLevels or None
-        How many of the answered samples may be wrong.
-    calibration : NoveltyCalibration or None
-        How well samples fitted before they were learnt.
-    """
-
-    name: str
+    name: str  # class of the estimator
     members: tuple[MemberView, ...]
+    # returns what the vote of each member counts for each class; None in a single model
     weigh_votes: Callable[[], FloatArray] | None
     class_table: ClassTable
-    reader: SampleReader
-    search_depth: int = NO_LIMIT
+    reader: SampleReader  # checks samples and gives columns their names
+    search_depth: int = NO_LIMIT  # T; 0 for no limit
     abstain_below: float | None = None
-    quorum: int = 1
+    quorum: int = 1  # how many members must vote
+    # (n_classes, n_classes): what a prediction costs, true × predicted: the class of the lowest expected cost is
+    # predicted. None: the most probable class is
     decision_costs: FloatArray | None = None
-    max_error: ErrorLevels | None = None
-    calibration: NoveltyCalibration | None = None
+    max_error: ErrorLevels | None = None  # how many of the answered samples may be wrong
+    calibration: NoveltyCalibration | None = None  # how well samples fitted before they were learnt
 
     @property
     def is_ensemble(self) -> bool:

@@ -38,16 +38,9 @@ class TermShape(NamedTuple):
 
 
 class Term(ABC):
-    """One summand of the scores. Samples are given on the scale of the term: see `RankScaler.blend`.
+    """One summand of the scores. Samples are given on the scale of the term: see `RankScaler.blend`."""
 
-    Attributes
-    ----------
-    kind : str
-        Its name in saved files.
-    rank_weight : float
-    """
-
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # its name in saved files
     rank_weight: float
 
     @abstractmethod
@@ -108,13 +101,7 @@ def sum_by_scale(terms: list[AnyTerm], attribute: str) -> list[AnyTerm]:
 class Basis(ABC):
     """Basis functions at the labelled samples.
 
-    Parameters
-    ----------
-    spec : BasisSpec
-    matrix : array of shape (n_labels, n_functions)
-        Φ.
-    sample_weights : array of length n_labels, or None
-        None: one each.
+    `matrix` (n_labels, n_functions): Φ; `sample_weights`: None: one each.
     """
 
     def __init__(self, spec: BasisSpec, matrix: FloatArray, sample_weights: FloatArray | None = None) -> None:
@@ -157,42 +144,21 @@ class Basis(ABC):
 
 
 class Family(ABC):
-    """A kind of basis.
+    """A kind of basis."""
 
-    Attributes
-    ----------
-    kind : str
-        Its name in `BasisSpec` and in saved files.
-    name : str
-        The family that users choose it by; several kinds may share one.
-    term : type
-        The class of its terms.
-    fits_many : bool
-        Whether it can be solved in the primal, for more labels than a Gram matrix can hold.
-    bandwidth_range : (float, float)
-        What `BasisSpec.bandwidth` may be.
-    uses_ridge : bool
-        Whether λ has a meaning for it.
-    uses_labels : bool
-        Whether its functions depend on the labels of the samples, so that leaving one out needs other functions.
-    gains_from_labels : bool
-        Whether it gains so much from further labels that a few of them cannot show it to be behind.
-    is_costly : bool
-        Whether it takes so long that it has no part where few settings are tried.
-    prior : float
-        What one of its candidates counts before any label does, against 1.
-    """
-
-    kind: ClassVar[str]
-    name: ClassVar[str]
-    term: ClassVar[type[Term]]
+    kind: ClassVar[str]  # its name in `BasisSpec` and in saved files
+    name: ClassVar[str]  # the family that users choose it by; several kinds may share one
+    term: ClassVar[type[Term]]  # the class of its terms
+    # whether it can be solved in the primal, for more labels than a Gram matrix can hold
     fits_many: ClassVar[bool] = True
-    bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)
-    uses_ridge: ClassVar[bool] = True
+    bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)  # what `BasisSpec.bandwidth` may be
+    uses_ridge: ClassVar[bool] = True  # whether λ has a meaning for it
+    # whether its functions depend on the labels of the samples, so that leaving one out needs other functions
     uses_labels: ClassVar[bool] = False
+    # whether it gains so much from further labels that a few of them cannot show it to be behind
     gains_from_labels: ClassVar[bool] = False
-    is_costly: ClassVar[bool] = False
-    prior: ClassVar[float] = 1.0
+    is_costly: ClassVar[bool] = False  # whether it takes so long that it has no part where few settings are tried
+    prior: ClassVar[float] = 1.0  # what one of its candidates counts before any label does, against 1
 
     @abstractmethod
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:

@@ -48,20 +48,12 @@ MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
 
 @dataclass(frozen=True)
 class LinearTerm(Term):
-    """A trend, straight in each feature on one scale. A missing value adds nothing.
-
-    Attributes
-    ----------
-    rank_weight : float
-    centre : array of length n_features
-        Where the trend is zero.
-    slopes : array of shape (n_features, n_classes)
-    """
+    """A trend, straight in each feature on one scale. A missing value adds nothing."""
 
     kind: ClassVar[str] = "linear"
     rank_weight: float
-    centre: FloatArray
-    slopes: FloatArray
+    centre: FloatArray  # where the trend is zero
+    slopes: FloatArray  # (n_features, n_classes)
 
     def to_state(self) -> dict[str, Any]:
         """Return the term as plain values and arrays."""
@@ -132,17 +124,11 @@ class LinearFamily(Family):
 
 @dataclass(frozen=True)
 class SplineTerm(Term):
-    """A curve per feature and class on one scale, straight between evenly spaced knots. A missing value adds nothing.
-
-    Attributes
-    ----------
-    rank_weight : float
-    heights : array of shape (n_features, n_knots, n_classes)
-    """
+    """A curve per feature and class on one scale, straight between evenly spaced knots. A missing value adds nothing."""
 
     kind: ClassVar[str] = "splines"
     rank_weight: float
-    heights: FloatArray
+    heights: FloatArray  # (n_features, n_knots, n_classes)
 
     def to_state(self) -> dict[str, Any]:
         """Return the term as plain values and arrays."""

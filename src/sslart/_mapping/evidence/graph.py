@@ -80,15 +80,8 @@ class ReadBoxes(NamedTuple):
 class LabelPropagation:
     """Labels propagated over the graph, and the share of each class that every box then holds.
 
-    Parameters
-    ----------
-    S : array of shape (n_boxes, n_boxes)
-    reach : float
-        a in [0, 1): how far labels are propagated, (I − aS)⁻¹.
-    boxes : array of length n_labels
-        The box that each label starts from.
-    targets : array of shape (n_labels, n_classes)
-        Indicators of the classes, times the weights of the labels.
+    `S` (n_boxes, n_boxes); `reach`: a in [0, 1): how far labels are propagated, (I − aS)⁻¹; `boxes`: the box that each
+    label starts from; `targets` (n_labels, n_classes): indicators of the classes, times the weights of the labels.
     """
 
     def __init__(self, S: FloatArray, reach: float, boxes: IntArray, targets: FloatArray) -> None:
@@ -154,26 +147,15 @@ def _normalised(held: FloatArray, otherwise: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class GraphTerm(CachesValues, Term):
-    """The graph of boxes with weights: a sample activates the nearest box and the neighbours of that.
-
-    Attributes
-    ----------
-    rank_weight : float
-    centres : array of shape (n_boxes, n_features)
-        On that scale. A missing value of a sample is taken as lying at their mean.
-    neighbours : array of shape (n_boxes, n_neighbours)
-        The other boxes that are activated with each box.
-    boxes : array of int
-        Indices of the boxes.
-    weights : array of shape (n_boxes, n_classes)
-    """
+    """The graph of boxes with weights: a sample activates the nearest box and the neighbours of that."""
 
     kind: ClassVar[str] = "graph"
     rank_weight: float
+    # (n_boxes, n_features): on that scale. A missing value of a sample is taken as lying at their mean
     centres: FloatArray
-    neighbours: IntArray
-    boxes: IntArray
-    weights: FloatArray
+    neighbours: IntArray  # (n_boxes, n_neighbours): the other boxes that are activated with each box
+    boxes: IntArray  # indices of the boxes
+    weights: FloatArray  # (n_boxes, n_classes)
 
     def to_state(self) -> dict[str, Any]:
         """Return the term as plain values and arrays."""

@@ -23,34 +23,16 @@ ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")
 
 @dataclass(frozen=True)
 class Chunk:
-    """Labelled samples that a model keeps.
-
-    Attributes
-    ----------
-    table : Table
-    codes : array of int
-        Class codes.
-    numbers : array of int
-        Place of each label among all that there have been, ascending.
-    weights : array
-    groups : array of int
-        Keys of the groups; 0 for a label without one.
-    blocks : array of int
-        In which block a label had part in a choice of settings.
-    keys : array of uint64
-        Random keys: of too many labels, those with the lowest stay.
-    times : array of int
-        Place of each label among all samples, labelled or not.
-    """
+    """Labelled samples that a model keeps."""
 
     table: Table
-    codes: IntArray
-    numbers: IntArray
+    codes: IntArray  # class codes
+    numbers: IntArray  # place of each label among all that there have been, ascending
     weights: FloatArray
-    groups: IntArray
-    blocks: IntArray
-    keys: KeyArray
-    times: IntArray
+    groups: IntArray  # keys of the groups; 0 for a label without one
+    blocks: IntArray  # in which block a label had part in a choice of settings
+    keys: KeyArray  # random keys: of too many labels, those with the lowest stay
+    times: IntArray  # place of each label among all samples, labelled or not
 
     def __getitem__(self, rows: IntArray) -> Chunk:
         return Chunk(self.table[rows], *(getattr(self, name)[rows] for name in ARRAYS))
@@ -58,17 +40,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class LabelReservoir:
-    """Labelled samples in the user's units. Immutable: new labels make a new reservoir.
-
-    Attributes
-    ----------
-    chunks : tuple of Chunk
-    n_seen : int
-        How many labels there have been.
-    """
+    """Labelled samples in the user's units. Immutable: new labels make a new reservoir."""
 
     chunks: tuple[Chunk, ...] = ()
-    n_seen: int = 0
+    n_seen: int = 0  # how many labels there have been
 
     def __len__(self) -> int:
         return sum(len(chunk.codes) for chunk in self.chunks)
@@ -142,12 +117,7 @@ class LabelReservoir:
 
         Of too many labels those stay whose random keys are lowest: a fair sample of all that there have been.
 
-        Parameters
-        ----------
-        reservoirs : sequence of LabelReservoir
-        codes : sequence of arrays
-            The new code of each class code of each model.
-        max_labels : int
+        `codes`: the new code of each class code of each model.
         """
         known = [(one, new) for one, new in zip(reservoirs, codes, strict=True) if len(one)]
         if not known:
@@ -236,17 +206,10 @@ class LabelReservoir:
 
 
 class AbsentLabels(LabelReservoir):
-    """As many labelled samples as a model had before it was saved without them; all that needs them is refused.
+    """As many labelled samples as a model had before it was saved without them; all that needs them is refused."""
 
-    Parameters
-    ----------
-    n_kept, n_seen : int
-        How many were kept, and how many there had been.
-    numbers : array of int of length n_kept, or None
-        A number for each sample, in an ensemble: the same for equal samples, also in other members. None: their places.
-    """
-
-    n_kept: int
+    n_kept: int  # how many were kept, and how many there had been
+    # a number for each sample, in an ensemble: the same for equal samples, also in other members. None: their places
     numbers: IntArray | None
 
     def __init__(self, n_kept: int, n_seen: int, numbers: IntArray | None = None) -> None:

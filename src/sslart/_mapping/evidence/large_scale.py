@@ -172,17 +172,10 @@ def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes
 
 
 class LearntMixture(NamedTuple):
-    """One mixture.
+    """One mixture."""
 
-    Attributes
-    ----------
-    predicted : array of shape (n_held_out, n_classes)
-        The scores of labels that were held out.
-    parts : callable
-        Returns the bias and the terms, times a share, after all labels are learnt.
-    """
-
-    predicted: FloatArray
+    predicted: FloatArray  # (n_held_out, n_classes): the scores of labels that were held out
+    # returns the bias and the terms, times a share, after all labels are learnt
     parts: Callable[[float], tuple[FloatArray, list[Term]]]
 
 

@@ -55,34 +55,18 @@ N_HEAVIEST = 16  # mixtures that predict by some of the labels
 
 @dataclass(frozen=True, eq=False)
 class Regression(CachesValues):
-    """A ridge regression on labelled samples, with the boxes as basis functions. Immutable.
-
-    Attributes
-    ----------
-    settings : EvidenceSettings
-    network : Network or None
-        The boxes as they were at the last choice of settings; None before the first.
-    class_table : ClassTable
-    reservoir : LabelReservoir
-        The labelled samples that were kept then.
-    mixtures : tuple of Mixture
-        What leave-one-out has chosen; empty without a label.
-    chosen : Solution or None
-        The solution that the choice came with, where it is that of the boxes and labels as they are.
-    settings_by_labels : bool
-        Whether labels have chosen the settings; they cannot where classes are many and too few have two labels.
-    recent : StreamState
-        What has come since.
-    """
+    """A ridge regression on labelled samples, with the boxes as basis functions. Immutable."""
 
     settings: EvidenceSettings
-    network: Network | None = None
+    network: Network | None = None  # the boxes as they were at the last choice of settings; None before the first
     class_table: ClassTable = field(default_factory=ClassTable)
-    reservoir: LabelReservoir = field(default_factory=LabelReservoir)
-    mixtures: tuple[Mixture, ...] = ()
+    reservoir: LabelReservoir = field(default_factory=LabelReservoir)  # the labelled samples that were kept then
+    mixtures: tuple[Mixture, ...] = ()  # what leave-one-out has chosen; empty without a label
+    # the solution that the choice came with, where it is that of the boxes and labels as they are
     chosen: Solution | None = None
+    # whether labels have chosen the settings; they cannot where classes are many and too few have two labels
     settings_by_labels: bool = True
-    recent: StreamState = field(default_factory=StreamState)
+    recent: StreamState = field(default_factory=StreamState)  # what has come since
 
     def with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
         """Return the regression with the settings that the labels choose; `fixed`: those that they do not."""
@@ -240,20 +224,11 @@ def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamSta
 
 
 class Known(NamedTuple):
-    """Results that a mapping has from the start, because learning or a file has made them.
-
-    Attributes
-    ----------
-    updates : Updates or None
-    settled : Solution or None
-        Of the regression on all labels kept.
-    predicted : array of int or None
-        The class codes that were predicted for the samples last learnt.
-    """
+    """Results that a mapping has from the start, because learning or a file has made them."""
 
     updates: Updates | None = None
-    settled: Solution | None = None
-    predicted: IntArray | None = None
+    settled: Solution | None = None  # of the regression on all labels kept
+    predicted: IntArray | None = None  # the class codes that were predicted for the samples last learnt
 
 
 NOTHING_KNOWN = Known()
@@ -323,22 +298,10 @@ class EvidenceMapping(Regression):
     ) -> EvidenceMapping:
         """Return the mapping after its network has learnt samples.
 
-        Parameters
-        ----------
-        network : Network
-            With the boxes as they are now.
-        class_table : ClassTable
-        table : Table
-        codes : array of length n_samples
-            Class codes, -1 where unlabelled.
-        labels : Labels
-            With the groups and weights of the samples.
-        choose : Effort
-            Whether to choose settings anew.
-        is_last : bool
-            Whether no more samples follow in this call.
-        in_order : bool
-            Whether samples come in the order of time; else all of them are as old as the last one.
+        `network`: with the boxes as they are now; `codes`: class codes, -1 where unlabelled; `labels`: with the groups
+        and weights of the samples; `choose`: whether to choose settings anew; `is_last`: whether no more samples follow
+        in this call; `in_order`: whether samples come in the order of time; else all of them are as old as the last
+        one.
         """
         known = np.flatnonzero(codes != UNLABELLED)
         recent = self.recent.followed_by(self.settings, table, codes, labels, known, in_order=in_order)
@@ -575,12 +538,8 @@ class EvidenceMapping(Regression):
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
         """Return the state to save: plain values and arrays.
 
-        Parameters
-        ----------
-        samples : bool
-            Whether labelled samples are part of it.
-        promises : bool
-            Whether predictions depend on what the other labels alone predict for each label, which then is part of it.
+        `samples`: whether labelled samples are part of it; `promises`: whether predictions depend on what the other
+        labels alone predict for each label, which then is part of it.
         """
         if not samples and self.without_samples() is not self:
             return self.without_samples().to_state()

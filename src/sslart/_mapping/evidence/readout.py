@@ -39,21 +39,12 @@ KINDS = ("single", "copies", "near copies", "given")
 
 
 class ScoreParts(NamedTuple):
-    """Components of the scores.
+    """Components of the scores."""
 
-    Attributes
-    ----------
-    base : array of length n_classes
-        The scores of a sample without any value.
-    by_column : array of shape (n_samples, n_columns, n_classes)
-        The Shapley value of each column, where a missing value adds nothing.
-    of_graph : array of shape (n_samples, n_classes)
-        What the graph of boxes adds, against a sample without any value.
-    """
-
-    base: FloatArray
+    base: FloatArray  # the scores of a sample without any value
+    # (n_samples, n_columns, n_classes): the Shapley value of each column, where a missing value adds nothing
     by_column: FloatArray
-    of_graph: FloatArray
+    of_graph: FloatArray  # (n_samples, n_classes): what the graph of boxes adds, against a sample without any value
 
 
 TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm, TreeTerm)
@@ -61,27 +52,14 @@ TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm
 
 @dataclass(frozen=True, eq=False)
 class Readout:
-    """Scores and probabilities of the classes learnt so far, sorted.
-
-    Attributes
-    ----------
-    scaler : RankScaler
-    terms : tuple of Term
-    bias : array of length n_classes
-    inverse_temperature : float
-        What scores are multiplied by before they become probabilities.
-    smoothing : float
-        Share of the probability that is spread evenly, because labels are few.
-    nodes : array of int
-        The node of the network that each box of the terms stands for.
-    """
+    """Scores and probabilities of the classes learnt so far, sorted."""
 
     scaler: RankScaler
     terms: tuple[Term, ...]
-    bias: FloatArray
-    inverse_temperature: float
-    smoothing: float
-    nodes: IntArray
+    bias: FloatArray  # (n_classes,)
+    inverse_temperature: float  # what scores are multiplied by before they become probabilities
+    smoothing: float  # share of the probability that is spread evenly, because labels are few
+    nodes: IntArray  # the node of the network that each box of the terms stands for
     _scorers: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def _scorer(self) -> Any:
@@ -136,13 +114,7 @@ class Readout:
     ) -> ScoreParts:
         """Divide the scores among the columns that the coded features encode.
 
-        Parameters
-        ----------
-        coded : array of shape (n_samples, n_features)
-        columns : array of length n_features
-            The column that each feature encodes.
-        n_columns : int
-        n_jobs : int or None
+        `coded` (n_samples, n_features); `columns`: the column that each feature encodes.
         """
         n_classes = len(self.bias)
         by_column, of_graph = np.empty((len(coded), n_columns, n_classes)), np.empty((len(coded) + 1, n_classes))
@@ -305,28 +277,12 @@ def without_terms(solution: Solution) -> Solution:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A readout, its mixtures, and the leave-one-out predictions of the labels.
-
-    Attributes
-    ----------
-    readout : Readout
-    mixtures : tuple of Mixture
-    left_out : array of shape (n_labels, n_classes)
-        Scores of each label used for the choice, predicted without it.
-    classes : array of length n_labels
-        The classes of these labels, as indices into the classes learnt so far, sorted.
-    groups : LabelGroups
-        Which labels were left out together.
-    rows : array of int of length n_labels
-        Which of the labels that are kept.
-    class_factors : array of length n_classes
-        How much each class counts.
-    """
+    """A readout, its mixtures, and the leave-one-out predictions of the labels."""
 
     readout: Readout
     mixtures: tuple[Mixture, ...]
-    left_out: FloatArray
-    classes: IntArray
-    groups: LabelGroups
-    rows: IntArray
-    class_factors: FloatArray
+    left_out: FloatArray  # (n_labels, n_classes): scores of each label used for the choice, predicted without it
+    classes: IntArray  # the classes of these labels, as indices into the classes learnt so far, sorted
+    groups: LabelGroups  # which labels were left out together
+    rows: IntArray  # which of the labels that are kept
+    class_factors: FloatArray  # how much each class counts

@@ -72,11 +72,7 @@ class LooFits:
     Every prediction for a left-out label is made without it: in closed form where the basis functions follow from the
     samples alone, by folds where they depend on labels.
 
-    Parameters
-    ----------
-    labelled : LabelledSet
-    design : DesignMatrices or None
-        Those of the set; None: made of it.
+    `design`: those of the set; None: made of it.
     """
 
     def __init__(self, labelled: LabelledSet, design: DesignMatrices | None = None) -> None:
@@ -363,20 +359,11 @@ def is_chosen_by_some(labelled: LabelledSet) -> bool:
 
 
 class SubsetChoice(NamedTuple):
-    """Settings chosen on a subset of many labels or classes.
-
-    Attributes
-    ----------
-    mixtures : tuple of Mixture
-    blocks : array of int of length n_labels
-        The block in which each label had part in the choice; `NO_BLOCK` where it had none.
-    by_labels : bool
-        Whether labels have decided; they cannot where too few classes have two of them.
-    """
+    """Settings chosen on a subset of many labels or classes."""
 
     mixtures: tuple[Mixture, ...]
-    blocks: IntArray
-    by_labels: bool
+    blocks: IntArray  # the block in which each label had part in the choice; `NO_BLOCK` where it had none
+    by_labels: bool  # whether labels have decided; they cannot where too few classes have two of them
 
 
 def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> SubsetChoice:
