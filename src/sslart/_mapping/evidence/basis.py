@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from sslart._utils.params import check_number
 if TYPE_CHECKING:
     from sslart._mapping.evidence.design import DesignMatrices
 
-AnyTerm = TypeVar("AnyTerm", bound="Term")
 MAX_COEFFICIENT = 1e30  # in a file: sums of many are numbers in single precision too
 MARGIN = 1e-6  # by which rounding may lead out of the unit cube
 
@@ -41,11 +40,12 @@ class Term(ABC):
     """One summand of the scores. Samples are given on the scale of the term: see `RankScaler.blend`."""
 
     kind: ClassVar[str]  # its name in saved files
+    weights_name: ClassVar[str] = "weights"  # the field that holds its weights; their last axis are the classes
     rank_weight: float
 
-    @abstractmethod
     def to_state(self) -> dict[str, Any]:
-        """Return the term as plain values and arrays."""
+        """Return the term as plain values and arrays: the fields of the dataclass."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
 
     @classmethod
     @abstractmethod
@@ -57,13 +57,26 @@ class Term(ABC):
         """Add the term to a scorer of the backend."""
 
     @classmethod
-    @abstractmethod
     def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return terms of this class as fewer terms with the same sum."""
+        """Return terms of this class as fewer terms with the same sum: one per scale."""
+        by_scale: dict[float, Self] = {}
+        for term in terms:
+            before = by_scale.get(term.rank_weight)
+            total = term if before is None else term._weighing(before._weights + term._weights)
+            by_scale[term.rank_weight] = total
+        return list(by_scale.values())
 
-    @abstractmethod
     def mixed(self, weights: FloatArray) -> Self:
         """Return a term whose scores are those of this term times a matrix of shape (n_classes, n_classes)."""
+        own = self._weights
+        return self._weighing(multiply(own.reshape(-1, own.shape[-1]), weights).reshape(*own.shape[:-1], -1))
+
+    @property
+    def _weights(self) -> FloatArray:
+        return np.asarray(getattr(self, self.weights_name))
+
+    def _weighing(self, weights: FloatArray) -> Self:
+        return replace(self, **{self.weights_name: weights})  # type: ignore[type-var]
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray] | None:
         """Return box indices and the score each box adds inside it, (n_boxes, n_classes); None without boxes."""
@@ -85,17 +98,6 @@ def saved_places(state: dict[str, Any], name: str, n: int | None, end: int) -> I
     places = saved_array(state, name, np.int64, n, low=0, high=end - 1)
     require(len(places) and (np.diff(places) > 0).all(), repr(name))
     return places
-
-
-def sum_by_scale(terms: list[AnyTerm], attribute: str) -> list[AnyTerm]:
-    """Return one term per scale, with an attribute, such as the weights, added up."""
-    by_scale: dict[float, Any] = {}
-    for term in terms:
-        before = by_scale.get(term.rank_weight)
-        if before is not None:
-            term = replace(term, **{attribute: getattr(before, attribute) + getattr(term, attribute)})  # type: ignore[type-var]
-        by_scale[term.rank_weight] = term
-    return list(by_scale.values())
 
 
 class Basis(ABC):

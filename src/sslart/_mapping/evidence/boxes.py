@@ -104,8 +104,7 @@ class BoxGroup(CachesValues):
 
     def to_state(self) -> dict[str, Any]:
         """Return the boxes as plain values and arrays."""
-        names = ("rank_weight", "features", "factors", "boxes", "lower", "upper")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> BoxGroup:
@@ -160,15 +159,8 @@ class BoxTerm(Term):
     def add_to(self, scorer: Any) -> None:
         """Add the boxes to a scorer of the backend."""
         group, packed = self.group, self.group.packed
-        scorer.add_boxes(
-            group.rank_weight,
-            group.features,
-            group.factors,
-            packed.lower,
-            packed.upper,
-            self.rate,
-            padded(self.weights),
-        )
+        where = group.rank_weight, group.features, group.factors, packed.lower, packed.upper
+        scorer.add_boxes(*where, self.rate, padded(self.weights))
 
     @classmethod
     def combined(cls, terms: list[Self]) -> list[Self]:

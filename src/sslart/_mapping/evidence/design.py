@@ -15,7 +15,7 @@ import numpy as np
 from sslart._data.encoder import GRID
 from sslart._data.saved import require, saved_array
 from sslart._mapping.evidence.duplicate_groups import LabelGroups, found_groups
-from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
+from sslart._mapping.evidence.settings import MANY_CLASSES, N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues
 from sslart._utils.random_keys import KeyArray
@@ -251,6 +251,11 @@ class LabelledSet(CachesValues):
             return self.class_weights
         totals = np.bincount(self.classes, weights, self.n_classes)
         return np.asarray(totals.sum() / (max((totals > 0).sum(), 1) * np.where(totals > 0, totals, np.inf)))
+
+    @property
+    def has_many_classes(self) -> bool:
+        """True if there are so many classes that settings are chosen on a subset of them."""
+        return self.n_classes > MANY_CLASSES
 
     @property
     def targets(self) -> FloatArray:

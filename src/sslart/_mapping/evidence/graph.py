@@ -25,7 +25,6 @@ from sslart._mapping.evidence.basis import (
     saved_coefficients,
     saved_places,
     saved_rank_weight,
-    sum_by_scale,
 )
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.duplicate_groups import LabelGroups
@@ -157,10 +156,6 @@ class GraphTerm(CachesValues, Term):
     boxes: IntArray  # indices of the boxes
     weights: FloatArray  # (n_boxes, n_classes)
 
-    def to_state(self) -> dict[str, Any]:
-        """Return the term as plain values and arrays."""
-        return {name: getattr(self, name) for name in ("rank_weight", "centres", "neighbours", "boxes", "weights")}
-
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
         """Return the term of a saved state, after checking that it can be one."""
@@ -176,15 +171,6 @@ class GraphTerm(CachesValues, Term):
         """Add the graph to a scorer of the backend."""
         outputs = np.ascontiguousarray(self.outputs())
         scorer.add_graph(self.rank_weight, np.ascontiguousarray(self.centres), self.missing_values, outputs)
-
-    @classmethod
-    def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return one graph per scale."""
-        return sum_by_scale(terms, "weights")
-
-    def mixed(self, weights: FloatArray) -> Self:
-        """Return the graph with weights that are mixed over the classes."""
-        return replace(self, weights=multiply(self.weights, weights))
 
     @cached_property
     def missing_values(self) -> FloatArray:
@@ -244,13 +230,22 @@ class BoxGraph:
         return cls(term, term.nearest(design.samples_on(rank_weight)), S)
 
 
-class SpreadBasis(Basis):
-    """Boxes that hold the shares of the classes which have reached them."""
+class GraphBasis(Basis):
+    """The boxes of the graph that each labelled sample activates."""
 
     def __init__(self, spec: BasisSpec, graph: BoxGraph, sample_weights: FloatArray | None = None) -> None:
         super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
         self.graph = graph
-        self._labels: LabelPropagation | None = None
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the graph with the weights of its boxes."""
+        return [replace(self.graph.term, weights=weights)]
+
+
+class SpreadBasis(GraphBasis):
+    """Boxes that hold the shares of the classes which have reached them."""
+
+    _labels: LabelPropagation | None = None
 
     def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit:
         """Return the shares of the classes in every box, with exact leave-one-out."""
@@ -271,19 +266,15 @@ class SpreadBasis(Basis):
             self._labels = LabelPropagation(self.graph.S, self.spec.bandwidth, self.graph.nearest, weighted)
         return self._labels
 
-    def terms(self, weights: FloatArray) -> list[Term]:
-        """Return the graph with the weights of its boxes."""
-        return [replace(self.graph.term, weights=weights)]
 
-
-class CarriedBasis(Basis):
+class CarriedBasis(GraphBasis):
     """Nearest boxes with weights propagated over the graph: Φ (I − aS)⁻¹ Φ' instead of ΦΦ'."""
 
-    def __init__(self, spec: BasisSpec, graph: BoxGraph, sample_weights: FloatArray | None = None) -> None:
-        super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
-        self.graph = graph
-        system = np.eye(len(graph.S)) - spec.bandwidth * graph.S
-        self.carried = Cholesky(system, overwrite=True).solve(self.matrix.T)
+    @cached_property
+    def carried(self) -> FloatArray:
+        """(I − aS)⁻¹ Φ'."""
+        system = np.eye(len(self.graph.S)) - self.spec.bandwidth * self.graph.S
+        return Cholesky(system, overwrite=True).solve(self.matrix.T)
 
     @cached_property
     def scale(self) -> float:
@@ -298,10 +289,6 @@ class CarriedBasis(Basis):
     def weights(self, coefficients: FloatArray) -> FloatArray:
         """Return the weight of each box of the graph."""
         return np.asarray(multiply(self.carried, coefficients) / self.scale)
-
-    def terms(self, weights: FloatArray) -> list[Term]:
-        """Return the graph with the weights of its boxes."""
-        return [replace(self.graph.term, weights=weights)]
 
 
 class SpreadFamily(Family):

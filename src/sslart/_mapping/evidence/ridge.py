@@ -204,10 +204,10 @@ class PrimalRidge:
         matrix = self._functions(rows)
         return matrix if self._root is None else matrix * self._root[rows, None]
 
-    def terms(self, share: float) -> tuple[FloatArray, list[Term]]:
-        """Return the bias and the terms, times a share."""
+    def terms(self, share: float) -> tuple[list[Term], FloatArray]:
+        """Return the terms and the bias, times a share."""
         bias, *parts = np.split(share * self.weights, self._ends)
-        return bias[0], [term for basis, own in zip(self._bases, parts, strict=True) for term in basis.terms(own)]
+        return [term for basis, own in zip(self._bases, parts, strict=True) for term in basis.terms(own)], bias[0]
 
     def left_out(self, rows: IntArray, groups: LabelGroups) -> FloatArray:
         """Return leave-group-out predictions of some labels, shape (n_rows, n_classes).

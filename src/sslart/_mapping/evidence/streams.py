@@ -25,7 +25,7 @@ from sslart._mapping.evidence.boxes import BoxGroup, BoxTerm
 from sslart._mapping.evidence.design import RankScaler, places_in_class
 from sslart._mapping.evidence.families import LinearTerm, family_of, mixture_of
 from sslart._mapping.evidence.label_reservoir import LabelReservoir, labels_of
-from sslart._mapping.evidence.readout import Around, Readout, Solution
+from sslart._mapping.evidence.readout import Readout, Solution
 from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.deferred import CachesValues, changed
@@ -357,6 +357,41 @@ class Updates(CachesValues):
         )
         return Updates(basis, competition, recursions, self.turns + len(targets), int(times[-1]), predicted)
 
+    def to_state(self) -> dict[str, Any]:
+        """Return the updates as plain values and arrays."""
+        return {
+            "group": self.basis.group.to_state(),
+            "competition": self.competition.to_state(),
+            "recursions": [one._asdict() for one in self.recursions],
+            "turns": self.turns,
+            "time": self.time,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], solution: Solution, settings: EvidenceSettings) -> Updates:
+        """Return the updates of a saved state, after checking that they can be those of a solution."""
+        readout = solution.readout
+        n_features, n_classes, n_boxes = (
+            len(readout.scaler.knots),
+            len(readout.bias),
+            min(len(readout.nodes), MAX_UPDATE_BOXES),
+        )
+        group = BoxGroup.from_state(state["group"], TermShape(n_features, n_classes, n_boxes))
+        fits = group.rank_weight == RANK_WEIGHT and len(group.features) == n_features and len(group.boxes) == n_boxes
+        require(fits and (group.factors == 1).all(), "the functions that labels update")
+        basis = UpdateBasis(readout.scaler, group, n_classes)
+        half_lives = settings.candidates
+        competition = Competition.from_state(state["competition"], half_lives)
+        recursions = []
+        for one, part in zip(state["recursions"], basis.parts, strict=True):
+            n = len(basis.ridges[part])
+            inverses = saved_coefficients(one, "inverses", len(half_lives), n, n)
+            is_symmetric = np.array_equal(inverses, inverses.swapaxes(1, 2))
+            require(is_symmetric and (np.diagonal(inverses, axis1=1, axis2=2) > 0).all(), "the updates")
+            recursions.append(Recursion(inverses, saved_coefficients(one, "weights", len(half_lives), n, n_classes)))
+        turns, time = (saved_whole(state, name, 0, MAX_COUNT) for name in ("turns", "time"))
+        return cls(basis, competition, tuple(recursions), turns, time, np.empty(0, dtype=np.int64))
+
 
 @dataclass(frozen=True)
 class FitSelection:
@@ -532,40 +567,3 @@ class StreamState:
         )
         max_used = None if state["max_used"] is None else saved_whole(state, "max_used", 1, MAX_COUNT)
         return cls(labels, n_samples, n_chosen, half_life, competition, fitted, max_used)
-
-
-def updates_state(updates: Updates) -> dict[str, Any]:
-    """Return the updates since settings were last chosen as plain values and arrays."""
-    return {
-        "group": updates.basis.group.to_state(),
-        "competition": updates.competition.to_state(),
-        "recursions": [one._asdict() for one in updates.recursions],
-        "turns": updates.turns,
-        "time": updates.time,
-    }
-
-
-def updates_of(state: dict[str, Any], solution: Solution, settings: EvidenceSettings, around: Around) -> Updates:
-    """Return the updates of a saved state, after checking that they can be those of a solution."""
-    readout, n_classes = solution.readout, around.n_classes
-    n_boxes = min(len(readout.nodes), MAX_UPDATE_BOXES)
-    group = BoxGroup.from_state(state["group"], TermShape(around.n_features, n_classes, n_boxes))
-    require(
-        group.rank_weight == RANK_WEIGHT
-        and len(group.features) == around.n_features
-        and len(group.boxes) == n_boxes
-        and (group.factors == 1).all(),
-        "the functions that labels update",
-    )
-    basis = UpdateBasis(readout.scaler, group, n_classes)
-    half_lives = settings.candidates
-    competition = Competition.from_state(state["competition"], half_lives)
-    recursions = []
-    for one, part in zip(state["recursions"], basis.parts, strict=True):
-        n = len(basis.ridges[part])
-        inverses = saved_coefficients(one, "inverses", len(half_lives), n, n)
-        is_symmetric = np.array_equal(inverses, inverses.swapaxes(1, 2))
-        require(is_symmetric and (np.diagonal(inverses, axis1=1, axis2=2) > 0).all(), "the updates")
-        recursions.append(Recursion(inverses, saved_coefficients(one, "weights", len(half_lives), n, n_classes)))
-    turns, time = (saved_whole(state, name, 0, MAX_COUNT) for name in ("turns", "time"))
-    return Updates(basis, competition, tuple(recursions), turns, time, np.empty(0, dtype=np.int64))
