@@ -136,13 +136,9 @@ class MemberView:
         no more; `labelled_only`: whether only boxes with a label take part; `labels`: takes the place of the labels of
         the boxes: -1 for none.
         """
+        only = labelled_only or labels is not None
         return self.network.rank_coded(
-            coded,
-            self.params.choice,
-            depth=depth,
-            labelled_only=labelled_only or labels is not None,
-            labels=labels,
-            n_jobs=self.n_jobs,
+            coded, self.params.choice, depth=depth, labelled_only=only, labels=labels, n_jobs=self.n_jobs
         )
 
     def first_labelled(self, coded: FloatArray, depth: int = NO_LIMIT) -> IntArray:
@@ -239,8 +235,6 @@ class PredictionBatch:
         self.view, self.members, self._table = view, view.members, table
         self._nodes: dict[int, IntArray] = {}
         self._ballots: dict[int, Ballot] = {}
-        self._scored: list[FloatArray] | None = None
-        self._probas: list[FloatArray] | None = None
 
     def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> PredictedClasses:
         """Return the predictions, with the model's limit of abstention and the given depth of search."""
@@ -272,23 +266,19 @@ class PredictionBatch:
         """The samples as each member codes them."""
         return [coded.values for coded in self._encoded]
 
-    @property
+    @cached_property
     def scored(self) -> list[FloatArray]:
         """The samples as the evidence of each member codes them: as at the last choice of settings."""
-        if self._scored is None:
-            chosen = [member.mapping.network_of(member.network) for member in self.members]
-            self._scored = [
-                self.coded[place] if one.encoder is self.members[place].encoder else one.encode(self._table)
-                for place, one in enumerate(chosen)
-            ]
-        return self._scored
+        chosen = [member.mapping.network_of(member.network) for member in self.members]
+        return [
+            x if one.encoder is member.encoder else one.encode(self._table)
+            for one, member, x in zip(chosen, self.members, self.coded, strict=True)
+        ]
 
-    @property
+    @cached_property
     def probas(self) -> list[FloatArray]:
         """With evidence, the probabilities by each member, shape (n_samples, n_classes)."""
-        if self._probas is None:
-            self._probas = [member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)]
-        return self._probas
+        return [member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)]
 
     def nodes(self, depth: int) -> IntArray:
         """Return the labelled box that each member finds within a depth, -1 for none."""
@@ -314,13 +304,12 @@ class PredictionBatch:
             weights, quorum = self.view.vote_weights, self.view.quorum
             assert weights is not None
             if self.view.uses_evidence:
-                self._ballots[depth] = vote_on_evidence(
-                    self._evidence_indices(depth), np.array(self.probas), weights, quorum
-                )
+                votes = self._evidence_indices(depth)
+                self._ballots[depth] = vote_on_evidence(votes, np.array(self.probas), weights, quorum)
             else:
                 nodes = self.all_nodes() if depth == NO_LIMIT else self.nodes(depth)
-                votes = [member.label_of(own) for member, own in zip(self.members, nodes, strict=True)]
-                self._ballots[depth] = vote_on_labels(np.array(votes), nodes, weights, quorum)
+                votes = np.array([one.label_of(own) for one, own in zip(self.members, nodes, strict=True)])
+                self._ballots[depth] = vote_on_labels(votes, nodes, weights, quorum)
         return self._ballots[depth]
 
     def _evidence_indices(self, depth: int) -> IntArray:
@@ -345,7 +334,7 @@ class PredictionBatch:
         if self.view.is_ensemble:
             return np.asarray(self.ballot(depth).winners)
         if self.view.uses_evidence:
-            if self._probas is None and depth == NO_LIMIT and len(self._table) == 1:
+            if "probas" not in vars(self) and depth == NO_LIMIT and len(self._table) == 1:
                 winner = self.members[0].clear_winner(self.scored[0])
                 if winner is not None:
                     return np.array([winner])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,8 +88,10 @@ class LabelReservoir:
 
     def later_by(self, n_samples: int) -> LabelReservoir:
         """Return the labels with times shifted by `n_samples`, as if that many samples had preceded them."""
-        chunks = (replace(chunk, times=chunk.times + n_samples) for chunk in self.chunks)
-        return LabelReservoir(tuple(chunks), self.n_seen)
+        return self._changed(lambda chunk: replace(chunk, times=chunk.times + n_samples))
+
+    def _changed(self, change: Callable[[Chunk], Chunk]) -> LabelReservoir:
+        return LabelReservoir(tuple(map(change, self.chunks)), self.n_seen)
 
     def times(self) -> IntArray:
         """Return the places of the labels kept among all samples."""
@@ -139,16 +141,13 @@ class LabelReservoir:
 
     def with_columns(self, n_columns: int) -> LabelReservoir:
         """Return the reservoir with `n_columns` further columns, missing in all stored samples."""
-        chunks = (
-            replace(
+        missing = ((0, 0), (0, n_columns))
+        return self._changed(
+            lambda chunk: replace(
                 chunk,
-                table=Table(
-                    np.pad(chunk.table.values, ((0, 0), (0, n_columns)), constant_values=np.nan), chunk.table.categories
-                ),
+                table=Table(np.pad(chunk.table.values, missing, constant_values=np.nan), chunk.table.categories),
             )
-            for chunk in self.chunks
         )
-        return LabelReservoir(tuple(chunks), self.n_seen)
 
     def of_columns(self, categorical: frozenset[int]) -> LabelReservoir:
         """Return the reservoir with these columns as the categorical ones.
@@ -157,11 +156,12 @@ class LabelReservoir:
         """
         if all(chunk.table.categories.keys() == categorical for chunk in self.chunks):
             return self
-        chunks = []
-        for chunk in self.chunks:
+
+        def of_kind(chunk: Chunk) -> Chunk:
             own = {column: categories_of(chunk.table, column) for column in sorted(categorical)}
-            chunks.append(replace(chunk, table=replace(chunk.table, categories=own)))
-        return LabelReservoir(tuple(chunks), self.n_seen)
+            return replace(chunk, table=replace(chunk.table, categories=own))
+
+        return self._changed(of_kind)
 
     def whole(self) -> Chunk:
         """Return all that is kept, in the order in which it came."""
@@ -253,14 +253,3 @@ def labels_of(state: dict[str, Any] | None, n_columns: int, n_classes: int) -> L
     if state["numbers"] is not None:
         numbers = saved_array(state, "numbers", np.int64, n_kept, low=0, high=MAX_COUNT)
     return AbsentLabels(n_kept, n_seen, numbers)
-
-
-def identities(tables: Sequence[Table]) -> list[IntArray]:
-    """Return a number for each sample of several tables: the same for samples that agree in every value."""
-    found: dict[Any, int] = {}
-    numbers = []
-    for table in tables:
-        categories = [table.categories[column] for column in sorted(table.categories)]
-        keys = [(values.tobytes(), *own) for values, *own in zip(table.values, *categories, strict=True)]
-        numbers.append(np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64))
-    return numbers
