@@ -16,7 +16,7 @@ import numpy as np
 from sslart import AutoSSLART
 from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from sslart.active import QueryPool
 from sslart.active._estimates import population_accuracy
 from studio.tables import BY_NAME, LOOKED_AT, NOT_LOOKED_AT, LabelledTable, table

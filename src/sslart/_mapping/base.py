@@ -7,8 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import Labels
+from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import Table
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._utils.arrays import IntArray

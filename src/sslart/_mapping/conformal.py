@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from sslart._mapping.decision_rules import ErrorLevels
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.tables import html_table
-from sslart._utils.text import list_text, plural
+from sslart._utils.text import html_table, list_text, plural
 
 if TYPE_CHECKING:
     from sslart._mapping.loo_predictions import LooPredictions

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sslart._data.samples import plain_value
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.params import check_number
 from sslart._utils.text import list_text
+from sslart._utils.validation import check_number
 
 BALANCED = "balanced"
 SHOWN_CLASSES = 10  # in a message

@@ -15,7 +15,7 @@ from sslart._data.samples import Table
 from sslart._mapping.decision_rules import cheapest
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
+from sslart._utils.cache import CachesValues
 from sslart._utils.intervals import Estimate, wilson
 
 VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent samples

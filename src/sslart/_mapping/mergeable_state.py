@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sslart._data.classes import ClassTable
 from sslart._data.encoder import Encoder
-from sslart._data.joining.tables import joined_tables
-from sslart._data.labels import Labels
+from sslart._data.joining import joined_tables
+from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._utils.arrays import IntArray
-from sslart._utils.random_keys import KeyArray
+from sslart._utils.arrays import IntArray, KeyArray
 
 
 @dataclass(frozen=True, eq=False)

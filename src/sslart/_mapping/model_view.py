@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sslart._art.backend import encode
-from sslart._art.calibration import NoveltyCalibration
-from sslart._art.network import NO_LIMIT, Coded, LearningParams, Network
-from sslart._art.novelty import NoveltyTest
-from sslart._data.classes import ClassTable, Label
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.learning import LearningParams
+from sslart._art.network import Coded, Network
+from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder
-from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, as_known, check_has_label, read_labels
 from sslart._data.samples import SampleReader, Table
-from sslart._data.training import as_known, check_has_label
 from sslart._mapping.base import Mapping
 from sslart._mapping.conformal import ConformalPredictor, no_promise
 from sslart._mapping.decision_rules import ErrorLevels, cheapest, expected_costs
@@ -436,7 +435,7 @@ class ModelView:
             return None
         weights, costs = (None if one is None else one.tobytes() for one in (self.vote_weights, self.decision_costs))
         key = ("limits", levels, self.abstain_below, weights, costs, *(member.readout for member in self.members))
-        return self.members[0].network.once(key, lambda: self.promises.confidence_limits(levels))
+        return self.members[0].network.get_or_compute(key, lambda: self.promises.confidence_limits(levels))
 
     def is_unsure(self, indices: IntArray, proba: FloatArray) -> BoolArray:
         """Return for which samples, of those that have a class by their boxes, the confidence is too low."""

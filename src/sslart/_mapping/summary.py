@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.classes import Label
-from sslart._data.columns.notes import CONSTANT, ColumnNote, by_topic
-from sslart._data.ranks.choice import scaling_of
-from sslart._data.ranks.tables import RANK
+from sslart._data.columns import CONSTANT, ColumnNote, by_topic
+from sslart._data.labels import Label
+from sslart._data.ranks import RANK
+from sslart._data.scaling import scaling_of
 from sslart._mapping.evidence.settings import MANY_CLASSES
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView

@@ -13,7 +13,7 @@ from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import summarise
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.intervals import Estimate
-from sslart._utils.params import check_number, check_whole
+from sslart._utils.validation import check_number, check_whole
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence import EvidenceMapping

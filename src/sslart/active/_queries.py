@@ -25,9 +25,8 @@ from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import concatenated
 from sslart._mapping.model_view import MemberView, view_of
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.params import check_whole
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
+from sslart._utils.validation import check_whole
 
 REACH = 0.5  # of the mean distance between two samples: over which covariance falls to 1/e
 NOISE = 0.05  # variance of a label

@@ -14,24 +14,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.network import LearningParams, Network
+from sslart._art.learning import LearningParams
+from sslart._art.network import Network
 from sslart._art.novelty import FALSE_ALARMS
-from sslart._data.classes import ClassTable
-from sslart._data.columns.known_texts import as_known_texts
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan
+from sslart._data.columns import ATTRIBUTE, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
-from sslart._data.labels import Labels
-from sslart._data.ranks.choice import first_encoder, scaling_of
-from sslart._data.ranks.tables import SCALINGS
-from sslart._data.samples import SampleReader, Table, read_samples
-from sslart._data.saved import MAX_COUNT, saved_whole
-from sslart._drift.events import DriftEvent
-from sslart._drift.monitor import DriftMonitor
+from sslart._data.labels import ClassTable, Labels
+from sslart._data.ranks import SCALINGS
+from sslart._data.samples import SampleReader, Table, as_known_texts, read_samples
+from sslart._data.scaling import first_encoder, scaling_of
+from sslart._drift.monitor import DriftEvent, DriftMonitor
 from sslart._mapping.base import CountsMapping
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.params import (
+from sslart._utils.validation import (
+    MAX_COUNT,
     check_bounds,
     check_flag,
     check_half_life,
@@ -39,6 +37,7 @@ from sslart._utils.params import (
     check_number,
     check_option,
     check_whole,
+    saved_whole,
 )
 from sslart.estimators._fitted import LOCK, Checked, FittedMember, FittedModel, available, turn_of, with_plan
 from sslart.estimators._learning import calibration_of, state_of

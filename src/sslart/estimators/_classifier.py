@@ -12,18 +12,24 @@ from sklearn.base import ClassifierMixin
 
 from sslart import explain as explanations
 from sslart import rules as if_then_rules
-from sslart._art.network import NO_LIMIT
-from sslart._data.classes import ClassTable
-from sslart._data.groups import read_sample_weight
-from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels
+from sslart._art.boxes import NO_LIMIT
+from sslart._data.labels import (
+    NO_TRUTH,
+    UNLABELLED,
+    ClassTable,
+    Labels,
+    check_has_label,
+    read_sample_weight,
+    read_stream_labels,
+    with_groups_and_weights,
+)
 from sslart._data.samples import Table, known_columns
-from sslart._data.training import check_has_label, read_stream_labels, with_groups_and_weights
 from sslart._mapping.conformal import no_promise
 from sslart._mapping.decision_rules import ErrorLevels, check_max_error, cost_matrix, error_levels
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.params import check_flag, check_number, check_whole
+from sslart._utils.validation import check_flag, check_number, check_whole
 from sslart.estimators._base import RawSamplesEstimator, decisions_of
 from sslart.estimators._fitted import FittedModel, available
 
@@ -94,7 +100,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         given = decisions_of(type(self))(self)
         key = ("view", *given, *map(type, given))  # 1 is no True
         try:
-            return model.once(key, lambda: self._new_view(model))
+            return model.get_or_compute(key, lambda: self._new_view(model))
         except TypeError:  # a parameter that has no hash
             return self._new_view(model)
 

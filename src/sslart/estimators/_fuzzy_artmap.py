@@ -9,22 +9,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.learn_result import LearningParams, LearnResult
-from sslart._art.network import NO_LIMIT, Network
-from sslart._data.classes import ClassTable
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN
-from sslart._data.labels import UNLABELLED, Labels
-from sslart._data.presentations import Presentations
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.learning import LearningParams, LearnResult
+from sslart._art.network import Network
+from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
+from sslart._data.columns import ATTRIBUTE, NO_PLAN
+from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.samples import Table, known_columns
 from sslart._data.training import read_training
-from sslart._drift.monitor import NO_DRIFT, Learnt
+from sslart._drift.monitor import NO_DRIFT, Measurements
 from sslart._mapping.base import CountsMapping, Effort, Mapping
 from sslart._mapping.decision_rules import check_costs, cost_matrix
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import check_jobs, check_number
+from sslart._utils.validation import check_jobs, check_number
 from sslart.estimators._base import ARTEstimator, columns_of, drift_of, random_of_part
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel, turn_of
@@ -200,7 +199,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
         if not is_member:
             model = model.with_reader(self._name, before)
             assert model.reader is not None
-            found = Learnt.of(learnt, params.vigilance, codes, predicted)
+            found = Measurements.of(learnt, params.vigilance, codes, predicted)
             model = replace(model, drift=drift_after(drift, table, found, model.reader, after.seen))
         return model, learnt, measured
 

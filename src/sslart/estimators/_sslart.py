@@ -9,21 +9,19 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.network import LearningParams, Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import Labels
-from sslart._data.presentations import Presentations
-from sslart._data.ranks.tables import AUTO, SCALINGS
+from sslart._art.learning import LearningParams
+from sslart._art.network import Network
+from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
+from sslart._data.labels import ClassTable, Labels, Presentations
+from sslart._data.ranks import AUTO, SCALINGS
 from sslart._data.samples import Table, known_columns
-from sslart._data.saved import MAX_SEED
 from sslart._data.training import read_training
 from sslart._mapping import evidence
 from sslart._mapping.base import CountsMapping, Mapping
 from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import check_half_life, check_number, check_option
+from sslart._utils.validation import MAX_SEED, check_half_life, check_number, check_option
 from sslart.estimators._base import LATER, random_of_part
 from sslart.estimators._classifier import GuaranteedClassifier
 from sslart.estimators._fitted import FittedMember, FittedModel, available, turn_of

@@ -12,17 +12,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.learn_result import LearningParams
-from sslart._art.reduction.fading import Fading
-from sslart._data.classes import ClassTable
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN
-from sslart._data.labels import UNLABELLED, Labels, read_labels
-from sslart._data.presentations import Presentations
+from sslart._art.learning import Fading, LearningParams
+from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
+from sslart._data.columns import ATTRIBUTE, NO_PLAN
+from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, as_known, read_labels
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
-from sslart._data.saved import MAX_SEED, saved_whole
-from sslart._data.training import as_known, read_training
-from sslart._drift.monitor import NO_DRIFT, Learnt
+from sslart._data.training import read_training
+from sslart._drift.monitor import NO_DRIFT, Measurements
 from sslart._mapping.decision_rules import check_costs, cost_matrix
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
 from sslart._mapping.loo_predictions import identities
@@ -30,7 +26,15 @@ from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import run_parallel
-from sslart._utils.params import check_flag, check_jobs, check_number, check_option, check_whole
+from sslart._utils.validation import (
+    MAX_SEED,
+    check_flag,
+    check_jobs,
+    check_number,
+    check_option,
+    check_whole,
+    saved_whole,
+)
 from sslart.estimators._base import LATER, columns_of, columns_state, drift_of, random_of_part
 from sslart.estimators._classifier import GuaranteedClassifier
 from sslart.estimators._fitted import Checked, FittedMember, FittedModel, available, turn_of
@@ -494,7 +498,7 @@ class WESSLART(Ensemble):
             model = model.with_reader(self._name, before)
             assert model.reader is not None
             novelty = np.mean([one.novelty for one in learnt], axis=0)
-            found = Learnt.of_members(novelty, right, class_table.codes(labels))
+            found = Measurements.of_members(novelty, right, class_table.codes(labels))
             drift = NO_DRIFT if before is None else before.drift
             drift = drift_after(drift, table, found, model.reader, class_table.seen)
             self._publish(replace(model, drift=drift), before)
@@ -609,7 +613,7 @@ def learn_member(
     right = np.empty(len(order), dtype=bool)
     right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
     novelty = np.empty(len(order))
-    novelty[order] = Learnt.of(learnt, checked.params.vigilance).novelty
+    novelty[order] = Measurements.of(learnt, checked.params.vigilance).novelty
     return MemberLearnt(replace(model.members[0], seed=estimator.random_state), right, measured, novelty)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.encoder import GRID, Encoder
-from sslart._data.ranks.tables import RankScale
+from sslart._data.encoder import Encoder
+from sslart._data.ranks import GRID, RankScale
 from sslart._mapping.evidence.basis import Term
 from sslart._mapping.evidence.design import RankScaler
 from sslart.export._graph import CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.network import NO_LIMIT
+from sslart._art.boxes import NO_LIMIT
 from sslart._art.trees import LEAF
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.evidence.basis import Term

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from sslart._data.classes import Label
-from sslart._data.training import check_has_label
+from sslart._data.labels import Label, check_has_label
 from sslart._mapping.conformal import LEVELS, Guarantees, guarantees_of
 from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate, share
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number
 
 
 @dataclass(frozen=True)

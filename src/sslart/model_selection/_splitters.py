@@ -18,13 +18,11 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import check_random_state, indexable
 
-from sslart._data.groups import group_names
-from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._data.labels import UNLABELLED, Labels, group_names, read_labels, with_two_classes
 from sslart._data.samples import Table
-from sslart._data.training import with_two_classes
 from sslart._utils.arrays import BoolArray, IntArray
-from sslart._utils.params import check_flag, check_whole
 from sslart._utils.text import list_text, plural
+from sslart._utils.validation import check_flag, check_whole
 
 NO_GROUP = -1
 

@@ -66,6 +66,6 @@ def readout_of(design: DesignMatrices, coefficients: list[tuple[BasisSpec, np.nd
     labelled = design.labelled
     builder = SolutionBuilder(labelled, design.scaler, np.arange(len(design.boxes.lower)))
     for spec, own in coefficients:
-        basis = design.once(spec, lambda spec=spec: basis_of(spec, design))
+        basis = design.get_or_compute(spec, lambda spec=spec: basis_of(spec, design))
         builder.add(basis.terms(basis.weights(own)))
     return builder.solution((), labelled.targets).readout

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from sslart._art.algebra import gram_matrix, multiply
-from sslart._data.saved import require, saved_array
 from sslart._mapping.evidence.duplicate_groups import LabelGroups
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number, require, saved_array
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.design import DesignMatrices

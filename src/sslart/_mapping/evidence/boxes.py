@@ -14,7 +14,6 @@ import scipy.sparse
 
 from sslart._art.algebra import multiply
 from sslart._art.backend import backend
-from sslart._data.saved import require, saved_array
 from sslart._mapping.evidence.basis import (
     MARGIN,
     Basis,
@@ -28,9 +27,9 @@ from sslart._mapping.evidence.basis import (
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.settings import MANY_CLASSES, MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
-from sslart._utils.deferred import CachesValues
+from sslart._utils.cache import CachesValues
 from sslart._utils.parallel import stop_flag
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number, require, saved_array
 
 WIDTH = 16  # boxes lie in blocks of so many
 N_SUBSPACES = 24  # random groups of features; see docs/evidence.md, Families
@@ -235,7 +234,7 @@ class BoxFamily(Family):
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> BoxBasis:
         """Return the activations of the boxes; distances are measured once per scale."""
-        groups, distances = design.once((self.kind, spec.rank_weight), lambda: self._measured(spec, design))
+        groups, distances = design.get_or_compute((self.kind, spec.rank_weight), lambda: self._measured(spec, design))
         return BoxBasis(spec, groups, distances, design.labelled.ridge_weights)
 
     def _measured(self, spec: BasisSpec, design: DesignMatrices) -> tuple[list[BoxGroup], list[SingleArray]]:

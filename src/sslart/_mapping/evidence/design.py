@@ -12,13 +12,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sslart._data.encoder import GRID
-from sslart._data.saved import require, saved_array
+from sslart._data.ranks import GRID
 from sslart._mapping.evidence.duplicate_groups import LabelGroups, found_groups
 from sslart._mapping.evidence.settings import MANY_CLASSES, N_BLOCKS, NO_BLOCK
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
-from sslart._utils.random_keys import KeyArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
+from sslart._utils.cache import CachesValues
+from sslart._utils.validation import require, saved_array
 
 Knots = tuple[FloatArray, FloatArray]
 MAX_KNOTS = 256  # of a table of ranks; of more, evenly spaced ones stay
@@ -345,7 +344,7 @@ class DesignMatrices:
         """Number of coded features."""
         return int(self.labelled.samples.shape[1])
 
-    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+    def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
         """Return the cached value of a key; compute it on first use."""
         if key not in self._made:
             self._made[key] = make()

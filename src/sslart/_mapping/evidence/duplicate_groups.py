@@ -11,9 +11,8 @@ import numpy as np
 import scipy.sparse.csgraph
 
 from sslart._art.algebra import gram_matrix, multiply
-from sslart._data.chance import equal_rows_share, equal_share
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, equal_rows_share, equal_share
+from sslart._utils.cache import CachesValues
 
 MIN_LABELS = 20  # of fewer labels no near copies are looked for
 MAX_SIZE = 10  # labels of one item

@@ -14,7 +14,6 @@ import numpy as np
 
 from sslart._art.algebra import Cholesky, multiply
 from sslart._art.trees import Forest
-from sslart._data.saved import saved_array
 from sslart._mapping.evidence.basis import (
     MARGIN,
     MAX_COEFFICIENT,
@@ -31,9 +30,8 @@ from sslart._mapping.evidence.duplicate_groups import LabelGroups
 from sslart._mapping.evidence.graph import CarriedFamily, SpreadFamily
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, FixedSettings, Mixture
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.params import check_number
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
+from sslart._utils.validation import check_number, saved_array
 
 MIN_DEVIATION = 0.02  # of a standardised feature, so that a nearly constant one is not blown up
 LOW_RIDGES = (1e-6, 1e-5, 1e-4)  # for trends alone: they cost nothing there, and help no other family

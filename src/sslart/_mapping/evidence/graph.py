@@ -15,7 +15,6 @@ import numpy as np
 
 from sslart._art.algebra import Cholesky, gram_matrix, multiply
 from sslart._art.backend import backend
-from sslart._data.saved import require, saved_array
 from sslart._mapping.evidence.basis import (
     MARGIN,
     Basis,
@@ -31,8 +30,9 @@ from sslart._mapping.evidence.duplicate_groups import LabelGroups
 from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
+from sslart._utils.cache import CachesValues
 from sslart._utils.parallel import stop_flag
+from sslart._utils.validation import require, saved_array
 
 N_NEIGHBOURS = 7  # of each box in the graph; the distance of the last scales similarities
 UNREACHED = 1e-12  # sum of shares below which no label has reached a box, but for rounding
@@ -316,7 +316,7 @@ class SpreadFamily(Family):
 
     @staticmethod
     def _graph(spec: BasisSpec, design: DesignMatrices) -> BoxGraph:
-        return design.once(("graph", spec.rank_weight), lambda: BoxGraph.of(spec.rank_weight, design))
+        return design.get_or_compute(("graph", spec.rank_weight), lambda: BoxGraph.of(spec.rank_weight, design))
 
 
 class CarriedFamily(SpreadFamily):

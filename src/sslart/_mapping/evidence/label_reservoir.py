@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.row_keys import row_keys
-from sslart._data.groups import MAX_WEIGHT, MIN_WEIGHT
-from sslart._data.joining.tables import categories_of, joined_tables
+from sslart._art.backend import row_keys
+from sslart._data.joining import categories_of, joined_tables
+from sslart._data.labels import MAX_WEIGHT, MIN_WEIGHT
 from sslart._data.samples import Table, is_category
-from sslart._data.saved import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.random_keys import KeyArray, keys_of_numbers, mixed
+from sslart._utils.arrays import FloatArray, IntArray, KeyArray, keys_of_numbers, mixed
+from sslart._utils.validation import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
 
 MAX_CHUNKS = 32  # one per call that learns; more are joined into one
 ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")

@@ -9,12 +9,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from sslart._art.backend import row_keys
 from sslart._art.network import Network
-from sslart._art.row_keys import row_keys
-from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED, ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._data.saved import WITHOUT_SAMPLES, require
 from sslart._mapping.base import Effort, Mapping, Segment
 from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of, mixture_of
@@ -42,8 +40,9 @@ from sslart._mapping.evidence.streams import (
 )
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues, changed
+from sslart._utils.cache import CachesValues, changed
 from sslart._utils.text import list_text
+from sslart._utils.validation import WITHOUT_SAMPLES, require
 
 MAX_BOXES = 4000  # that take part in a regression; many classes may need more
 MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from sslart._art.backend import backend
-from sslart._data.classes import ClassTable
-from sslart._data.saved import require, saved_array
+from sslart._data.labels import ClassTable
 from sslart._mapping.evidence.basis import MAX_COEFFICIENT, Term, TermShape, saved_coefficients, saved_places
 from sslart._mapping.evidence.boxes import BoxTerm
 from sslart._mapping.evidence.design import LabelledSet, RankScaler
@@ -30,7 +29,7 @@ from sslart._mapping.evidence.settings import (
 )
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number, require, saved_array
 
 LOG_RANGE, N_TRIED = (-1.0, 4.0), 26  # of the inverse temperature: its logarithm, and how many are tried first
 _INVERSE_TEMPERATURES = 0.3, 60.0  # of a file: rounded outwards

@@ -189,7 +189,7 @@ class LooFits:
         found = np.zeros((len(ridges), *labelled.targets.shape))
         if not len(known):
             return found
-        design = self.design.once(("hiding", hidden.tobytes()), lambda: self.design.hiding(hidden))
+        design = self.design.get_or_compute(("hiding", hidden.tobytes()), lambda: self.design.hiding(hidden))
         gram = self._gram([family_of(spec).basis(spec, design) for spec in specs])
         weights = None if labelled.ridge_weights is None else labelled.ridge_weights[known]
         regression = DualRidge(gram[np.ix_(known, known)], labelled.targets[known], weights)

@@ -18,7 +18,6 @@ from sslart._art.algebra import Cholesky, multiply
 from sslart._art.backend import backend
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
-from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
 from sslart._mapping.base import Effort
 from sslart._mapping.evidence.basis import Term, TermShape, saved_coefficients
 from sslart._mapping.evidence.boxes import BoxGroup, BoxTerm
@@ -28,9 +27,9 @@ from sslart._mapping.evidence.label_reservoir import LabelReservoir, labels_of
 from sslart._mapping.evidence.readout import Readout, Solution
 from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues, changed
+from sslart._utils.cache import CachesValues, changed
 from sslart._utils.parallel import stop_flag
-from sslart._utils.params import check_number
+from sslart._utils.validation import MAX_COUNT, check_number, require, saved_array, saved_whole
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.mapping import EvidenceMapping

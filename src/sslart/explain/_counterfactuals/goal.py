@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sslart._art.boxes import NO_LIMIT
 from sslart._art.geometry import box_norms
-from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView, ModelView

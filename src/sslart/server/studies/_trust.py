@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.row_keys import row_keys
+from sslart._art.backend import row_keys
 from sslart._data.samples import Table
 from sslart._mapping.conformal import guarantees_of
 from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions

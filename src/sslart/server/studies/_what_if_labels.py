@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.row_keys import row_keys
+from sslart._art.backend import row_keys
 from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import summarise
