@@ -69,6 +69,7 @@ class EvidenceMapping(CachesValues, Mapping):
     weights. Immutable: every call that learns makes a new one.
     """
 
+    uses_evidence = True
     settings: EvidenceSettings
     network: Network | None = None  # the boxes as they were at the last choice of settings; None before the first
     class_table: ClassTable = field(default_factory=ClassTable)
