@@ -14,7 +14,7 @@ from reproduction.framework.settings import Settings
 from reproduction.methods import models as _models
 from reproduction.paper import printed
 from sslart import SSLART
-from sslart.rules._boxes.scales import TERMS
+from sslart.rules._box_rules import TERMS
 
 DATASET = "HDC"
 N_LEVELS = 5

@@ -8,8 +8,8 @@ from drawn import ensemble_of, make, many, no_figure_is_left_open, rendered, win
 
 from sslart import SSLART, FuzzyART, FuzzyARTMAP
 from sslart.plotting import BoxesDisplay, ReasonDisplay, RuleHeatmapDisplay, RuleParallelDisplay, VotesDisplay
-from sslart.plotting import _style as draw
-from sslart.plotting._bands import bands
+from sslart.plotting import _base as draw
+from sslart.plotting._rules import bands
 
 
 def test_names_that_are_cut_still_differ():

@@ -19,7 +19,7 @@ from conftest import CLASSIFIERS, lattices, name_of
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
 from sslart._mapping.model_view import view_of
 from sslart.rules import rules_of
-from sslart.rules._boxes.format import level_text
+from sslart.rules._box_rules import level_text
 
 
 @given(lattices(min_samples=2))

@@ -6,16 +6,11 @@ Colours are those of Okabe and Ito; no picture depends on them alone: markers, d
 """
 
 from sslart.plotting._boxes import BoxesDisplay
-from sslart.plotting._curves import CoverageCorrectnessDisplay, GrowthDisplay
-from sslart.plotting._dependence import DependenceDisplay
-from sslart.plotting._evidence import EvidenceDisplay
-from sslart.plotting._guarantees import GuaranteeDisplay
-from sslart.plotting._importances import ImportanceDisplay
-from sslart.plotting._learning import LearningCurveDisplay
-from sslart.plotting._reason import ReasonDisplay
+from sslart.plotting._curves import CoverageCorrectnessDisplay, GrowthDisplay, GuaranteeDisplay, LearningCurveDisplay
+from sslart.plotting._drift import DriftDisplay
+from sslart.plotting._importances import DependenceDisplay, ImportanceDisplay
+from sslart.plotting._predictions import EvidenceDisplay, ReasonDisplay, VotesDisplay
 from sslart.plotting._rules import RuleHeatmapDisplay, RuleParallelDisplay
-from sslart.plotting._streams.drift import DriftDisplay
-from sslart.plotting._votes import VotesDisplay
 
 __all__ = [
     "BoxesDisplay",

@@ -1,16 +1,223 @@
-"""Base class of the displays, checks of their arguments, and the title of a prediction."""
+"""Base class of the displays, and their style: colours, markers, shortened names, titles, legends."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from sslart._utils.params import check_whole
+from sslart._data.labels import UNLABELLED
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.optional import optional
+from sslart._utils.text import DateName, number_text, plural, printable
+from sslart._utils.text import value_text as text_of_value
+from sslart._utils.validation import check_whole
 from sslart.explain import Explanation
-from sslart.plotting import _style as draw
+
+# Okabe and Ito: distinct with any kind of colour vision. Grey is kept for what has no label.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
+HATCHES = ("", "////", "xxxx", "....")
+OPEN_HATCHES = ("///", "\\\\\\", "xxx", "---")
+GREY, PALE, DARK = "#8a8a8a", "#ececec", "#333333"
+CHARACTER = 0.62  # width of a character, in parts of the size of the font
+
+
+class Style(NamedTuple):
+    """Drawing style of a class for lines, markers, and areas."""
+
+    colour: str
+    dash: Any
+    marker: str
+    hollow: bool
+    hatch: str
+
+
+def style(index: int) -> Style:
+    """Return the style of a class by its index; no two of the first 28 share colour and hatch, or colour and dash."""
+    if index == UNLABELLED:
+        return Style(GREY, ":", ".", False, "")
+    turn, one = divmod(index, len(COLOURS))
+    dash, hatch = DASHES[(one + turn) % len(DASHES)], HATCHES[turn % len(HATCHES)]
+    return Style(COLOURS[one], dash, MARKERS[index % len(MARKERS)], turn > 0, hatch)
+
+
+def area(index: int) -> dict[str, Any]:
+    """Return the fill style of an area that belongs to a class."""
+    look = style(index)
+    return {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0}
+
+
+def canvas(ax: Any, width: float, height: float) -> tuple[Any, Any]:
+    """Return the given axis and its figure, or a new figure with an axis, of a size in inches."""
+    pyplot = optional("matplotlib.pyplot", "plot")
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+    elif not hasattr(ax, "add_patch"):
+        raise ValueError(f"ax must be one matplotlib axis or None, got {type(ax).__name__}. Of an array give axes[0].")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax, ax.figure
+
+
+def room(ax: Any, taken: float = 0.0) -> tuple[float, float]:
+    """Return about how wide and high an axis will be, in points, where labels and legend take so much of its width."""
+    figure, box = ax.figure, ax.get_window_extent()
+    width, height = 72 * box.width / figure.dpi, 72 * box.height / figure.dpi
+    if taken and len(figure.axes) == 1 and figure.get_layout_engine() is not None:
+        width = 72 * figure.bbox.width / figure.dpi - taken
+    return max(width, 1.0), max(height, 1.0)
+
+
+def text_width(texts: Iterable[str], size: float) -> float:
+    """Return about how wide the widest text is, in points."""
+    return CHARACTER * size * max((len(text) for text in texts), default=0)
+
+
+def short(text: Any, length: int = 26) -> str:
+    """Return a text, cut where it is too long for an axis."""
+    return _plain(_end_cut(_one_line(text), length))
+
+
+def distinct(texts: Iterable[Any], length: int = 26) -> list[str]:
+    """Return texts cut to a length such that those that differ still do.
+
+    >>> distinct(["protein number 1 (ng)", "protein number 2 (ng)"], 14)
+    ['protein…1 (ng)', 'protein…2 (ng)']
+    """
+    words = [_one_line(text) for text in texts]
+    start = _shared(words)
+    ways: tuple[Callable[[str], str], ...] = (
+        lambda word: _middle_cut(word, length),
+        lambda word: _end_cut("…" + word[start:], length),
+        lambda word: _end_cut(word, length),
+    )
+    for way in ways:
+        cut = [way(word) for word in words]
+        if len(set(cut)) == len(set(words)):
+            return [_plain(word) for word in cut]
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words), 1)}
+    return [_plain(_end_cut(f"{numbers[word]}: {word}", length)) for word in words]
+
+
+def _shared(words: Sequence[str]) -> int:
+    """Return the length of the common prefix of all texts, in whole words."""
+    first, last = min(words, default=""), max(words, default="")
+    pairs = zip(first, last, strict=False)
+    same = next((index for index, (one, other) in enumerate(pairs) if one != other), 0)
+    return first.rfind(" ", 0, same) + 1
+
+
+def _one_line(text: Any) -> str:
+    return printable(" ".join(str(text).split()))
+
+
+def _plain(text: str) -> str:
+    return text.replace("$", r"\$")
+
+
+def _end_cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def _middle_cut(text: str, length: int) -> str:
+    if len(text) <= length:
+        return text
+    end = text[-(length // 2) :]
+    if " " in end[:-3]:
+        end = end.split(" ", 1)[1]
+    return text[: length - 1 - len(end)].rstrip() + "…" + end
+
+
+def number(value: float) -> str:
+    """Return a number with a proper minus sign."""
+    text = number_text(value)
+    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
+
+
+def value_text(feature: str, value: Any) -> str:
+    """Return the value of a sample: a number, a date, a category, or that it is missing."""
+    if isinstance(feature, DateName):
+        return text_of_value(feature, value)
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return number(value)
+    return short(number_text(value), 16)
+
+
+def part(shown: int, total: int, noun: str, by: str) -> str:
+    """Return a text with the number of drawn items, and the selection if not all are drawn."""
+    return plural(total, noun) if shown == total else f"{shown} of {plural(total, noun)}: {by}"
+
+
+def set_title(ax: Any, *lines: str, below: float = 6.0, taken: float = 0.0) -> None:
+    """Set a title of several lines that are no longer than the axis, some points above it."""
+    length = max(24, int(room(ax, taken)[0] / (9 * CHARACTER)))
+    rows = [row for line in lines for row in textwrap.wrap(line, length)]
+    ax.set_title("\n".join(rows), fontsize=10, loc="left", pad=below)
+
+
+def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> float:
+    """Put a legend between axis and title, where it hides nothing; return its height in points."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    ax.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=8, borderaxespad=0.2
+    )
+    return 9.0 + 13.0 * len(handles)
+
+
+def legend_beside(ax: Any, handles: Sequence[Any] | None = None, title: str | None = None) -> None:
+    """Put a legend to the right of the axis, or inside it if the figure has no layout that makes room for it."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    look: dict[str, Any] = {"loc": "best", "framealpha": 0.85}
+    if ax.figure.get_layout_engine() is not None:
+        look = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "frameon": False, "handlelength": 3}
+    legend = ax.legend(handles=handles, fontsize=8, title=title, **look)
+    legend.get_title().set_fontsize(8)
+
+
+def feature_ticks(ax: Any, names: Sequence[str], taken: float) -> None:
+    """Name the features along the horizontal axis, slanted or upright where they would not fit."""
+    column = room(ax, taken)[0] / max(len(names), 1)
+    turned: dict[str, Any] = {}
+    if text_width(names, 8) + 4 > column:
+        turned = {"rotation": 40 if column > 18 else 90, "ha": "right", "rotation_mode": "anchor"}
+    if turned.get("rotation") == 90:
+        turned["va"] = "center"
+    ax.set_xticks(range(len(names)), names, fontsize=8 if column > 11 else 6, **turned)
+
+
+def class_handles(classes: Sequence[Any], indices: Iterable[int]) -> list[Any]:
+    """Return a line with its marker for each class that is drawn, for a legend."""
+    lines = optional("matplotlib.lines", "plot")
+    drawn = sorted({int(index) for index in indices}, key=lambda index: (index == UNLABELLED, index))
+    names = distinct(classes, 30)
+    handles = []
+    for index in drawn:
+        look = style(index)
+        marker: dict[str, Any] = {"marker": look.marker, "markersize": 4 if index == UNLABELLED else 6}
+        face = "white" if look.hollow else look.colour
+        name = "no label" if index == UNLABELLED else names[index]
+        line: dict[str, Any] = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.3}
+        handles.append(lines.Line2D([], [], label=name, markerfacecolor=face, **marker, **line))
+    return handles
+
+
+def most(values: FloatArray, n: int) -> IntArray:
+    """Return the indices of the greatest values, increasing; the first on ties."""
+    return np.sort(np.argsort(-values, kind="stable")[:n])
+
+
+def draw_lines(ax: Any, x: Any, lines: Sequence[tuple[str, Any]], *, markers: bool = True) -> None:
+    """Draw named lines that differ by colour, dash and marker."""
+    for index, (label, values) in enumerate(lines):
+        look = style(index)
+        marker = look.marker if markers else None
+        ax.plot(x, values, color=look.colour, linestyle=look.dash, marker=marker, markersize=4.5, label=label)
+    ax.grid(alpha=0.3)
 
 
 @dataclass(eq=False, repr=False)
@@ -21,7 +228,7 @@ class Display:
     figure_: Any = field(init=False)
 
     def _open(self, ax: Any, width: float, height: float) -> Any:
-        self.ax_, self.figure_ = draw.canvas(ax, width, height)
+        self.ax_, self.figure_ = canvas(ax, width, height)
         return self.ax_
 
 
@@ -55,4 +262,4 @@ def prediction_title(explanation: Explanation) -> str:
     """Return the prediction and its confidence."""
     if explanation.abstained:
         return "The model abstains"
-    return f"Prediction: {draw.short(explanation.prediction, 70)} (confidence {explanation.confidence:.2f})"
+    return f"Prediction: {short(explanation.prediction, 70)} (confidence {explanation.confidence:.2f})"

@@ -13,9 +13,9 @@ from sslart._data.labels import UNLABELLED
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
-from sslart.plotting import _style as draw
+from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one
-from sslart.rules._boxes.scales import known_names
+from sslart.rules._box_rules import known_names
 
 MAX_SAMPLES = 3000
 MIN_SIDES = 6  # features of fewer different sides make boxes that lie on one another

@@ -1,4 +1,4 @@
-"""The displays of curves: coverage against correctness, and growth with the labels."""
+"""Displays of curves: coverage and correctness, growth, learning curve, guarantees."""
 
 from __future__ import annotations
 
@@ -14,9 +14,19 @@ from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
 from sslart._data.samples import Table
+from sslart._mapping.conformal import LEVELS, Guarantees
+from sslart._mapping.model_view import view_of
+from sslart._utils.arrays import FloatArray
 from sslart._utils.text import plural
-from sslart.metrics import CoverageCorrectness, correctness_score, coverage_correctness_curve, coverage_score
-from sslart.plotting import _style as draw
+from sslart.active import LearningCurve, learning_curve
+from sslart.metrics import (
+    CoverageCorrectness,
+    correctness_score,
+    coverage_correctness_curve,
+    coverage_score,
+    guarantees,
+)
+from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one
 
 DEPTHS = (1, 2, 3, 5, 10, None)
@@ -211,3 +221,190 @@ class GrowthDisplay(Display):
 
 def _n_labelled(y: Any) -> int:
     return int(read_labels(y, Table(np.empty((_num_samples(y), 1)))).known.sum())
+
+
+TIMES = 4  # the curve is drawn to so many times as many labels
+N_DRAWN = 40
+
+
+@dataclass(eq=False, repr=False)
+class LearningCurveDisplay(Display):
+    """Accuracy by number of labels: on sub-samples of the labels, with all of them, and with more.
+
+    Made by `from_estimator` or `from_curve`.
+
+    Attributes
+    ----------
+    curve : LearningCurve
+    accuracy : float or None
+        The accuracy wanted, which is marked.
+    ax_, figure_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sslart import AutoSSLART
+    >>> from sslart.plotting import LearningCurveDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = LearningCurveDisplay.from_estimator(AutoSSLART(random_state=0).fit(X[::10], y[::10]), accuracy=0.95)
+    >>> display.curve.n_now
+    57
+    """
+
+    curve: LearningCurve
+    accuracy: float | None = None
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, accuracy: float | None = None, ax: Any = None) -> Self:
+        """Draw the learning curve of a fitted model; see `sslart.active.learning_curve`.
+
+        Parameters
+        ----------
+        model : AutoSSLART, or SSLART or WESSLART with evidence mapping
+        accuracy : float, default=None
+            An accuracy that is wanted, in (0, 1]: the title has how many more labels it needs.
+        ax : matplotlib axis, default=None
+        """
+        return cls.from_curve(learning_curve(model), accuracy=accuracy, ax=ax)
+
+    @classmethod
+    def from_curve(cls, curve: LearningCurve, *, accuracy: float | None = None, ax: Any = None) -> Self:
+        """Draw a learning curve.
+
+        Parameters
+        ----------
+        curve : LearningCurve
+        accuracy : float, default=None
+        ax : matplotlib axis, default=None
+        """
+        if curve.why_not:
+            raise ValueError(f"There is no learning curve to draw: {curve.why_not}.")
+        return cls(curve, accuracy).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axis, or on a new one."""
+        axis = self._open(ax, 5.8, 4.4)
+        curve, now = self.curve, draw.style(0)
+        numbers = np.unique(np.geomspace(curve.n_now, TIMES * curve.n_now, N_DRAWN).round().astype(np.int64))
+        expected = [curve.at(int(n)) for n in numbers]
+        value, low, high = (
+            100 * np.array([getattr(one, name) for one in expected]) for name in ("value", "low", "high")
+        )
+        axis.fill_between(numbers, low, high, color=now.colour, alpha=0.15, linewidth=0, label="95 % interval")
+        axis.plot(numbers, value, color=now.colour, linestyle="--", linewidth=1.6, label="expected with more labels")
+        axis.plot(numbers[:1], value[:1], color=now.colour, marker="o", linestyle="", label="all labels, leave-one-out")
+        axis.plot(
+            curve.n_labels,
+            100 * curve.accuracy,
+            color=draw.GREY,
+            marker=draw.style(1).marker,
+            markersize=4,
+            linewidth=1.0,
+            linestyle=":",
+            label="some of the labels, on the others",
+        )
+        lines = [f"Accuracy by number of labels; there are {curve.n_now}"]
+        if self.accuracy is not None:
+            axis.axhline(100 * self.accuracy, color=draw.DARK, linewidth=0.8)
+            lines.append(str(curve.labels_for(self.accuracy)).capitalize())
+        self._set_axes(axis, low)
+        draw.set_title(axis, *lines, below=draw.legend_above(axis))
+        return self
+
+    def _set_axes(self, axis: Any, low: Any) -> None:
+        curve = self.curve
+        axis.set_xscale("log")
+        ticks = sorted({*curve.n_labels.astype(int).tolist()[::2], curve.n_now, 2 * curve.n_now, TIMES * curve.n_now})
+        axis.set_xticks(ticks, [str(tick) for tick in ticks])
+        axis.minorticks_off()
+        axis.set_xlabel("labels (logarithmic scale)")
+        axis.set_ylabel("right predictions, % of samples")
+        lowest = min(float(low.min()), 100 * float(curve.accuracy.min()), 100 * (self.accuracy or 1.0))
+        axis.set_ylim(max(-3.0, lowest - 5.0), 103)
+        axis.grid(alpha=0.3)
+
+
+WIDEST = 0.25  # the largest error drawn, unless a larger one is marked
+
+
+@dataclass(eq=False, repr=False)
+class GuaranteeDisplay(Display):
+    """Share of samples that a model answers, by the guaranteed error of its answers (`max_error`).
+
+    Made by `from_estimator`.
+
+    Attributes
+    ----------
+    guarantees : Guarantees
+        What is promised at the levels that are marked.
+    max_errors, answered : arrays
+        The levels from which on more samples are answered, and the share answered then.
+    ax_, figure_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sslart import AutoSSLART
+    >>> from sslart.plotting import GuaranteeDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = GuaranteeDisplay.from_estimator(AutoSSLART(random_state=0).fit(X[::10], y[::10]))
+    >>> display.guarantees.n_labels
+    57
+    >>> bool((np.diff(display.answered) > 0).all())
+    True
+    """
+
+    guarantees: Guarantees
+    max_errors: FloatArray
+    answered: FloatArray
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, max_errors: Iterable[float] = LEVELS, ax: Any = None) -> Self:
+        """Draw the guarantees of a fitted model; see `sslart.metrics.guarantees`.
+
+        Parameters
+        ----------
+        model : AutoSSLART, or SSLART or WESSLART with evidence mapping
+        max_errors : iterable of float, default=(0.01, 0.02, 0.05, 0.1, 0.2)
+            Levels to mark.
+        ax : matplotlib axis, default=None
+        """
+        found = guarantees(model, max_errors)
+        promises = view_of(model).promises
+        levels, answered = promises.curve().steps()
+        return cls(found, levels, answered / promises.n_labels).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axis, or on a new one."""
+        axis = self._open(ax, 5.8, 3.6)
+        possible = [one for one in self.guarantees.levels if one.is_possible]
+        end = 100 * max([WIDEST, *(1.1 * one.max_error for one in self.guarantees.levels)])
+        look, least = draw.style(0), 100 * self.guarantees.smallest_error
+        if len(self.max_errors):
+            levels, shares = 100 * np.append(self.max_errors, 1.0), 100 * np.append(self.answered, self.answered[-1])
+            axis.step(levels, shares, where="post", color=look.colour, linewidth=1.6)
+        axis.axvspan(0, min(least, end), facecolor=draw.PALE, edgecolor=draw.GREY, hatch="///", linewidth=0)
+        for one in possible:
+            x, y = 100 * one.max_error, 100 * one.answered
+            axis.plot([x], [y], color=look.colour, marker=look.marker, markersize=5)
+            above = y < 12
+            axis.annotate(
+                f"{y:.0f} %",
+                (x, y),
+                xytext=(4, 5 if above else -6),
+                textcoords="offset points",
+                va="bottom" if above else "top",
+                fontsize=8,
+            )
+        axis.set_xlim(0, end)
+        axis.set_ylim(0, 104)
+        axis.set_xticks([100 * one.max_error for one in self.guarantees.levels])
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.set_xlabel("max_error: wrong predictions, % of those made")
+        axis.set_ylabel("predictions made, % of samples")
+        axis.grid(alpha=0.3)
+        labels = plural(self.guarantees.n_labels, "label")
+        draw.set_title(axis, f"What can be promised with {labels}; hatched: nothing")
+        return self

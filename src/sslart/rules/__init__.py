@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
-    from sslart.rules._boxes.rule import Rule, RuleCondition
-    from sslart.rules._boxes.rule_set import RuleSet
-    from sslart.rules._model.rule import ModelCondition, ModelRule, Share
-    from sslart.rules._model.rule_set import ModelRuleSet
+    from sslart.rules._box_rules import Rule, RuleCondition
+    from sslart.rules._model_rules import ModelCondition, ModelRule, Share
+    from sslart.rules._rule_sets import ModelRuleSet, RuleSet
     from sslart.rules._rules_of import rules_of
 
 __all__ = [
@@ -26,12 +25,12 @@ __getattr__ = lazy_names(
     __name__,
     {
         "rules_of": "sslart.rules._rules_of",
-        "ModelRuleSet": "sslart.rules._model.rule_set",
-        "ModelRule": "sslart.rules._model.rule",
-        "ModelCondition": "sslart.rules._model.rule",
-        "Share": "sslart.rules._model.rule",
-        "RuleSet": "sslart.rules._boxes.rule_set",
-        "RuleCondition": "sslart.rules._boxes.rule",
-        "Rule": "sslart.rules._boxes.rule",
+        "ModelRuleSet": "sslart.rules._rule_sets",
+        "ModelRule": "sslart.rules._model_rules",
+        "ModelCondition": "sslart.rules._model_rules",
+        "Share": "sslart.rules._model_rules",
+        "RuleSet": "sslart.rules._rule_sets",
+        "RuleCondition": "sslart.rules._box_rules",
+        "Rule": "sslart.rules._box_rules",
     },
 )

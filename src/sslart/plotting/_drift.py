@@ -1,0 +1,190 @@
+"""The display of drift: novelty, errors and classes over a stream, with the drifts found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from sslart._data.stream_sums import COUNT, END, N_LABELLED, N_PREDICTED, NOVEL, WRONG
+from sslart._drift.monitor import CLASSES, ERROR, FEATURES, FIRST_CLASS, NOVELTY, DriftEvent, DriftMonitor
+from sslart._mapping.model_view import view_of
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.optional import optional
+from sslart._utils.text import category_text, list_text, number_text, plural
+from sslart.plotting import _base as draw
+from sslart.plotting._base import Display, at_least_one
+
+HEIGHT = 0.78  # of a band, which is 1 high with the space above it
+NAMES = {
+    NOVELTY: "mean novelty of samples",
+    ERROR: "wrong predictions of labelled samples",
+    CLASSES: "shares of the classes among the labels",
+}
+STEPS = (1, 2, 5, 10, 20, 30, 50, 75, 100)  # %
+MIN_NAMED = 0.06  # of the height of a band: room for the name of a class
+APART = 0.03  # of the width, between two numbers
+
+
+@dataclass(eq=False, repr=False)
+class DriftDisplay(Display):
+    """Novelty, error rate, and class shares over a stream, with detected drifts.
+
+    Drifts are numbered lines where the change is located, those of features among the novelty. The legend has the
+    features that moved. Made by `from_estimator`.
+
+    Attributes
+    ----------
+    samples : array of shape (n_parts,)
+        The last sample of each part of the stream. Parts are of equal length, but for the last one.
+    novelty, errors : arrays of shape (n_parts,)
+        Mean novelty, and the share of wrong predictions; NaN where nothing was predicted.
+    class_shares : array of shape (n_parts, n_classes)
+        Share of each class among the labels; NaN where there were none.
+    classes : sequence
+        The classes in that order.
+    events : list of DriftEvent
+    max_events : int
+        How many of them are listed, the last ones.
+    ax_, figure_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sslart import FuzzyART
+    >>> from sslart.plotting import DriftDisplay
+    >>> X = np.random.default_rng(0).normal(size=(3000, 2))
+    >>> X[1500:, 0] += 6
+    >>> display = DriftDisplay.from_estimator(FuzzyART().partial_fit(X))
+    >>> display.events[0].features[0].name
+    'x0'
+    """
+
+    samples: IntArray
+    novelty: FloatArray
+    errors: FloatArray
+    class_shares: FloatArray
+    classes: Sequence[Any]
+    events: list[DriftEvent]
+    max_events: int = 6
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, max_events: int = 6, ax: Any = None) -> Self:
+        """Draw the drift of the stream that a model has learnt by `partial_fit`.
+
+        Parameters
+        ----------
+        model : fitted estimator
+        max_events : int, default=6
+            How many drifts are listed with their features: the last ones.
+        ax : matplotlib axis, default=None
+        """
+        seen = view_of(model, "a fitted estimator of sslart", any_estimator=True).class_table.seen
+        monitor: DriftMonitor = model.__sslart_drift__()
+        rows = monitor.timeline.rows
+        if not len(rows):
+            raise ValueError(
+                "There is no stream to draw: drift is looked for in samples that partial_fit has learnt since the last "
+                "fit, 32 at least. Let the model go on learning with partial_fit."
+            )
+        with np.errstate(invalid="ignore"):
+            errors, shares = rows[:, WRONG] / rows[:, N_PREDICTED], rows[:, FIRST_CLASS:] / rows[:, [N_LABELLED]]
+        novelty = rows[:, NOVEL] / rows[:, COUNT]
+        display = cls(
+            rows[:, END].astype(np.int64),
+            novelty,
+            errors,
+            shares,
+            seen[: shares.shape[1]],
+            list(monitor.events),
+            at_least_one("max_events", max_events),
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axis, or on a new one."""
+        axis = self._open(ax, 7.2, 4.8)
+        kinds = [NOVELTY]
+        kinds += [] if np.isnan(self.errors).all() else [ERROR]
+        kinds += [CLASSES] if len(self.classes) else []
+        base_of = {kind: len(kinds) - 1 - place for place, kind in enumerate(kinds)}
+        tops = {
+            NOVELTY: self._draw_line(axis, base_of[NOVELTY], self.novelty, 0),
+            ERROR: self._draw_line(axis, base_of[ERROR], self.errors, 1) if ERROR in kinds else 0.0,
+            CLASSES: self._draw_classes(axis, base_of[CLASSES]) if CLASSES in kinds else 0.0,
+        }
+        ticks = [(base_of[kind] + part * HEIGHT, part * tops[kind]) for kind in kinds for part in (0.0, 1.0)]
+        axis.set_yticks([at for at, _ in ticks], [f"{100 * share:g} %" for _, share in ticks], fontsize=8)
+        for kind, base in base_of.items():
+            axis.axhline(base, color=draw.GREY, linewidth=0.6)
+            axis.text(0.01, base + HEIGHT + 0.03, NAMES[kind], transform=axis.get_yaxis_transform(), fontsize=8)
+        axis.set_ylim(-0.04, len(kinds))
+        axis.set_xlim(0, 1.02 * self.samples[-1])
+        axis.set_xlabel("sample")
+        handles = self._mark_drifts(axis, base_of)
+        found = f"{plural(len(self.events), 'drift')} found"
+        if len(handles) < len(self.events):
+            found += f", listed from number {len(self.events) - len(handles) + 1} on"
+        draw.set_title(axis, found, below=draw.legend_above(axis, handles) if handles else 6.0)
+        return self
+
+    def _draw_line(self, axis: Any, base: int, values: FloatArray, look: int) -> float:
+        """Draw a measure in a band; return the value at the top of the band."""
+        top = next((step / 100 for step in STEPS if step / 100 >= np.nanmax(values)), 1.0)
+        own = draw.style(look)
+        axis.plot(self._middles(), base + HEIGHT * values / top, color=own.colour, linestyle="-", linewidth=1.3)
+        return top
+
+    def _draw_classes(self, axis: Any, base: int) -> float:
+        """Draw the shares of the classes as areas, one above the other, with their names at the right."""
+        lower = np.full(len(self.samples), float(base))
+        shares, names = HEIGHT * self.class_shares, draw.distinct([category_text(one) for one in self.classes], 14)
+        known = np.flatnonzero(~np.isnan(shares).all(axis=1))
+        for place, name in enumerate(names):
+            upper = lower + np.nan_to_num(shares[:, place])
+            where = ~np.isnan(shares[:, place])
+            axis.fill_between(self._middles(), lower, upper, where=where, alpha=0.75, **draw.area(place))
+            if len(known) and shares[known[-1], place] > MIN_NAMED:
+                middle = (lower[known[-1]] + upper[known[-1]]) / 2
+                look = {"fontsize": 8, "va": "center", "clip_on": False, "color": draw.style(place).colour}
+                axis.text(1.01, middle, name, transform=axis.get_yaxis_transform(), **look)
+            lower = upper
+        return 1.0
+
+    def _middles(self) -> FloatArray:
+        starts = np.concatenate([[0], self.samples[:-1]])
+        return np.asarray((starts + self.samples) / 2)
+
+    def _mark_drifts(self, axis: Any, base_of: dict[str, int]) -> list[Any]:
+        """Draw a line at every drift; return one for each that is listed, for a legend."""
+        lines = optional("matplotlib.lines", "plot")
+        handles = []
+        numbers: dict[tuple[int, float], list[int]] = {}  # by band and place
+        for number, event in enumerate(self.events, 1):
+            base = base_of.get(event.kind, base_of[NOVELTY])
+            line = {"color": draw.DARK, "linestyle": "--", "linewidth": 1.0}
+            axis.plot([event.since] * 2, [base, base + HEIGHT], **line)
+            if number > len(self.events) - self.max_events:
+                near = APART * self.samples[-1]
+                place = next((at for at in numbers if at[0] == base and abs(at[1] - event.since) < near), None)
+                numbers.setdefault(place or (base, event.since), []).append(number)
+                label = f"{number}: {event.kind} since {event.since}, {_levels(event)}{_moved(event)}"
+                handles.append(lines.Line2D([], [], label=draw.short(label, 96), **line))
+        for (base, since), together in numbers.items():
+            text = ", ".join(map(str, together))
+            axis.text(since, base + HEIGHT, text, fontsize=8, ha="center", va="bottom", clip_on=False)
+        return handles
+
+
+def _levels(event: DriftEvent) -> str:
+    if event.kind == FEATURES:
+        return f"{number_text(event.before, 3)} to {number_text(event.after, 3)}"
+    levels = f"{100 * event.before:.0f} to {100 * event.after:.0f} %"
+    return levels if event.label is None else f"class {category_text(event.label)} {levels}"
+
+
+def _moved(event: DriftEvent) -> str:
+    return f"; moved: {list_text([one.name for one in event.features], 3)}" if event.features else ""

@@ -1,0 +1,421 @@
+"""Rules of boxes made from a model: one per labelled box, simplified, and looked up for predictions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._art.geometry import distances, gaps
+from sslart._data.labels import UNLABELLED, Label, check_has_label
+from sslart._mapping.evidence.boxes import PackedBoxes
+from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, view_of
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.text import printable
+from sslart._utils.validation import check_number
+from sslart.rules._box_rules import (
+    DEFAULT_LEVELS,
+    Domain,
+    Rule,
+    RuleCondition,
+    condition_text,
+    joined,
+    precedence,
+    scales_of,
+)
+from sslart.rules._rule_sets import RuleSet
+
+USAGE_SHARE = 0.5  # γ of Carpenter and Tan
+
+
+def box_rules_of(model: Any, levels: Any, terms: Any, min_confidence: Any, min_support: Any, simplify: Any) -> RuleSet:
+    """Return one rule per labelled box: see `sslart.rules.rules_of`."""
+    view = view_of(model, "a fitted classifier of sslart to make rules of")
+    domain = domain_of(view, levels, terms)
+    if domain.uses_evidence and simplify is not False:
+        raise ValueError(
+            "simplify keeps the prediction of the nearest rule, but with mapping='evidence' no single rule decides a "
+            "prediction: all boxes contribute. Leave simplify at False, or fit with mapping='one-to-many'."
+        )
+    confidence = check_number("rules", "min_confidence", min_confidence, 0, 1)
+    support = check_number("rules", "min_support", min_support, 0)
+    samples = None if simplify is False else _read_simplify(view, simplify)
+    every = RuleSet(tuple(_extract(view, domain)), domain)
+    rules = every.filter(min_confidence=confidence, min_support=support)
+    if samples is None:
+        return rules
+    fewer, dropped = simplified(list(rules), domain, samples)
+    return RuleSet(tuple(fewer), domain, dropped)
+
+
+def domain_of(view: ModelView, levels: Any, terms: Any) -> Domain:
+    check_has_label(view.class_table)
+    encoder = view.members[0].encoder
+    scales = scales_of(encoder, view.feature_names, levels, terms)
+    return Domain(encoder, scales, view.classes, len(view.members), view.reader, view.uses_evidence)
+
+
+def _read_simplify(view: ModelView, simplify: Any) -> FloatArray:
+    """Return the labelled samples of `simplify=(X, y)`, coded."""
+    try:
+        X, y = simplify
+    except (TypeError, ValueError):
+        raise ValueError(
+            "simplify must be False or a pair of labelled samples: simplify=(X, y), such as those the model has "
+            "learnt. The model does not keep them, and without them it is not known which predictions would change."
+        ) from None
+    table = view.read(X)
+    labels = view.read_labels(y, table)
+    if not labels.known.any():
+        raise ValueError("simplify=(X, y) has no labelled sample in y: give the classes of some samples.")
+    return view.members[0].encode(table[labels.known])
+
+
+class BoxGroups(NamedTuple):
+    """The labelled boxes of a model, those of an ensemble in groups that read the same: a rule each, in their order.
+
+    Attributes
+    ----------
+    nodes, member_of : lists of arrays
+        The boxes of each group, numbered through all members, and the members they are of.
+    lower, upper : arrays of shape (n_groups, n_features)
+    labels : array of length n_groups
+        Class indices.
+    counts : array of shape (n_groups, n_classes)
+    support, factors : arrays of length n_groups
+        Number of samples, and confidence factor.
+    """
+
+    nodes: list[IntArray]
+    member_of: list[IntArray]
+    lower: FloatArray
+    upper: FloatArray
+    labels: IntArray
+    counts: CountArray
+    support: CountArray
+    factors: FloatArray
+
+
+def box_groups(view: ModelView, domain: Domain) -> BoxGroups:
+    """Return the labelled boxes of a model, by falling confidence factor, then falling support."""
+    members = view.members
+    member_of = np.repeat(np.arange(len(members)), [member.n_nodes for member in members])
+    labels = np.concatenate([member.labels for member in members])
+    nodes = np.flatnonzero(labels != UNLABELLED)
+    member_of, labels = member_of[nodes], labels[nodes]
+    lower, upper = (np.concatenate(sides)[nodes] for sides in zip(*(member.boxes for member in members), strict=True))
+    counts = np.concatenate([member.counts for member in members])[nodes]
+    support = np.concatenate([member.support for member in members])[nodes]
+    groups = [np.array([index]) for index in range(len(nodes))]
+    if view.is_ensemble:
+        groups = _equal_rows(_readings(domain, lower, upper, labels))
+        lower = np.array([lower[group].min(axis=0) for group in groups])  # a side not reached yet is (1, 0)
+        upper = np.array([upper[group].max(axis=0) for group in groups])
+        counts = np.array([counts[group].sum(axis=0) for group in groups])
+        support = np.array([support[group].sum() for group in groups])
+        labels = labels[[group[0] for group in groups]]
+    own = counts[np.arange(len(labels)), labels]
+    factors = _confidence_factors(own, own / counts.sum(axis=1), labels)
+    order = np.lexsort((-support, -factors))
+    in_order = [groups[index] for index in order]
+    return BoxGroups(
+        [nodes[group] for group in in_order],
+        [member_of[group] for group in in_order],
+        lower[order],
+        upper[order],
+        labels[order],
+        counts[order],
+        support[order],
+        factors[order],
+    )
+
+
+def _extract(view: ModelView, domain: Domain) -> list[Rule]:
+    """Return the rules of all labelled boxes, those of an ensemble merged where they read the same."""
+    found, classes = box_groups(view, domain), domain.classes.tolist()
+    evidence = np.concatenate([_inside_contributions(member) for member in view.members])
+    return [
+        Rule(
+            classes[label],
+            conditions,
+            dict(zip(classes, counts.tolist(), strict=True)),
+            support.item(),
+            float(factor),
+            tuple(nodes.tolist()),
+            tuple(np.unique(member_of).tolist()),
+            _mean_evidence(evidence[nodes], member_of, classes),
+        )
+        for nodes, member_of, label, counts, support, factor, conditions in zip(
+            found.nodes,
+            found.member_of,
+            found.labels,
+            found.counts,
+            found.support,
+            found.factors,
+            domain.conditions(found.lower, found.upper),
+            strict=True,
+        )
+    ]
+
+
+def _inside_contributions(member: MemberView) -> FloatArray:
+    """Return the score each box adds inside it, (n_nodes, n_classes).
+
+    NaN where it has no weight, or has changed since settings were chosen.
+    """
+    contributions = np.full((member.n_nodes, len(member.class_table.classes)), np.nan)
+    readout, chosen = member.readout, member.at_choice
+    if readout is not None:
+        own = readout.inside_contributions()
+        weighted = ~np.isnan(own[:, 0])
+        nodes, found = readout.nodes[weighted], member.class_table.with_unseen(own[weighted])
+        if chosen is not member:
+            there = np.flatnonzero(nodes < member.n_nodes)
+            before, now = chosen.network.boxes_in_units_of(nodes[there]), member.network.boxes_in_units_of(nodes[there])
+            same = before.shape == now.shape and (np.nan_to_num(before) == np.nan_to_num(now)).all(axis=1)
+            there = there[same] if np.ndim(same) else there[:0]
+            nodes, found = nodes[there], found[there]
+        contributions[nodes] = found
+    return contributions
+
+
+def _mean_evidence(contributions: FloatArray, members: IntArray, classes: list[Label]) -> dict[Label, float] | None:
+    """Return the total evidence of the boxes of a rule, averaged over its members; None if no box has a weight."""
+    if np.isnan(contributions).all():
+        return None
+    total = np.nansum(contributions, axis=0) / len(np.unique(members))
+    return dict(zip(classes, total.tolist(), strict=True))
+
+
+def _confidence_factors(own: IntArray, confidence: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the confidence factor of each rule, given its number of samples of its class, share, and class."""
+    most, best = np.zeros(labels.max() + 1), np.zeros(labels.max() + 1)
+    np.maximum.at(most, labels, own)
+    np.maximum.at(best, labels, confidence)
+    return np.asarray(USAGE_SHARE * own / most[labels] + (1 - USAGE_SHARE) * confidence / best[labels])
+
+
+def _readings(domain: Domain, lower: FloatArray, upper: FloatArray, labels: IntArray) -> IntArray:
+    """Return a row of numbers for each box, equal where boxes read the same: class, levels and categories."""
+    full: BoolArray = domain.spans(lower, upper)
+    low, high = domain.levels(lower, upper)
+    allowed = [
+        (upper[:, scale.positions] > 0) & ~full[:, [column]]
+        for column, scale in enumerate(domain.scales)
+        if scale.categories is not None
+    ]
+    return np.column_stack([labels, np.where(full, 0, low), np.where(full, 0, high), *allowed])
+
+
+def _equal_rows(rows: IntArray) -> list[IntArray]:
+    """Return the indices of equal rows, group by group."""
+    groups = defaultdict(list)
+    for index, row in enumerate(rows):
+        groups[row.tobytes()].append(index)
+    return [np.array(group) for group in groups.values()]
+
+
+MAX_NEIGHBOURS = 16  # how many rules, the closest first, each rule is tried to merge with
+
+
+class Hull(NamedTuple):
+    """The box around a rule and another one; `full` tells in which features it spans the whole range."""
+
+    other: int
+    lower: FloatArray
+    upper: FloatArray
+    full: BoolArray
+
+
+class Simplifier:
+    """Rules that are merged and lose conditions, provided that no sample moves to a rule of another class.
+
+    Boxes only grow, so that a sample changes its rule only to one that has just grown.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+    domain : Domain
+    samples : array of shape (n_samples, n_coded_features)
+        Coded; their predictions stay as they are.
+    """
+
+    def __init__(self, rules: Sequence[Rule], domain: Domain, samples: FloatArray) -> None:
+        self.rules = [rules[index] for index in precedence(rules)]
+        self.domain, self.samples = domain, samples
+        self.lower, self.upper = domain.boxes(self.rules)
+        self.full = domain.spans(self.lower, self.upper)
+        self.low, self.high = domain.levels(self.lower, self.upper)
+        self.left_out = np.zeros_like(self.full)
+        codes = {label: code for code, label in enumerate(dict.fromkeys(rule.label for rule in self.rules))}
+        self.labels = np.array([codes[rule.label] for rule in self.rules])
+        self.kept = np.ones(len(self.rules), dtype=bool)
+        self.parts = [[index] for index in range(len(self.rules))]
+        to_rules = distances(samples, self.lower, self.upper)
+        self.winner = to_rules.argmin(axis=1)
+        self.nearest = to_rules.min(axis=1)
+        self.predicted = self.labels[self.winner]
+        self.feature_of = np.zeros((samples.shape[1], len(domain.scales)))
+        for column, scale in enumerate(domain.scales):
+            self.feature_of[scale.positions, column] = 1.0
+        self.log: list[str] = []
+
+    def result(self) -> tuple[list[Rule], tuple[str, ...]]:
+        """Return the remaining rules, and a log of merged rules and removed conditions."""
+        return [self._rule(index) for index in np.flatnonzero(self.kept).tolist()], tuple(self.log)
+
+    def _rule(self, index: int) -> Rule:
+        parts = [self.rules[part] for part in self.parts[index]]
+        return joined(parts, tuple(self._condition(index, column) for column in range(len(self.domain.scales))))
+
+    def _condition(self, index: int, column: int) -> RuleCondition:
+        scale, parts = self.domain.scales[column], self.parts[index]
+        if self.left_out[index, column]:
+            return scale.whole()
+        conditions = [self.rules[part].conditions[column] for part in parts]
+        return conditions[0] if len(parts) == 1 else scale.hull(conditions, bool(self.full[index, column]))
+
+    def merge(self) -> None:
+        """Merge rules of one class that are neighbours: their levels overlap or adjoin in every feature."""
+        for index in range(len(self.rules)):
+            refused: list[int] = []
+            grown = bool(self.kept[index])
+            while grown and len(refused) < MAX_NEIGHBOURS:
+                grown = False
+                for hull in self._hulls(index, refused):
+                    grown = self._grow(index, hull)
+                    if grown:
+                        break
+                    refused.append(hull.other)
+
+    def _hulls(self, index: int, refused: list[int]) -> list[Hull]:
+        """Return the hulls of a rule with its later neighbours, the smallest first."""
+        free = self.kept & (self.labels == self.labels[index])
+        free[: index + 1] = False
+        free[refused] = False
+        others = np.flatnonzero(free)
+        touching = (
+            self.full[index]
+            | self.full[others]
+            | ((self.low[others] <= self.high[index] + 1) & (self.low[index] <= self.high[others] + 1))
+        )
+        others = others[touching.all(axis=1)]
+        lower = np.minimum(self.lower[index], self.lower[others])
+        upper = np.maximum(self.upper[index], self.upper[others])
+        smallest = np.argsort((upper - lower).sum(axis=1), kind="stable")[: MAX_NEIGHBOURS - len(refused)]
+        others, lower, upper = others[smallest], lower[smallest], upper[smallest]
+        full = self.full[index] | self.full[others] | self.domain.spans(lower, upper)
+        self.domain.widen(lower, upper, full)
+        return [Hull(*parts) for parts in zip(others.tolist(), lower, upper, full, strict=True)]
+
+    def _grow(self, index: int, hull: Hull) -> bool:
+        """Merge another rule into a rule, unless a prediction would change or a rule before the last lose all."""
+        if hull.full.all() and not self.full[index].all() and not self._is_last(index, hull.other):
+            return False
+        if not self._takes_over(index, gaps(self.samples, hull.lower, hull.upper).sum(axis=1)):
+            return False
+        self.log.append(f"{self._name(index)}: merged with {self._boxes(hull.other)}")
+        self.lower[index], self.upper[index], self.full[index] = hull.lower, hull.upper, hull.full
+        low, high = self.domain.levels(hull.lower[None], hull.upper[None])
+        self.low[index], self.high[index] = low[0], high[0]
+        self.left_out[index] |= self.left_out[hull.other]
+        self.parts[index] += self.parts[hull.other]
+        self.kept[hull.other] = False
+        return True
+
+    def leave_out(self) -> None:
+        """Leave out conditions, of each rule the widest first."""
+        n_coded = np.maximum(self.feature_of.sum(axis=0), 1.0)
+        for index in np.flatnonzero(self.kept).tolist():
+            low, high = self.lower[index], self.upper[index]
+            by_feature = gaps(self.samples, low, high) @ self.feature_of
+            distance = by_feature.sum(axis=1)
+            widths = (high - low) @ self.feature_of / n_coded
+            for column in np.argsort(-widths, kind="stable"):
+                if self._may_open(index, column) and self._takes_over(index, distance - by_feature[:, column]):
+                    distance -= by_feature[:, column]
+                    self._open(index, int(column))
+
+    def _may_open(self, index: int, column: int) -> bool:
+        """Return True if a condition may be removed; the only one of a rule may be only if the rule is last."""
+        is_only_condition = int((~self.full[index]).sum()) == 1
+        return not self.full[index, column] and (not is_only_condition or self._is_last(index))
+
+    def _is_last(self, index: int, other: int | None = None) -> bool:
+        """Return True if no rule follows this one, except for one about to be merged."""
+        return not any(later != other for later in np.flatnonzero(self.kept[index + 1 :]) + index + 1)
+
+    def _open(self, index: int, column: int) -> None:
+        text = condition_text(self._condition(index, column), self.domain.scales[column])
+        self.log.append(f"{self._name(index)}: left out {text}")
+        self.left_out[index, column] = self.full[index, column] = True
+        positions = self.domain.scales[column].positions
+        self.lower[index, positions], self.upper[index, positions] = 0.0, 1.0
+
+    def _takes_over(self, index: int, distance: FloatArray) -> bool:
+        """Give a rule with new distances the samples it is nearest to, unless the prediction for one would change."""
+        nearer = (distance < self.nearest) | ((distance == self.nearest) & (index <= self.winner))
+        if (self.predicted[nearer] != self.labels[index]).any():
+            return False
+        self.nearest[nearer], self.winner[nearer] = distance[nearer], index
+        return True
+
+    def _name(self, index: int) -> str:
+        return f"{printable(self.rules[index].label)}, {self._boxes(index)}"
+
+    def _boxes(self, index: int) -> str:
+        nodes = sorted(node for part in self.parts[index] for node in self.rules[part].nodes)
+        return f"box{'es' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"
+
+
+def simplified(rules: Sequence[Rule], domain: Domain, samples: FloatArray) -> tuple[list[Rule], tuple[str, ...]]:
+    """Return fewer and shorter rules with the same predictions for some samples, and a log of the changes."""
+    if not rules:
+        return [], ()
+    simplifier = Simplifier(rules, domain, samples)
+    simplifier.merge()
+    simplifier.leave_out()
+    simplifier.merge()
+    return simplifier.result()
+
+
+NO_RULE = -1
+ROWS_PER_PART = 2048
+
+
+class RuleNumbers:
+    """Numbers of the box rules of a model, looked up without making the rules.
+
+    Where one box decides a prediction, its rule is meant. Where many do, in an ensemble or with evidence mapping, it is
+    the nearest rule of the predicted class.
+
+    Parameters
+    ----------
+    view : ModelView
+    """
+
+    def __init__(self, view: ModelView) -> None:
+        if view.uses_one_box:
+            return
+        found = box_groups(view, domain_of(view, DEFAULT_LEVELS, None))
+        single = len(view.members) == 1
+        numbers = np.array([own[0] for own in found.nodes]) if single else np.arange(1, len(found.nodes) + 1)
+        self._of_class = [
+            (label, numbers[own], PackedBoxes.of(found.lower[own], found.upper[own]))
+            for label in np.unique(found.labels).tolist()
+            for own in [found.labels == label]
+        ]
+
+    def __call__(self, batch: PredictionBatch, indices: IntArray) -> IntArray:
+        """Return the number of the rule for each sample and the class predicted for it, by index; -1 where that is."""
+        if batch.view.uses_one_box:
+            return np.where(indices == UNLABELLED, NO_RULE, batch.all_nodes()[0])
+        numbers = np.full(len(indices), NO_RULE)
+        for label, own, boxes in self._of_class:
+            rows = np.flatnonzero(indices == label)
+            for start in range(0, len(rows), ROWS_PER_PART):
+                part = rows[start : start + ROWS_PER_PART]
+                numbers[part] = own[boxes.distances(batch.coded[0][part]).argmin(axis=1)]
+        return numbers

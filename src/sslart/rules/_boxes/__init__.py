@@ -1,1 +1,0 @@
-"""Rules of boxes, as the paper has them: one per labelled box, in levels and terms."""

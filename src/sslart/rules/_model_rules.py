@@ -1,0 +1,483 @@
+"""Rules of a model as data, text, tables and code: ranges and categories, coverage, agreement."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import chain, count
+from math import floor, isnan, log10
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.labels import Label
+from sslart._utils.arrays import BoolArray
+from sslart._utils.intervals import wilson
+from sslart._utils.text import DateName, DatePart, Day, category_text, html_table, markdown_table, plural, printable
+
+Category = str | bool | int | float
+
+
+@dataclass(frozen=True)
+class ModelCondition:
+    """Condition of a rule on one feature: a range, or a set of categories.
+
+    A missing value meets a condition only where `missing` is true.
+
+    Attributes
+    ----------
+    feature : str
+        Name of the feature.
+    low, high : float or None
+        A value must be above `low` and at most `high`; None for no limit.
+    categories : tuple or None
+        The categories that are meant; None for a numeric feature.
+    negated : bool
+        Whether the value must be none of `categories`, instead of one of them.
+    missing : bool
+        Whether a missing value meets the condition too.
+    only_missing : bool
+        Whether nothing but a missing value meets the condition.
+    """
+
+    feature: str
+    low: float | None = None
+    high: float | None = None
+    categories: tuple[Category, ...] | None = None
+    negated: bool = False
+    missing: bool = False
+    only_missing: bool = False
+
+    @property
+    def n_bounds(self) -> int:
+        """Number of comparisons in the condition: two for a range with both ends, otherwise one."""
+        return 2 if self.low is not None and self.high is not None else 1
+
+    def holds_for(self, values: NDArray[Any]) -> BoolArray:
+        """Tell for each value of the feature whether it meets the condition; NaN or None where it is missing."""
+        if values.dtype == object:
+            known = np.array([value is not None for value in values], dtype=bool)
+            named = set(self.categories or ())
+            met = np.array([(value in named) != self.negated for value in values], dtype=bool)
+        else:
+            known = ~np.isnan(values)
+            met = known.copy()
+            if self.low is not None:
+                met &= values > self.low
+            if self.high is not None:
+                met &= values <= self.high
+        return np.where(known, met & (not self.only_missing), self.missing)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of labelled samples, with its 95 % interval by Wilson's formula.
+
+    Attributes
+    ----------
+    count, total : int
+    """
+
+    count: int
+    total: int
+
+    @property
+    def value(self) -> float:
+        """The share; NaN where there is nothing to count."""
+        return self.count / self.total if self.total else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Lower and upper end of the interval; (0, 1) where there is nothing to count.
+
+        Examples
+        --------
+        >>> from sslart.rules import Share
+        >>> low, high = Share(1, 1).interval
+        >>> round(low, 2), round(high, 2)
+        (0.21, 1.0)
+        """
+        return wilson(self.count, self.total)
+
+
+@dataclass(frozen=True)
+class ModelRule:
+    """If all conditions hold, the model most often predicts this class.
+
+    Attributes
+    ----------
+    number : int
+        Its number in the rule set, from 1.
+    label : class or None
+        The class; None where the model most often abstains.
+    conditions : tuple of ModelCondition
+        At most one per feature; empty for the default rule.
+    is_default : bool
+        Whether the rule is for all samples that meet no other rule.
+    n_covered : int
+        How many samples the rule covers, of those that the rules were chosen for.
+    coverage : float
+        Their share.
+    n_agreeing : int
+        For how many of them the model predicts the class of the rule.
+    right : Share
+        Of the labelled samples that the rule covers, those that have its class.
+    """
+
+    number: int
+    label: Label | None
+    conditions: tuple[ModelCondition, ...]
+    is_default: bool
+    n_covered: int
+    coverage: float
+    n_agreeing: int
+    right: Share
+
+    @property
+    def agreement(self) -> float:
+        """Share of the samples that the rule covers for which the model predicts its class; NaN without a sample."""
+        return self.n_agreeing / self.n_covered if self.n_covered else float("nan")
+
+
+def share_text(value: float) -> str:
+    """Return a share in per cent, never rounded to 0 or 100 if it is neither.
+
+    Examples
+    --------
+    >>> from sslart.rules._model_rules import share_text
+    >>> share_text(0.5), share_text(0.9996), share_text(1.0), share_text(float("nan"))
+    ('50 %', '99.9 %', '100 %', 'unknown')
+    """
+    if isnan(value):
+        return "unknown"
+    if value in (0.0, 1.0):
+        return f"{100 * value:.0f} %"
+    digits = 0 if 0.1 <= value <= 0.9 else 1
+    return f"{min(max(100 * value, 0.1), 99.9):.{digits}f} %"
+
+
+MAX_DIGITS = 20
+
+
+def short_decimal(low: float, high: float) -> float:
+    """Return the number with the fewest decimals from `low` up to, but not including, `high`; then the most central.
+
+    Examples
+    --------
+    >>> from sslart.rules._model_rules import short_decimal
+    >>> short_decimal(2.0, 3.0), short_decimal(0.62, 0.871), short_decimal(5.2, 5.3)
+    (2.0, 0.7, 5.2)
+    """
+    middle = (Decimal(repr(float(low))) + Decimal(repr(float(high)))) / 2
+    first = floor(log10(high - low)) + 1 if high - low > 0 else 0
+    for exponent in range(first, first - MAX_DIGITS, -1):
+        step = Decimal(1).scaleb(exponent)
+        near = [(middle / step).to_integral_value(way) * step for way in (ROUND_FLOOR, ROUND_CEILING)]
+        inside = [value for value in near if low <= float(value) < high]
+        if inside:
+            return float(min(inside, key=lambda value: abs(value - middle))) + 0.0
+    return low
+
+
+def number_repr(value: float) -> str:
+    """Return a number as Python, SQL and a reader take it, with nothing rounded away.
+
+    Examples
+    --------
+    >>> from sslart.rules._model_rules import number_repr
+    >>> number_repr(2.0), number_repr(0.1), number_repr(1e-7)
+    ('2', '0.1', '1e-07')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
+NO_PREDICTION = "no prediction"
+HEAD = ("No.", "class", "conditions", "covers", "agrees with the model", "right, of labelled")
+
+
+def condition_text(condition: ModelCondition) -> str:
+    """Return a condition in words: "2.5 < width ≤ 4", "colour is red or blue", "age ≤ 30 or missing"."""
+    name = printable(condition.feature)
+    if condition.only_missing:
+        return f"{name} is missing"
+    if condition.categories is not None:
+        named = " or ".join(map(category_text, condition.categories))
+        text = f"{name} is {'not ' if condition.negated else ''}{named}" if named else f"{name} is known"
+    elif condition.low is None and condition.high is None:
+        text = f"{name} is known"
+    elif condition.high is None:
+        text = f"{name} > {_limit(condition, condition.low or 0.0)}"
+    else:
+        low = "" if condition.low is None else f"{_limit(condition, condition.low)} < "
+        text = f"{low}{name} ≤ {_limit(condition, condition.high)}"
+    return f"{text} or missing" if condition.missing else text
+
+
+def _limit(condition: ModelCondition, value: float) -> str:
+    return str(Day(value)) if isinstance(condition.feature, DateName) else number_repr(value)
+
+
+def conditions_text(rule: ModelRule, *, alone: bool) -> str:
+    """Return the conditions of a rule in one line; those of the default rule as "otherwise", or "in every case"."""
+    if rule.conditions:
+        return ", and ".join(map(condition_text, rule.conditions))
+    return "in every case" if alone else "otherwise"
+
+
+def label_text(rule: ModelRule) -> str:
+    """Return the class of a rule."""
+    return NO_PREDICTION if rule.label is None else printable(rule.label)
+
+
+def right_text(share: Share) -> str:
+    """Return a share of labelled samples with its interval, such as "9 of 10 (90 %, 95 % interval 60 % to 98 %)"."""
+    if not share.total:
+        return "none labelled"
+    low, high = (share_text(end) for end in share.interval)
+    value = "" if share.total == 1 else f"{share_text(share.value)}, "
+    return f"{share.count} of {share.total} ({value}95 % interval {low} to {high})"
+
+
+def covers_text(rule: ModelRule, n_samples: int, *, about: bool) -> str:
+    """Return a text on the number of samples that a rule covers."""
+    return f"{'about ' if about else ''}{rule.n_covered} of {n_samples} samples ({share_text(rule.coverage)})"
+
+
+def agrees_text(rule: ModelRule) -> str:
+    """Return a text on how often the model predicts the class of the rule."""
+    return (
+        "unknown" if isnan(rule.agreement) else f"{rule.n_agreeing} of {rule.n_covered} ({share_text(rule.agreement)})"
+    )
+
+
+def rule_text(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> str:
+    """Return the text of a rule, with its coverage and accuracy."""
+    conditions = conditions_text(rule, alone=alone)
+    sentence = f"if {conditions}, then" if rule.conditions else f"{conditions}"
+    lines = [
+        f"Rule {rule.number}: {sentence} {label_text(rule)}",
+        f"   covers {covers_text(rule, n_samples, about=about)}; the model agrees: {agrees_text(rule)}",
+    ]
+    if rule.label is not None:
+        lines.append(f"   right on labelled samples: {right_text(rule.right)}")
+    else:
+        lines.append(f"   labelled samples: {rule.right.total}")
+    return "\n".join(lines)
+
+
+def cells(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> list[str]:
+    """Return one row of the table."""
+    return [
+        str(rule.number),
+        label_text(rule),
+        conditions_text(rule, alone=alone),
+        covers_text(rule, n_samples, about=about),
+        agrees_text(rule),
+        right_text(rule.right) if rule.label is not None else f"{plural(rule.right.total, 'label')}",
+    ]
+
+
+def markdown(rows: Sequence[Sequence[str]], caption: str) -> str:
+    """Return the table in Markdown, its caption above it."""
+    return f"{caption}\n\n{markdown_table(HEAD, rows, plain=True)}\n"
+
+
+def html(rows: Sequence[Sequence[str]], caption: str) -> str:
+    """Return the table in HTML."""
+    return html_table(HEAD, rows, caption=caption, css_class="sslart-rules", row_headers=True)
+
+
+def rule_values(rule: ModelRule) -> dict[str, Any]:
+    """Return a rule as plain values that JSON can hold."""
+    low, high = rule.right.interval
+    return {
+        "number": rule.number,
+        "label": rule.label,
+        "is_default": rule.is_default,
+        "conditions": [_condition_values(condition) for condition in rule.conditions],
+        "n_covered": rule.n_covered,
+        "coverage": rule.coverage,
+        "n_agreeing": rule.n_agreeing,
+        "agreement": None if isnan(rule.agreement) else rule.agreement,
+        "n_labelled": rule.right.total,
+        "n_right": rule.right.count,
+        "right_interval": [low, high],
+    }
+
+
+def _condition_values(condition: ModelCondition) -> dict[str, Any]:
+    values: dict[str, Any] = {"feature": condition.feature, "text": condition_text(condition)}
+    if condition.categories is not None:
+        values |= {"categories": list(condition.categories), "negated": condition.negated}
+    else:
+        values |= {"above": condition.low, "at_most": condition.high}
+    return {**values, "missing": condition.missing, "only_missing": condition.only_missing}
+
+
+def bounds(conditions: Sequence[ModelCondition], every: Sequence[ModelCondition]) -> dict[str, Any]:
+    """Return the conditions of a rule as cells by column, with None in the columns that only other rules need."""
+    columns = dict.fromkeys(name for condition in every for name in _bounds(condition))
+    own = {name: value for condition in conditions for name, value in _bounds(condition).items()}
+    return {name: own.get(name) for name in columns}
+
+
+def _bounds(condition: ModelCondition) -> dict[str, Any]:
+    name = condition.feature
+    missing = {f"{name} missing": "only" if condition.only_missing else "yes"} if condition.missing else {}
+    if condition.categories is not None:
+        named = "|".join(map(str, condition.categories))
+        return {f"{name} {'is not' if condition.negated else 'is'}": named, **missing}
+    limits = {f"{name} above": condition.low, f"{name} at most": condition.high}
+    given = {place: limit for place, limit in limits.items() if limit is not None}
+    return {**given, **missing} or {f"{name} missing": "no"}
+
+
+RESULTS = ("class", "rule")
+
+
+def sql(rules: Sequence[ModelRule], result: str) -> str:
+    """Return the rules as ``CASE WHEN ... END``."""
+    _refuse_dates(rules, "SQL")
+    _check_sql_texts(rules, result)
+    *others, default = rules
+    if not others:
+        return _sql_literal(_result(default, result))
+    lines = [
+        f"  WHEN {' AND '.join(map(_sql_condition, rule.conditions))} THEN {_sql_literal(_result(rule, result))}"
+        for rule in others
+    ]
+    return "\n".join(["CASE", *lines, f"  ELSE {_sql_literal(_result(default, result))}", "END"])
+
+
+def _refuse_dates(rules: Sequence[ModelRule], language: str) -> None:
+    names = [one.feature for rule in rules for one in rule.conditions if isinstance(one.feature, DateName | DatePart)]
+    if names:
+        raise ValueError(
+            f"A rule has a condition on {names[0]!r}, which follows from dates, and these have no form in {language} "
+            "that all programs read. Fit a model to the parts of the dates that matter, as columns of their own."
+        )
+
+
+def _check_sql_texts(rules: Sequence[ModelRule], result: str) -> None:
+    """Raise a ValueError or warn if a text cannot be represented in SQL, or would change its meaning there."""
+    conditions = [condition for rule in rules for condition in rule.conditions]
+    values = [_result(rule, result) for rule in rules] + [one for each in conditions for one in each.categories or ()]
+    literals = [value for value in values if isinstance(value, str)]
+    for text in [*literals, *(condition.feature for condition in conditions)]:
+        if "\0" in text:
+            raise ValueError(f"SQL cannot hold {text!r}, a text with the character NUL: rename it and fit anew.")
+    escaped = [text for text in literals if "\\" in text]
+    if escaped:
+        warnings.warn(
+            f"The text {escaped[0]!r} holds a backslash. Standard SQL takes it as it is; use these rules in no "
+            "database in which a backslash in quotes begins an escape, such as MySQL, Snowflake or BigQuery.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _result(rule: ModelRule, result: str) -> Any:
+    return rule.number if result == "rule" else rule.label
+
+
+def _sql_condition(condition: ModelCondition) -> str:
+    quoted = condition.feature.replace('"', '""')
+    name = f'"{quoted}"'
+    if condition.only_missing:
+        return f"{name} IS NULL"
+    if condition.categories:
+        named = ", ".join(map(_sql_literal, condition.categories))
+        text = f"{name} {'NOT IN' if condition.negated else 'IN'} ({named})"
+    else:
+        limits = [
+            *([] if condition.low is None else [f"{name} > {number_repr(condition.low)}"]),
+            *([] if condition.high is None else [f"{name} <= {number_repr(condition.high)}"]),
+        ]
+        text = " AND ".join(limits) or f"{name} IS NOT NULL"
+    return f"({name} IS NULL OR ({text}))" if condition.missing else text
+
+
+def _sql_literal(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        quoted = value.replace("'", "''")
+        return f"'{quoted}'"
+    return str(value) if isinstance(value, int) else number_repr(value)
+
+
+def python(rules: Sequence[ModelRule], name: str, result: str) -> str:
+    """Return the rules as the source of a function of one sample."""
+    _refuse_dates(rules, "Python")
+    *others, default = rules
+    what = "number of the rule for" if result == "rule" else "class of"
+    lines = [
+        f"def {name}(sample):",
+        f'    """Return the {what} one sample: a mapping from feature to value, None or NaN where it is missing."""',
+    ]
+    conditions = [condition for rule in others for condition in rule.conditions]
+    variables = _variables(dict.fromkeys(condition.feature for condition in conditions))
+    of_nan = {condition.feature for condition in conditions if _may_hold_for_nan(condition)}
+    for feature, variable in variables.items():
+        lines.append(f"    {variable} = sample[{feature!r}]")
+        if feature in of_nan:
+            lines.append(f"    {variable} = None if {variable} != {variable} else {variable}  # NaN is a missing value")
+    for rule in others:
+        met = " and ".join(_python_condition(one, variables[one.feature]) for one in rule.conditions)
+        lines += [
+            f"    # Rule {rule.number}: if {conditions_text(rule, alone=False)}, then {label_text(rule)}",
+            f"    if {met}:",
+            f"        return {_result(rule, result)!r}",
+        ]
+    return "\n".join([*lines, f"    return {_result(default, result)!r}", ""])
+
+
+def _variables(features: Iterable[str]) -> dict[str, str]:
+    """Return a name for each feature that Python takes as a variable, each different."""
+    variables: dict[str, str] = {}
+    for place, feature in enumerate(features):
+        plain = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", feature)).strip("_")  # as Python reads names
+        others = (f"x{place}_{number}" for number in count())
+        taken = {"sample", *variables.values()}
+        variables[feature] = next(
+            name
+            for name in chain([plain, f"x{place}_{plain}".rstrip("_"), f"x{place}"], others)
+            if is_name(name) and name not in taken
+        )
+    return variables
+
+
+def is_name(name: str) -> bool:
+    """Return True if a text is a valid Python name for a variable or a function."""
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _may_hold_for_nan(condition: ModelCondition) -> bool:
+    """Return True if the plain comparison could hold for NaN, so that missing values need an explicit test."""
+    has_limits = condition.low is not None or condition.high is not None
+    return condition.missing or condition.negated or not (has_limits or condition.categories)
+
+
+def _python_condition(condition: ModelCondition, variable: str) -> str:
+    if condition.only_missing:
+        return f"{variable} is None"
+    if condition.categories:
+        named = ", ".join(map(repr, condition.categories))
+        text = f"{variable} {'not in' if condition.negated else 'in'} ({named},)"
+    elif condition.low is None and condition.high is None:
+        text = ""
+    else:
+        low = "" if condition.low is None else f"{number_repr(condition.low)} < "
+        high = "" if condition.high is None else f" <= {number_repr(condition.high)}"
+        text = f"{low}{variable}{high}"
+    if condition.missing:
+        return f"({variable} is None or {text})"
+    return f"({variable} is not None and {text})" if text else f"{variable} is not None"

@@ -1,0 +1,540 @@
+"""Sets of rules: sequences to read, filter, apply and export, which can also predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.labels import UNLABELLED, Label
+from sslart._data.samples import SampleReader, Table
+from sslart._mapping.model_view import view_of
+from sslart._utils.arrays import IntArray
+from sslart._utils.optional import optional
+from sslart._utils.text import csv_text, json_text, plural
+from sslart._utils.validation import check_number, check_option
+from sslart.rules import _model_rules as text
+from sslart.rules._box_rules import (
+    Domain,
+    Rule,
+    Scale,
+    columns,
+    known_names,
+    row,
+    rule_text,
+    rule_values,
+    rules_html,
+    rules_markdown,
+    scale_values,
+    value_cells,
+)
+from sslart.rules._model_rules import ModelRule, share_text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet(Sequence[Rule]):
+    """The rules of boxes, the best first, to read, filter, export and predict with.
+
+    Made by `rules_of` with ``kind="boxes"``, not by hand. Immutable; slices and filters are rule sets again. A rule of
+    a single model has the number of its box.
+
+    Attributes
+    ----------
+    dropped : tuple of str
+        What simplification merged and left out, in the order in which it did so.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import SSLART
+    >>> from sslart.rules import rules_of
+    >>> data = load_iris(as_frame=True)
+    >>> y = data.target_names[data.target]
+    >>> rules = rules_of(SSLART(vigilance=0.5, random_state=0).fit(data.data, y), kind="boxes")
+    >>> rules
+    RuleSet of 5 rules for 3 classes over 4 features
+    >>> print(rules.filter(label="setosa")[:1].to_text())
+    Box 1: If sepal length (cm) is from “Very Small” to “Medium” [4.3, 5.7], AND
+       petal length (cm) is from “Very Small” to “Medium” [1, 3.3], AND
+       petal width (cm) is from “Very Small” to “Medium” [0.1, 1.1]
+    Then setosa with confidence estimate=0.941.
+       (else versicolor 0.059; support 51, 51 of them labelled)
+    >>> list(rules.to_frame()["petal length (cm)"])
+    ['3', '1-3', '3-5', '4-5', '1']
+    >>> rules.predict(data.data[::100])
+    array(['setosa', 'virginica'], dtype='<U10')
+    """
+
+    _rules: tuple[Rule, ...]
+    _domain: Domain
+    dropped: tuple[str, ...] = ()
+    _numbers: tuple[int, ...] | None = None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of each rule; slices and filters keep it.
+
+        It is that of its box, the row in `lower_` and `upper_` of the model, which stays the same while the model
+        learns more: boxes are only added. Of boxes that `simplify` has merged it is the lowest. The rules of an
+        ensemble stand for boxes of several members and are numbered from 1 in this list, anew for every list.
+        """
+        if self._domain.n_members == 1:
+            return tuple(rule.nodes[0] for rule in self)
+        return tuple(range(1, len(self) + 1)) if self._numbers is None else self._numbers
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules)
+
+    @overload
+    def __getitem__(self, place: int) -> Rule: ...
+    @overload
+    def __getitem__(self, place: slice) -> RuleSet: ...
+    def __getitem__(self, place: int | slice) -> Rule | RuleSet:
+        if isinstance(place, slice):
+            return RuleSet(self._rules[place], self._domain, self.dropped, self.numbers[place])
+        return self._rules[place]
+
+    def __repr__(self) -> str:
+        return (
+            f"RuleSet of {plural(len(self), 'rule')} for {len(self.classes)} classes over "
+            f"{len(self.feature_names)} features"
+        )
+
+    @property
+    def noun(self) -> str:
+        """Noun before the number of a rule: "Box", or in an ensemble "Boxes", a group of boxes with the same text."""
+        return self._domain.noun
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes of the model, sorted."""
+        return tuple(self._domain.classes.tolist())
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features that the conditions of each rule are about, in their order."""
+        return tuple(scale.feature for scale in self.scales)
+
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        """The scale of each feature: levels with their cut points and terms, or categories."""
+        return self._domain.scales
+
+    def filter(
+        self,
+        label: Label | None = None,
+        *,
+        min_confidence: float = 0,
+        min_support: float = 0,
+        feature: str | None = None,
+    ) -> RuleSet:
+        """Return some of the rules.
+
+        Parameters
+        ----------
+        label : class, default=None
+            Only rules that predict this class.
+        min_confidence : float, default=0
+            Only rules whose class has at least this share of their labelled samples.
+        min_support : float, default=0
+            Only rules with at least so many samples, labelled and unlabelled.
+        feature : str, default=None
+            Only rules with a condition on this feature.
+
+        Returns
+        -------
+        RuleSet
+        """
+        confidence = check_number("filter", "min_confidence", min_confidence, 0, 1)
+        support = check_number("filter", "min_support", min_support, 0)
+        if label is not None and label not in self.classes:
+            raise ValueError(f"The model has no class {label!r}. {known_names(self.classes, 'classes')}")
+        if feature is not None and feature not in self.feature_names:
+            raise ValueError(f"The model has no feature {feature!r}. {known_names(self.feature_names)}")
+        place = None if feature is None else self.feature_names.index(feature)
+        kept = [
+            (rule, number)
+            for rule, number in zip(self, self.numbers, strict=True)
+            if (label is None or rule.label == label)
+            and rule.confidence >= confidence
+            and rule.support >= support
+            and (place is None or not rule.conditions[place].full_range)
+        ]
+        rules, numbers = zip(*kept, strict=True) if kept else ((), ())
+        return RuleSet(rules, self._domain, self.dropped, numbers)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each sample by the rules alone: that of the nearest rule.
+
+        Nearest is the rule whose box has the smallest L1 distance to the sample, in features scaled to [0, 1]; features
+        without a condition and missing values add nothing. On ties the rule with the higher confidence factor counts,
+        then the first. The model's own `predict` also takes the size of the boxes into account, has each member of an
+        ensemble vote, and with evidence mapping adds up the contributions of all boxes, so that it may predict another
+        class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features, as the model takes them.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        if not self._rules:
+            raise ValueError("There is no rule to predict with: lower min_confidence or min_support, or filter less.")
+        indices = np.array([self.classes.index(rule.label) for rule in self])
+        return np.asarray(self._domain.classes[indices[self._domain.nearest(self, self._domain.encode(X))]])
+
+    def to_text(self) -> str:
+        """Return the rules in words, as the paper prints them, with ranges in the user's units in brackets.
+
+        Features without a condition are left out. A rule without any condition reads "If anything"; as the last of
+        several it is for the samples that lie in no other rule, and reads "Otherwise".
+        """
+        texts = (
+            rule_text(number, rule, self._domain, is_rest=len(self) > 1 and rule is self._rules[-1])
+            for number, rule in zip(self.numbers, self, strict=True)
+        )
+        return "\n\n".join(texts)
+
+    def to_frame(self) -> Any:
+        """Return the paper's rule table as a pandas DataFrame, with the numbers of the rules as index.
+
+        A cell holds the level of a feature ("1"), its first and last level ("2-3"), its categories ("blue|red"), or
+        "any". After the features come the label, the confidence of each class, support, how many of these samples were
+        labelled, the number of members that have the rule, and the confidence factor; with evidence mapping also the
+        evidence of its box for each class, NaN for a box without a weight. A feature called like one of these columns,
+        such as "label", is called "feature label"; so it is in Markdown and HTML.
+        """
+        pd = optional("pandas", "data")
+        index = pd.Index(self.numbers, name="No.", dtype="int64")
+        return pd.DataFrame([row(rule, self._domain) for rule in self], index=index, columns=columns(self._domain))
+
+    def to_csv(self, *, keep_formulas: bool = False) -> str:
+        """Return the table of `to_frame` as CSV, followed by the values behind the levels.
+
+        These are "<feature> from" and "<feature> to" for each numeric feature, in the user's units; empty where a rule
+        has no condition.
+
+        Parameters
+        ----------
+        keep_formulas : bool, default=False
+            Whether names and cells that a spreadsheet would compute, such as ``=1+1``, stay as they are. If not, an
+            apostrophe comes before them, which makes them text.
+        """
+        return csv_text(self.to_frame().join(self._value_frame()), keep_formulas=keep_formulas)
+
+    def _value_frame(self) -> Any:
+        pd = optional("pandas", "data")
+        index = pd.Index(self.numbers, name="No.", dtype="int64")
+        return pd.DataFrame([value_cells(rule) for rule in self], index=index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values: classes, features with their terms and cut points, rules, `dropped`."""
+        return {
+            "kind": "boxes",
+            "classes": list(self.classes),
+            "n_members": self._domain.n_members,
+            "features": [scale_values(scale) for scale in self.scales],
+            "rules": [{"number": number, **rule_values(rule)} for number, rule in zip(self.numbers, self, strict=True)],
+            "dropped": list(self.dropped),
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON; classes that are keys become strings there.
+
+        Parameters
+        ----------
+        indent : int, default=None
+            Width of an indentation; None: all in one line.
+        """
+        return json_text(self.to_dict(), indent)
+
+    def to_markdown(self) -> str:
+        """Return the table of `to_frame` in Markdown."""
+        return rules_markdown(self, self.numbers, self._domain)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self) -> str:
+        """Return the table of `to_frame` in HTML; a cell shows its terms and range under the mouse pointer."""
+        return rules_html(self, self.numbers, self._domain, repr(self))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelRuleSet(Sequence[ModelRule]):
+    """Few short rules that agree with a model: exclusive of each other, and a default rule for the rest.
+
+    Made by `rules_of`, not by hand. Every sample meets exactly one rule: one that has conditions, or else the last,
+    which has none. A missing value meets a condition only where "or missing" follows it. Rules are numbered from 1,
+    those that cover most samples first. The numbers hold for this rule set: rules made anew, such as after an update,
+    are new rules with new numbers. Boxes keep theirs: see `RuleSet`.
+
+    Attributes
+    ----------
+    rules : tuple of ModelRule
+    n_samples : int
+        How many samples the rules were chosen for.
+    from_boxes : bool
+        Whether these were drawn from the boxes, because none were given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import AutoSSLART
+    >>> data = load_iris(as_frame=True)
+    >>> y = data.target_names[data.target]
+    >>> rules = AutoSSLART(random_state=0).fit(data.data, y).rules(data.data, y, max_rules=3)
+    >>> print(rules.to_text())
+    3 rules that give what the model predicts for 97.3 % of 150 samples.
+    <BLANKLINE>
+    Rule 1: if 2 < petal length (cm) ≤ 5.2, and petal width (cm) ≤ 1.7, then versicolor
+       covers 52 of 150 samples (35 %); the model agrees: 49 of 52 (94.2 %)
+       right on labelled samples: 49 of 52 (94.2 %, 95 % interval 84 % to 98.0 %)
+    <BLANKLINE>
+    Rule 2: if petal length (cm) ≤ 2, then setosa
+       covers 50 of 150 samples (33 %); the model agrees: 50 of 50 (100 %)
+       right on labelled samples: 50 of 50 (100 %, 95 % interval 92.9 % to 100 %)
+    <BLANKLINE>
+    Rule 3: otherwise virginica
+       covers 48 of 150 samples (32 %); the model agrees: 47 of 48 (97.9 %)
+       right on labelled samples: 47 of 48 (97.9 %, 95 % interval 89 % to 99.6 %)
+    >>> print(rules.to_sql())
+    CASE
+      WHEN "petal length (cm)" > 2 AND "petal length (cm)" <= 5.2 AND "petal width (cm)" <= 1.7 THEN 'versicolor'
+      WHEN "petal length (cm)" <= 2 THEN 'setosa'
+      ELSE 'virginica'
+    END
+    >>> rules.predict(data.data[::60])
+    array(['setosa', 'versicolor', 'virginica'], dtype='<U10')
+    """
+
+    rules: tuple[ModelRule, ...]
+    _classes: NDArray[Any]
+    _names: list[str]
+    n_samples: int
+    from_boxes: bool
+    _model: Any = field(repr=False)
+    _reader: SampleReader = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[ModelRule]:
+        return iter(self.rules)
+
+    @overload
+    def __getitem__(self, place: int) -> ModelRule: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ModelRule, ...]: ...
+    def __getitem__(self, place: int | slice) -> ModelRule | tuple[ModelRule, ...]:
+        return self.rules[place]
+
+    def __repr__(self) -> str:
+        return f"ModelRuleSet of {plural(len(self), 'rule')} for {plural(len(self.classes), 'class')}"
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes of the model, sorted."""
+        return tuple(self._classes.tolist())
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features of the model, in their order."""
+        return tuple(self._names)
+
+    @property
+    def agreement(self) -> float:
+        """Share of the samples that the rules were chosen for on which they agree with the model."""
+        return sum(rule.n_agreeing for rule in self) / self.n_samples
+
+    def apply_table(self, table: Table) -> IntArray:
+        """Return the place of the rule that each sample of a table that has been read meets."""
+        places = np.full(len(table), len(self.rules) - 1)
+        for place, rule in enumerate(self.rules[:-1]):
+            met = np.ones(len(table), dtype=bool)
+            for condition in rule.conditions:
+                column = self._names.index(condition.feature)
+                met &= condition.holds_for(table.categories.get(column, table.values[:, column]))
+            places[met] = place
+        return places
+
+    def apply(self, X: Any) -> IntArray:
+        """Return the number of the rule that each sample meets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples as the model takes them.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self.apply_table(self._reader.read(X)) + 1
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each sample by the rules alone.
+
+        Where a rule stands for no prediction, it is -1 for integer classes and None for others, as in the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples as the model takes them.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        places = self.apply_table(self._reader.read(X))
+        outcomes = [rule.label for rule in self]
+        if None not in outcomes:
+            return np.array(outcomes, dtype=self._classes.dtype)[places]
+        if self._classes.dtype.kind == "i" and UNLABELLED not in self.classes:
+            return np.array([UNLABELLED if label is None else label for label in outcomes])[places]
+        return np.array(outcomes, dtype=object)[places]
+
+    def fidelity(self, X: Any) -> float:
+        """Return the fidelity: the share of samples for which the rules agree with the current model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples with or without labels, best such that the rules were not made with.
+        """
+        view = view_of(self._model)
+        table = view.read(X)
+        predicted = view.labels_or_none(view.predict(table).indices)
+        agrees = [
+            self.rules[place].label == label for place, label in zip(self.apply_table(table), predicted, strict=True)
+        ]
+        return float(np.mean(agrees))
+
+    def summary(self) -> str:
+        """Return a sentence with the number of rules and their agreement with the model."""
+        of = "samples" if not self.from_boxes else "samples drawn from its boxes. Real samples may agree less often"
+        return (
+            f"{plural(len(self), 'rule')} that give{'s' if len(self) == 1 else ''} what the model predicts for "
+            f"{share_text(self.agreement)} of {self.n_samples} {of}."
+        )
+
+    def _layout(self) -> dict[str, bool]:
+        return {"alone": len(self) == 1, "about": self.from_boxes}
+
+    def _rows(self) -> list[list[str]]:
+        return [text.cells(rule, self.n_samples, **self._layout()) for rule in self]
+
+    def to_text(self) -> str:
+        """Return the rules as text, each with its coverage and accuracy."""
+        rules = [text.rule_text(rule, self.n_samples, **self._layout()) for rule in self]
+        return "\n\n".join([self.summary(), *rules])
+
+    def to_markdown(self) -> str:
+        """Return the rules as a table in Markdown."""
+        return text.markdown(self._rows(), self.summary())
+
+    def to_html(self) -> str:
+        """Return the rules as a table in HTML, without a page around it."""
+        return text.html(self._rows(), self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_frame(self) -> Any:
+        """Return the rules as a pandas DataFrame, a row per rule.
+
+        After number, class, counts and shares come for each feature with a condition "<feature> above" and "<feature>
+        at most", or "<feature> is" and "<feature> is not" with the categories, joined by "|"; and "<feature> missing":
+        "yes" where a missing value meets the condition too, "only" where nothing else does, "no" where any known value
+        does. Cells are empty where a rule has no such condition.
+        """
+        pd = optional("pandas", "data")
+        frame = pd.DataFrame([self._values(rule) for rule in self], dtype=object)
+        return frame.where(frame.notna(), None).set_index("rule")
+
+    def _values(self, rule: ModelRule) -> dict[str, Any]:
+        low, high = rule.right.interval
+        values: dict[str, Any] = {
+            "rule": rule.number,
+            "class": rule.label,
+            "conditions": text.conditions_text(rule, alone=len(self) == 1),
+            "n_covered": rule.n_covered,
+            "coverage": round(rule.coverage, 6),
+            "n_agreeing": rule.n_agreeing,
+            "agreement": round(rule.agreement, 6),
+            "n_labelled": rule.right.total,
+            "n_right": rule.right.count,
+            "right_low": round(low, 6),
+            "right_high": round(high, 6),
+        }
+        return values | text.bounds(rule.conditions, [condition for one in self for condition in one.conditions])
+
+    def to_csv(self, *, keep_formulas: bool = False) -> str:
+        """Return the table of `to_frame` as CSV.
+
+        Parameters
+        ----------
+        keep_formulas : bool, default=False
+            Whether names and cells that a spreadsheet would compute, such as ``=1+1``, stay as they are. If not, an
+            apostrophe comes before them, which makes them text.
+        """
+        return csv_text(self.to_frame(), keep_formulas=keep_formulas)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule set as plain values: classes, features, samples, agreement, and rules."""
+        return {
+            "kind": "model",
+            "classes": list(self.classes),
+            "features": list(self.feature_names),
+            "n_samples": self.n_samples,
+            "from_boxes": self.from_boxes,
+            "agreement": self.agreement,
+            "rules": [text.rule_values(rule) for rule in self],
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON.
+
+        Parameters
+        ----------
+        indent : int, default=None
+            Width of an indentation; None: all in one line.
+        """
+        return json_text(self.to_dict(), indent)
+
+    def to_sql(self, result: str = "class") -> str:
+        """Return the rules as an SQL expression, ``CASE WHEN ... END``, for a table with the features as columns.
+
+        Missing values are NULL there. Names are in double quotes and texts in single quotes, as in standard SQL:
+        PostgreSQL, SQLite, DuckDB, Oracle and SQL Server read them so. A text with a backslash makes a warning, because
+        some other databases would read an escape.
+
+        Parameters
+        ----------
+        result : {"class", "rule"}, default="class"
+            What the expression gives: the class, or the number of the rule.
+        """
+        return text.sql(self, check_option("to_sql", "result", result, text.RESULTS))
+
+    def to_python(self, name: str = "predict", result: str = "class") -> str:
+        """Return the rules as the source of a Python function that takes one sample and needs no package.
+
+        Parameters
+        ----------
+        name : str, default="predict"
+            Name of the function.
+        result : {"class", "rule"}, default="class"
+            What the function returns: the class, or the number of the rule.
+        """
+        if not text.is_name(name):
+            raise ValueError(f"name of to_python must be the name of a function, such as 'predict', got {name!r}.")
+        return text.python(self, name, check_option("to_python", "result", result, text.RESULTS))
