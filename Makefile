@@ -12,7 +12,7 @@ export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
 .PHONY: help help-all demo test coverage test-slow test-fallback stress bench bench-quick bench-long bench-serve bench-studio explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
-	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint clean
+	reproduce-quick mutants fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint clean
 
 # what a newcomer needs first; the rest is what measures and checks for longer
 help:
@@ -49,6 +49,7 @@ help-all: help
 	@echo "make bounded          a limit on the number of boxes: time and accuracy; writes docs/bounded.md (a quarter of an hour)"
 	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes results/full and docs/reproduction.md"
+	@echo "make mutants          changes of the statistical core that the tests must notice; writes docs/mutants.md (hours; resumes)"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads several threads in the kernel at once, under the thread sanitizer (a few minutes)"
@@ -171,6 +172,13 @@ reproduce: $(VENV)/reproduction
 
 reproduce-quick: $(VENV)/reproduction
 	$(BIN)/python -m reproduction run --all --quick --jobs 2 --out results/quick
+
+# changes of the statistical core that the tests must notice; results are kept in results/mutants
+mutants:
+	$(PYTHON) -m venv $(VENV)-mutants
+	$(VENV)-mutants/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-mutants/bin/python -m pip install --quiet -C build-dir=build/mutants . --group test --group mutants
+	cd benchmarks && ../$(VENV)-mutants/bin/python -W ignore mutants.py
 
 # kernel against reference on adversarial data: 20,000 configurations, or as many as 15 minutes allow
 fuzz: $(VENV)/tools
