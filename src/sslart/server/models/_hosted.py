@@ -16,7 +16,7 @@ from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
 from sslart.persistence import model_bytes, model_from_bytes
 from sslart.server.models._events import Events
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Fitted, FittedRows, Replica, fit, imported_model
+from sslart.server.models._replica import Fitted, FittedRows, ReadRows, Replica, fit, imported_model
 from sslart.server.models._settings import Limits, ModelSettings
 from sslart.server.store import Store
 from sslart.server.store._database import DamagedError, NotWritableError, StoreError, sqlite
@@ -37,6 +37,7 @@ from sslart.server.store._journal import (
 from sslart.server.store._labels import compact_some
 
 STARTING, READY, DAMAGED, FAILED_STATE, STOPPED = "starting", "ready", "damaged", "failed", "stopped"
+MAX_HANDED_ON = 10_000  # rows whose samples wait in memory; further ones are read from the journal
 SECONDS_TO_WAIT = 1.0
 SECONDS_BETWEEN_TRIES = 2.0
 SECONDS_BETWEEN_GROUPS = 0.02  # in which rows come together: learning each alone would slow down all requests
@@ -88,6 +89,7 @@ class HostedModel:
         self.busy_with: dict[str, Any] | None = None
         self._changed = threading.Condition()
         self._waiting: list[tuple[int, Future[None]]] = []
+        self._read_rows: dict[int, tuple[bytes, ReadRows]] = {}
         self._stopping, self._stop_fit, self._snapshot_wanted = False, stop_flag(), list[Future[Published | None]]()
         self._n_unsaved, self._saved_at, self._saved, self._has_ended = 0, time.monotonic(), 0, False
         self._thread = threading.Thread(target=self._run, name=f"learn {self.name}", daemon=True)
@@ -110,6 +112,17 @@ class HostedModel:
             self.accepted = max(self.accepted, record.sequence)
             self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
             self._changed.notify_all()
+
+    def hand_on(self, read: ReadRows, record: Record) -> None:
+        """Keep the rows of a record as its request has read them until they are learnt, unless there are many."""
+        with self._changed:
+            if sum(len(one.table) for _, one in self._read_rows.values()) < MAX_HANDED_ON:
+                self._read_rows[record.sequence] = record.payload, read
+
+    def _take_read(self, record: Record) -> ReadRows | None:
+        """Return the rows of a record as its request has read them; one that was rolled back may have its number."""
+        payload, read = self._read_rows.get(record.sequence, (b"", None))
+        return read if payload == record.payload else None
 
     def adopt(self, settings: ModelSettings, sequence: int) -> None:
         """Let the settings that a record brings be in force for new requests, until the record is learnt or fails."""
@@ -229,7 +242,7 @@ class HostedModel:
         """Learn some records, and publish the result."""
         n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
         try:
-            for last in replica.apply(some, self._fitted, self._imported):
+            for last in replica.apply(some, self._fitted, self._imported, self._take_read):
                 self.n_rows_applied = last.first_row + last.n_rows
                 self.accept(last)  # also where the request that wrote it has ended early
                 self._n_unsaved += 1
@@ -261,6 +274,7 @@ class HostedModel:
                 threading.Thread(target=self.when_fitted, args=(self,), name="fitted", daemon=True).start()
         with self._changed:
             self.applied = replica.sequence
+            self._read_rows = {number: one for number, one in self._read_rows.items() if number > self.applied}
             if self.accepted <= self.applied:
                 self.settings = replica.settings  # those of a fit that has failed are not in force
             done = [future for sequence, future in self._waiting if sequence <= self.applied]

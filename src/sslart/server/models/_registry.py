@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -15,6 +15,7 @@ from sslart.server.models import _transactions as requests
 from sslart.server.models._events import Events
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import as_class, first_samples
+from sslart.server.models._replica import ReadRows
 from sslart.server.models._settings import Learning, Limits, ModelSettings, check_name
 from sslart.server.models._stored_rows import FoundRow, RowFinder, store_file
 from sslart.server.models._transactions import ConflictError, Key, NoSuchModelError, Work, Written
@@ -245,11 +246,13 @@ class Registry:
 
         def prepared() -> Work:
             plain, classes = self._labelled(hosted, rows, labels)
+            content = {"rows": plain} if classes is None else {"rows": plain, "labels": classes}
             if hosted.published is None:
                 first_samples(plain, hosted.settings)
-            else:
-                hosted.published.reader.table(plain)
-            return requests.learn(hosted.id, actor, plain, classes, None, ids, None)
+                return requests.learn(hosted.id, actor, content, ids, lambda _: None)
+            reader = hosted.published.reader
+            read = ReadRows(content, reader.table(plain), reader.columns)
+            return requests.learn(hosted.id, actor, content, ids, partial(hosted.hand_on, read))
 
         return await self.write(hosted, await soon(prepared, len(rows)), key)
 
@@ -312,11 +315,17 @@ class Registry:
 
         def prepared() -> Work:
             plain, labels = self._labelled(hosted, rows, None)
-            decisions = published.predict(plain)
+            published.check_has_label()
+            table = published.reader.table(plain)
+            decisions = published.plain(published.predict_table(table))
             learnt = [policy.takes(is_novel=one["novel"]) for one in decisions]
+            content: dict[str, Any] = {"rows": plain}
             if labels is not None:
                 learnt = [is_learnt or one is not None for is_learnt, one in zip(learnt, labels, strict=True)]
-            return requests.learn(hosted.id, actor, plain, labels, learnt, ids, decisions)
+                content["labels"] = labels
+            content |= {"learn": learnt, "decisions": decisions}
+            read = ReadRows(content, table, published.reader.columns)
+            return requests.learn(hosted.id, actor, content, ids, partial(hosted.hand_on, read))
 
         written = await self.write(hosted, await soon(prepared, len(rows)), key)
         if not written.is_again:

@@ -118,18 +118,13 @@ def create(name: str, settings: ModelSettings, actor: str) -> Callable[[Any], tu
 
 
 def learn(
-    model: int,
-    actor: str,
-    rows: Sequence[dict[str, Any]],
-    labels: Sequence[Any] | None,
-    learnt: Sequence[bool] | None,
-    ids: Sequence[str] | None,
-    decisions: Sequence[dict[str, Any]] | None,
+    model: int, actor: str, content: dict[str, Any], ids: Sequence[str] | None, accepted: Callable[[Record], None]
 ) -> Work:
-    """Add rows, some labelled; `learnt`: mask of rows to learn; `decisions`: predictions for the rows."""
-    content: dict[str, Any] = {"rows": list(rows)}
-    optional = (("labels", labels), ("learn", learnt), ("decisions", decisions))
-    payload = packed(content | {name: list(values) for name, values in optional if values is not None})
+    """Add rows; `accepted` is called with their record before it is on the disk.
+
+    The content has the rows, and where they are given a label for each, whether to learn it, and its decision.
+    """
+    payload, n_rows = packed(content), len(content["rows"])
 
     def work(connection: Any) -> Written:
         taken = [one for one in ids or () if row_with_id(connection, model, one) is not None]
@@ -138,15 +133,16 @@ def learn(
                 f"There is a row with the id {taken[0]!r}: give every new row an id of its own, and repeat a request "
                 "with its Idempotency-Key."
             )
-        record = _append(connection, model, LEARN, actor, payload, len(rows))
+        record = _append(connection, model, LEARN, actor, payload, n_rows)
+        accepted(record)
         add_ids(connection, model, list(ids or ()), record.first_row)
-        for place, label in enumerate(labels or ()):
+        for place, label in enumerate(content.get("labels", ())):
             if label is not None:
                 add_label(connection, model, record.first_row + place, label, None, actor, record.sequence)
-        numbers = list(range(record.first_row, record.first_row + len(rows)))
+        numbers = list(range(record.first_row, record.first_row + n_rows))
         answer: dict[str, Any] = {"sequence": record.sequence, "rows": numbers}
-        if decisions is not None:
-            answer["decisions"] = list(decisions)
+        if "decisions" in content:
+            answer["decisions"] = content["decisions"]
         return Written(answer, (record,))
 
     return work

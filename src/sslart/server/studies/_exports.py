@@ -29,7 +29,7 @@ from sslart.reporting._page import environment
 from sslart.rules._model_rules import conditions_text, covers_text, label_text, right_text
 from sslart.rules._rule_sets import ModelRuleSet
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Replica, fitted_to, table_to_fit
+from sslart.server.models._replica import Replica, RowBatch, fitted_to, table_to_fit
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import Before, label_column, numbered_rows
 from sslart.server.models._transactions import ConflictError
@@ -203,6 +203,9 @@ class _Recorder(Replica):
         super().__init__(settings, None, sequence)
         self.steps: list[TrainingStep] = []
         self.first = settings  # with which the model was made
+
+    def _samples(self, batch: RowBatch) -> Any:
+        return self._reader().samples(batch.cells)  # as a frame, which the script can read again
 
     def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
         super()._teach(model, samples, labels, **groups)
