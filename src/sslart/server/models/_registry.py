@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -52,8 +55,15 @@ async def soon(work: Callable[[], Result], n_rows: int) -> Result:
 SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
 MAX_ROWS_TOLD = 1000  # in an event
 SECONDS_BETWEEN_CLEANING = 3600.0
+SECONDS_BETWEEN_TRIMS = 20.0
 
 logger = logging.getLogger("sslart.server")
+
+
+def give_memory_back() -> None:
+    """Return free memory to the system, where the C library is glibc: it keeps what lies below memory in use."""
+    with suppress(AttributeError, TypeError, OSError):  # another library, Windows
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class BacklogError(StoreBusyError):
@@ -99,10 +109,14 @@ class Registry:
         leave_warnings()
 
     def _clean(self) -> None:
-        """Remove obsolete data at regular intervals."""
-        self._purge()
-        while not self._end.wait(SECONDS_BETWEEN_CLEANING):
-            self._purge()
+        """Remove obsolete data at regular intervals, and give free memory back to the system more often."""
+        due = 0.0
+        while not self._end.is_set():
+            if time.monotonic() >= due:
+                self._purge()
+                due = time.monotonic() + SECONDS_BETWEEN_CLEANING
+            give_memory_back()
+            self._end.wait(SECONDS_BETWEEN_TRIMS)
 
     def _purge(self) -> None:
         try:
