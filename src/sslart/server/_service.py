@@ -153,15 +153,9 @@ def is_loopback(host: str) -> bool:
 
 
 def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
-    """Serve until a signal arrives.
+    """Serve until a signal arrives; `told` gets the address where the service listens.
 
-    Parameters
-    ----------
-    options : Options
-    told : callable
-        Gets the address where the service listens.
-    pages : callable, default=None
-        Returns an ASGI application with pages for browsers, which answers below /studio/; a token is then needed.
+    `pages` returns an ASGI application with pages for browsers, which answers below /studio/; a token is then needed.
     """
     optional("uvicorn", "serve")
     _check_safe(options)

@@ -36,7 +36,8 @@ from sslart.server.store._journal import (
 )
 from sslart.server.store._labels import compact_some
 
-STARTING, READY, DAMAGED, FAILED_STATE, STOPPED = "starting", "ready", "damaged", "failed", "stopped"
+STARTING, READY = "starting", "ready"
+DAMAGED, FAILED_STATE = "damaged", "failed"  # the journal cannot be read on; an error in learning
 MAX_HANDED_ON = 10_000  # rows whose samples wait in memory; further ones are read from the journal
 SECONDS_TO_WAIT = 1.0
 SECONDS_BETWEEN_TRIES = 2.0
@@ -46,43 +47,19 @@ logger = logging.getLogger("sslart.server")
 
 
 class HostedModel:
-    """A model that a thread keeps up with its journal.
-
-    Parameters
-    ----------
-    store : Store
-    row : ModelRow
-    events : Events
-    limits : Limits
-
-    Attributes
-    ----------
-    id, name, settings
-        Of the model; the settings are those in force for new requests.
-    published : Published or None
-        What requests read; None where nothing was learnt.
-    fitted_rows : FittedRows or None
-        The rows of the last fit, where they are kept until somebody takes them.
-    when_fitted : callable or None
-        Called with this object in a thread of its own after each fit, and once the model is ready.
-    state : str
-        Whether it is starting, ready, damaged (the journal cannot be read on), or failed (an error in learning).
-    problem : str or None
-        Why the model learns no more.
-    accepted, applied : int
-        The last records that were accepted, and that were learnt.
-    """
+    """A model that a thread keeps up with its journal."""
 
     def __init__(self, store: Store, row: ModelRow, events: Events, limits: Limits) -> None:
         self.id, self.name, self.created = row.id, row.name, row.created
-        self.settings = ModelSettings.model_validate(row.settings)
+        self.settings = ModelSettings.model_validate(row.settings)  # those in force for new requests
         self._store, self._events, self._limits = store, events, limits
-        self.published: Published | None = None
-        self.fitted_rows: FittedRows | None = None
+        self.published: Published | None = None  # what requests read; None where nothing was learnt
+        self.fitted_rows: FittedRows | None = None  # of the last fit, until somebody takes them
+        # called in a thread of its own after each fit, and once the model is ready
         self.when_fitted: Callable[[HostedModel], None] | None = None
         self.state = STARTING
-        self.problem: str | None = None
-        self.accepted, self.applied = row.last_sequence, 0
+        self.problem: str | None = None  # why the model learns no more
+        self.accepted, self.applied = row.last_sequence, 0  # the last records accepted, and learnt
         self.n_rows, self.n_rows_applied = row.n_rows, 0
         self._accepted_before, self._is_compacted = row.last_sequence, row.compacted_through > 0
         self.n_learnt = self.n_rejected = self.n_drifts = 0

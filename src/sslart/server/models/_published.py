@@ -187,15 +187,7 @@ class NoLabelError(ValueError):
 
 
 class Published:
-    """A model after a record of its journal. Nothing in it changes.
-
-    Parameters
-    ----------
-    model : classifier that has learnt something
-    sequence : int
-        The last record that it has learnt.
-    settings : ModelSettings
-    """
+    """A model after a record of its journal: the last one that it has learnt. Nothing in it changes."""
 
     def __init__(self, model: Any, sequence: int, settings: ModelSettings) -> None:
         self.model = shallow_copy(model)

@@ -75,13 +75,7 @@ class BacklogError(StoreBusyError):
 
 
 class Registry:
-    """The models of a store.
-
-    Parameters
-    ----------
-    store : Store
-    limits : Limits
-    """
+    """The models of a store."""
 
     def __init__(self, store: Store, limits: Limits | None = None) -> None:
         self.store, self.limits, self.events = store, limits or Limits(), Events()

@@ -46,14 +46,8 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
     """Return a model that is fitted to all rows before a record of kind fit.
 
     The same store and record give the same bits. Of rows that are older than the newest `keep_rows`, those with a label
-    and those of uploaded tables are learnt, whether the others are still there or not.
-
-    Parameters
-    ----------
-    connection : apsw.Connection
-    record : Record
-    progress : callable
-        Gets the name of each step, and the share of it that is done.
+    and those of uploaded tables are learnt, whether the others are still there or not. `progress` gets the name of each
+    step, and the share of it that is done.
     """
     content = record.content()
     settings = ModelSettings.model_validate(content["settings"])
@@ -163,17 +157,7 @@ class RowBatch:
 
 
 class Replica:
-    """The state of a model after some records of its journal.
-
-    Parameters
-    ----------
-    settings : ModelSettings
-        As the model was created with.
-    model : classifier or None
-        As a snapshot has it; None where it has learnt nothing.
-    sequence : int
-        The last record that it has learnt.
-    """
+    """The state of a model after a record of its journal; the settings are those the model was created with."""
 
     def __init__(self, settings: ModelSettings, model: Any = None, sequence: int = 0) -> None:
         self.settings, self.model, self.sequence = settings, model, sequence
@@ -189,13 +173,9 @@ class Replica:
     ) -> Iterator[Record]:
         """Take the records that follow `sequence` in their order; yield the last of those that were taken together.
 
-        Parameters
-        ----------
-        records : sequence of Record
-        fitted, imported : callable
-            Returns the model that a record of kind fit makes, None where it makes none, and that of kind import.
-        read : callable
-            Returns the rows of a record as its request has read them; None where they are to be read from the journal.
+        `fitted` returns the model that a record of kind fit makes, None where it makes none, `imported` that of a
+        record of kind import; `read` the rows of a record as its request has read them, None where the journal alone
+        has them.
         """
         place = 0
         while place < len(records):

@@ -311,17 +311,7 @@ class NoSuchRowError(LookupError):
 
 @dataclass(frozen=True)
 class FoundRow:
-    """A row that a model was given.
-
-    Attributes
-    ----------
-    row : int
-    cells : dict
-    label : class or None
-        The label in force.
-    decision : dict or None
-        What was predicted when the row was sent to `decide`.
-    """
+    """A row that a model was given, its label in force, and the decision where it was sent to `decide`."""
 
     row: int
     cells: dict[str, Any]

@@ -291,15 +291,7 @@ def _pragma(connection: Any, name: str) -> int:
 
 
 class Readers:
-    """A connection that reads for each thread, opened when the thread first needs it.
-
-    Parameters
-    ----------
-    path : Path
-    vfs : str or None
-    is_frozen : bool
-        Whether nobody can write to the file.
-    """
+    """A connection that reads for each thread; `is_frozen`: nobody can write to the file."""
 
     def __init__(self, path: Path, vfs: str | None, *, is_frozen: bool) -> None:
         self._path, self._vfs, self._is_frozen = path, vfs, is_frozen

@@ -139,16 +139,8 @@ def write_snapshot(
 ) -> bool:
     """Write a model in parts, each in a separate transaction, so that other requests can write in between.
 
-    Parameters
-    ----------
-    submit : callable
-        Passes work to the writer.
-    model, sequence : int
-    content : bytes
-    settings : dict
-        Of the model after that record.
-    at_the_end : callable
-        Runs in the last transaction, in which the snapshot becomes valid, and returns whether it shall.
+    `submit` passes work to the writer; `at_the_end` runs in the last transaction, in which the snapshot becomes valid,
+    and returns whether it shall.
     """
 
     def begin(connection: Any) -> int:

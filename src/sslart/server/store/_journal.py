@@ -43,24 +43,10 @@ def unpacked(payload: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Record:
-    """One entry of the journal of a model.
-
-    Attributes
-    ----------
-    model, sequence : int
-        The number of the model, and that of the record in its journal, from 1.
-    kind : str
-    time : float
-        Seconds since 1970.
-    actor : str
-        Who sent the request.
-    first_row, n_rows : int
-        The rows that the record brings, numbered through all records of the model.
-    payload : bytes
-    """
+    """One entry of the journal of a model, with the rows that it brings, numbered through all records of the model."""
 
     model: int
-    sequence: int
+    sequence: int  # in the journal of the model, from 1
     kind: str
     time: float
     actor: str
@@ -103,30 +89,15 @@ _FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, check
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model as the store knows it.
-
-    Attributes
-    ----------
-    id : int
-    name : str
-    created : float
-    settings : dict
-        As the model was created with.
-    last_sequence : int
-        The last record of its journal.
-    n_rows : int
-        How many rows it was given; the next one gets this number.
-    compacted_through : int
-        Records up to this one are gone.
-    """
+    """A model as the store knows it; the settings are those of its last fit."""
 
     id: int
     name: str
     created: float
     settings: dict[str, Any]
     last_sequence: int
-    n_rows: int
-    compacted_through: int
+    n_rows: int  # it was given; the next row gets this number
+    compacted_through: int  # records up to this one are gone
 
 
 def models(connection: Any) -> list[ModelRow]:

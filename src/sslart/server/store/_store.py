@@ -94,21 +94,12 @@ class Writer:
 
     Each request is a function of the connection. Those that wait are run one after another in one transaction: if one
     raises, what it has written is taken back, and the others are not affected. Results are set after the commit.
-
-    Parameters
-    ----------
-    connection : apsw.Connection
-
-    Attributes
-    ----------
-    why_not : str or None
-        Why nothing can be written until the service is started anew; None where it can.
     """
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._waiting: queue.Queue[_Request | None] = queue.Queue()
-        self.why_not: str | None = None
+        self.why_not: str | None = None  # why nothing can be written until the service is started anew
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
@@ -223,14 +214,9 @@ Result = TypeVar("Result")
 
 
 class Store:
-    """The store of a service.
+    """The store of a service, in a folder that is made where it does not exist, readable by its owner alone.
 
-    Parameters
-    ----------
-    folder : Path
-        Made where it does not exist, readable by its owner alone.
-    vfs : str, default=None
-        The name of a virtual file system of SQLite, such as one that loses what was not synced, for tests.
+    `vfs` names a virtual file system of SQLite, such as one that loses what was not synced, for tests.
     """
 
     def __init__(self, folder: Path, *, vfs: str | None = None) -> None:

@@ -34,13 +34,7 @@ NO_RANGE: dict[str, Any] = {"low": None, "high": None, "mean": None, "histogram"
 
 
 def described(kind: str, values: Any) -> dict[str, Any]:
-    """Return the figures of known values.
-
-    Parameters
-    ----------
-    kind : {"number", "category", "date", "text"}
-    values : array of numbers or texts, or a column of dates
-    """
+    """Return the figures of known values: numbers, categories, dates, or texts."""
     if kind == "date":
         return _of_numbers(days_of(values, "dates"), lambda day: str(Day(day)))
     if kind == "number":
@@ -131,15 +125,7 @@ def columns_of(
 ) -> dict[str, Any]:
     """Return the interpretation of each column: its role, kind, statistics, and warnings.
 
-    Parameters
-    ----------
-    connection : apsw.Connection
-    before : Before
-        The rows that count.
-    settings : ModelSettings
-    keep_rows : int
-    published : Published or None
-        The model that was fitted to them, where there is one: which columns it leaves out was decided then.
+    The columns that the published model leaves out are those that its fit has left out.
     """
     given = given_labels(connection, before.model, before.sequence)
     n_rows, most, has_label = 0, MAX_ROWS, False

@@ -86,19 +86,7 @@ MAX_IMPORTANT = 12
 def card_html(
     name: str, connection: Any, before: Before, published: Published, keep_rows: int, rules: ModelRuleSet
 ) -> str:
-    """Return the card of a model as one HTML page without scripts, which loads nothing.
-
-    Parameters
-    ----------
-    name : str
-    connection : apsw.Connection
-    before : Before
-        The rows that count.
-    published : Published
-        A model that has a label.
-    keep_rows : int
-    rules : ModelRuleSet
-    """
+    """Return the card of a model that has a label as one HTML page without scripts, which loads nothing."""
     published.check_has_label()
     view = published.view
     n_left_out = 0 if view.left_out is None else len(view.left_out.truth)
@@ -168,17 +156,7 @@ REFIT = "Fit the model anew, and export it then."
 
 
 class TrainingStep(NamedTuple):
-    """One step: a call of fit, partial_fit or set_params.
-
-    Attributes
-    ----------
-    call : {"fit", "partial_fit", "set_params"}
-    samples : DataFrame or None
-    labels : list or None
-    groups : list or None
-    parameters : dict or None
-        Of set_params.
-    """
+    """One step: a call of fit, partial_fit or set_params."""
 
     call: str
     samples: Any = None

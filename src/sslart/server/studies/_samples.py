@@ -32,27 +32,13 @@ SOURCE = "the rows"
 
 @dataclass(frozen=True, eq=False)
 class SampleTable:
-    """Rows of a model as samples, in the order of their numbers.
+    """Rows of a model as samples, in the order of their numbers."""
 
-    Attributes
-    ----------
-    published : Published
-        The model that has read them.
-    rows : array of int
-        The number of each.
-    frame : DataFrame
-        The columns that the model has learnt from.
-    own_labels : list
-        The label that each came with, as text; None where it had none.
-    n_given : int
-        How many rows the model had been given; some may not be readable, or no longer be kept.
-    """
-
-    published: Published
-    rows: IntArray
-    frame: Any
-    own_labels: list[Any]
-    n_given: int
+    published: Published  # the model that has read them
+    rows: IntArray  # the number of each
+    frame: Any  # the columns that the model has learnt from
+    own_labels: list[Any]  # the label that each came with, as text; None where it had none
+    n_given: int  # rows that the model had been given; some may not be readable, or no longer be kept
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -142,11 +128,6 @@ class Projection:
     """Projection of box centres to a plane: principal components, weighted by samples.
 
     Every column of the table counts the same, however far its values lie apart and however many categories it has.
-
-    Parameters
-    ----------
-    member : MemberView
-        Whose boxes give the plane.
     """
 
     def __init__(self, member: MemberView) -> None:
@@ -203,44 +184,22 @@ Result = TypeVar("Result")
 
 
 class Predictions(NamedTuple):
-    """Predictions for all samples.
+    """Predictions for all samples."""
 
-    Attributes
-    ----------
-    sequence : int
-        The last record that the model had learnt.
-    classes : list
-    indices : array of int
-        The class of each, by its index; -1 where the model abstains, or has no class yet.
-    best : array of int
-        The most probable class of each, also where the model abstains; -1 where it has no class yet.
-    probability, margin : arrays
-        Of the most probable class, and by how much it is above that of the second.
-    """
-
-    sequence: int
+    sequence: int  # the last record that the model had learnt
     classes: list[Any]
-    indices: NDArray[np.int16]
-    best: NDArray[np.int16]
-    probability: Floats
-    margin: Floats
+    indices: NDArray[np.int16]  # the class of each; -1 where the model abstains, or has no class yet
+    best: NDArray[np.int16]  # the most probable class of each, also where the model abstains
+    probability: Floats  # of the most probable class
+    margin: Floats  # by how much that is above the second
 
 
 class LoadedSamples:
-    """Samples of a model since a fit.
+    """Samples of a model since the fit with a sequence number.
 
-    Parameters
-    ----------
-    samples : SampleTable
-    fit : int
-        The sequence number of the fit that they were read after: boxes and positions are those of that time.
-    projection : Projection, default=None
-        That of an earlier fit, which is kept where it fits, so that samples stay where they were drawn.
-
-    Notes
-    -----
     Boxes and novelty are those of the model that has read the samples: what it learns one by one hardly changes them.
-    Predictions are those of the model as it is.
+    Predictions are those of the model as it is. The projection of an earlier fit is kept where it fits, so that samples
+    stay where they were drawn.
     """
 
     def __init__(self, samples: SampleTable, fit: int, projection: Projection | None = None) -> None:
@@ -401,21 +360,7 @@ class SampleCache:
         keep_rows: int,
         fitted: FittedRows | None = None,
     ) -> LoadedSamples:
-        """Return the samples of a model.
-
-        Parameters
-        ----------
-        connection : apsw.Connection
-        model : int
-        n_rows : int
-            How many rows the model was given.
-        published : Published
-            The model as it was last published.
-        keep_rows : int
-            Of rows without a label, so many are kept.
-        fitted : FittedRows, default=None
-            All rows as the last fit has read them, where they are at hand.
-        """
+        """Return the samples of a model with `n_rows` rows; `fitted` are all rows as the last fit has read them."""
         with self._lock:
             own = self._locks.setdefault(model, threading.Lock())
         with own:

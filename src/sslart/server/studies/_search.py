@@ -202,16 +202,7 @@ def _check(condition: ModelCondition, view: ModelView) -> None:
 
 
 def suggested(loaded: LoadedSamples, places: IntArray, n: int) -> list[int]:
-    """Return few samples that stand for many: from as many boxes as there can be, the largest share of them first.
-
-    Parameters
-    ----------
-    loaded : LoadedSamples
-    places : array of int
-        Where the samples are.
-    n : int
-        How many to return at most.
-    """
+    """Return at most `n` samples that stand for many: from as many boxes as there can be, the largest share first."""
     boxes = loaded.boxes[places]
     order = np.argsort(boxes, kind="stable")
     of_box = np.split(places[order], np.flatnonzero(np.diff(boxes[order])) + 1) if len(places) else []

@@ -51,19 +51,10 @@ def trial(
     is_fitted: bool,
     together: bool = False,
 ) -> dict[str, Any]:
-    """Return the result of a fit with changed labels, next to that of one without the change.
+    """Return the result of a fit with changed labels by row, next to that of one without the change.
 
-    Parameters
-    ----------
-    fits : Fits
-    published : Published
-    loaded : LoadedSamples
-    changed : mapping from row to class or None
-    is_fitted : bool
-        Whether the published model is as it was fitted; else a copy is fitted without the change, so that nothing but
-        the change makes a difference.
-    together : bool, default=False
-        Whether the changed labels are one answer about similar rows.
+    Where the published model is not as it was fitted, a copy is fitted without the change, so that nothing but the
+    change makes a difference. `together`: the changed labels are one answer about similar rows.
     """
     after = Published(fits.fitted(changed, together=together), published.sequence, fits.settings)
     before = published if is_fitted else Published(fits.fitted({}), published.sequence, fits.settings)
