@@ -18,7 +18,7 @@ from sslart.estimators._fitted import take_day_first
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import TOGETHER, Before, Progress, label_column, one_answer, rows_with_labels
+from sslart.server.models._stored_rows import TOGETHER, Progress, RowsBefore, label_column, one_answer, rows_with_labels
 from sslart.server.store._files import parts
 from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
 from sslart.server.store._labels import given_together
@@ -51,7 +51,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
     """
     content = record.content()
     settings = ModelSettings.model_validate(content["settings"])
-    before = Before(record.model, record.sequence, record.first_row)
+    before = RowsBefore(record.model, record.sequence, record.first_row)
     with collected_notes() as notes:
         table = table_to_fit(connection, before, settings, content["keep_rows"], progress)
         progress("learning", 0.0)
@@ -72,7 +72,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
 
 def table_to_fit(
     connection: Any,
-    before: Before,
+    before: RowsBefore,
     settings: ModelSettings,
     keep_rows: int,
     progress: Progress | None = None,

@@ -17,6 +17,7 @@ CREATE, TABLE, IMPORT, FIT, LEARN, LABEL, SET = "create", "table", "import", "fi
 PACKED_FROM = 1024  # bytes
 CHECKSUM_BYTES = 16
 _PLAIN, _PACKED = b"J", b"Z"
+LAST = 2**62  # a number beyond all records and rows
 
 
 def checksum(*parts: Any) -> bytes:
@@ -61,16 +62,7 @@ class Record:
 
     def checksum(self) -> bytes:
         """Return the checksum over all of the record."""
-        return checksum(
-            self.model,
-            self.sequence,
-            self.kind,
-            self.time,
-            self.actor,
-            self.first_row,
-            self.n_rows,
-            self.payload,
-        )
+        return checksum(*vars(self).values())
 
     @classmethod
     def checked(cls, *values: Any) -> Record:
@@ -173,20 +165,11 @@ def compacted_through(connection: Any, model: int) -> int:
     return int(connection.execute("SELECT compacted_through FROM models WHERE id = ?", (model,)).get or 0)
 
 
-def all_records(connection: Any, model: int, kinds: tuple[str, ...] = ()) -> Iterator[Record]:
-    """Yield all records of a model that are kept, in order; of some kinds only, where these are given."""
-    among = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
-    for values in connection.execute(
-        f"SELECT {_FIELDS} FROM journal WHERE model = ? {among} ORDER BY sequence", (model, *kinds)
-    ):
-        yield Record.checked(*values)
-
-
-def records_with_rows(connection: Any, model: int, first_row: int, last_row: int) -> Iterator[Record]:
-    """Yield the stored records of kind learn with rows between two numbers, in order."""
+def learn_records(connection: Any, model: int, first_row: int = 0, last_row: int = LAST) -> Iterator[Record]:
+    """Yield the records of kind learn that are kept and have rows between two numbers, in order."""
     for values in connection.execute(
         f"SELECT {_FIELDS} FROM journal WHERE model = ? AND kind = ? AND n_rows > 0 AND first_row <= ? "
-        "AND first_row + n_rows > ? ORDER BY sequence",
+        "AND first_row + n_rows > ? ORDER BY first_row",  # that of sequence, without sorting
         (model, LEARN, last_row, first_row),
     ):
         yield Record.checked(*values)
@@ -199,10 +182,8 @@ def record_with_row(connection: Any, model: int, row: int) -> Record | None:
         "ORDER BY first_row DESC LIMIT 1",
         (model, row),
     ).fetchone()
-    if values is None:
-        return None
-    record = Record.checked(*values)
-    return record if row < record.first_row + record.n_rows else None
+    record = None if values is None else Record.checked(*values)
+    return record if record is not None and row < record.first_row + record.n_rows else None
 
 
 def row_with_id(connection: Any, model: int, name: str) -> int | None:

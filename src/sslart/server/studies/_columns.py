@@ -23,7 +23,7 @@ from sslart._utils.notes import collected_notes
 from sslart._utils.text import Day
 from sslart.server.models._published import Published
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import Before, label_column, rows_from
+from sslart.server.models._stored_rows import RowsBefore, label_column, rows_from
 from sslart.server.store._labels import given_labels
 
 N_BINS = 20
@@ -121,7 +121,7 @@ _WORDS = {
 
 
 def columns_of(
-    connection: Any, before: Before, settings: ModelSettings, keep_rows: int, published: Published | None
+    connection: Any, before: RowsBefore, settings: ModelSettings, keep_rows: int, published: Published | None
 ) -> dict[str, Any]:
     """Return the interpretation of each column: its role, kind, statistics, and warnings.
 

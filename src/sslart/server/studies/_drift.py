@@ -14,7 +14,7 @@ from sslart._utils.intervals import share
 from sslart._utils.optional import heavy
 from sslart._utils.text import DateName, DatePart, Day, category_text, list_text, plural, printable, value_text
 from sslart.server.models._published import Published, as_json
-from sslart.server.store._journal import records_with_rows
+from sslart.server.store._journal import learn_records
 from sslart.server.studies._columns import bin_edges, histogram
 from sslart.server.studies._samples import LoadedSamples
 
@@ -232,7 +232,7 @@ def _decided(connection: Any, model: int, published: Published, loaded: LoadedSa
     if not len(rows):
         return Decided(rows, [], np.zeros(0, dtype=bool), np.zeros(0, dtype=bool), True)
     wanted, stored = set(rows.tolist()), dict[int, dict[str, Any]]()
-    for record in records_with_rows(connection, model, int(rows[0]), int(rows[-1])):
+    for record in learn_records(connection, model, int(rows[0]), int(rows[-1])):
         for place, one in enumerate(record.content().get("decisions") or ()):
             if record.first_row + place in wanted:
                 stored[record.first_row + place] = one

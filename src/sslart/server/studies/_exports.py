@@ -31,25 +31,24 @@ from sslart.rules._rule_sets import ModelRuleSet
 from sslart.server.models._published import Published
 from sslart.server.models._replica import Replica, RowBatch, fitted_to, table_to_fit
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import Before, label_column, numbered_rows
+from sslart.server.models._stored_rows import RowsBefore, label_column, numbered_rows
 from sslart.server.models._transactions import ConflictError
 from sslart.server.store._files import digest_of, is_from_file
-from sslart.server.store._journal import IMPORT, Record, compacted_through, last_fit, records
+from sslart.server.store._journal import IMPORT, LAST, Record, compacted_through, last_fit, records
 from sslart.server.store._labels import given_labels, history
 from sslart.server.studies._columns import columns_of
 from sslart.server.studies._trust import trust
 
-ALL = 2**62
 FROM_THE_TABLE = "the table"
 
 
-def labels_csv(connection: Any, before: Before, published: Published, keep_rows: int) -> str:
+def labels_csv(connection: Any, before: RowsBefore, published: Published, keep_rows: int) -> str:
     """Return all labelled rows as CSV: row number, actor and time of the label, and cells.
 
     The column of the labels has the name that it has in the table, so that the file can be learnt from.
     """
     label = label_column(published.settings)
-    given = {one["row"]: one for one in history(connection, before.model, None, 0, ALL)}
+    given = {one["row"]: one for one in history(connection, before.model, None, 0, LAST)}
     frames = []
     for rows, frame in numbered_rows(connection, before, keep_rows, label):
         places = frame[label].notna().to_numpy().nonzero()[0].tolist()
@@ -84,7 +83,7 @@ MAX_IMPORTANT = 12
 
 
 def card_html(
-    name: str, connection: Any, before: Before, published: Published, keep_rows: int, rules: ModelRuleSet
+    name: str, connection: Any, before: RowsBefore, published: Published, keep_rows: int, rules: ModelRuleSet
 ) -> str:
     """Return the card of a model that has a label as one HTML page without scripts, which loads nothing."""
     published.check_has_label()
@@ -124,10 +123,10 @@ def card_html(
     return page
 
 
-def _labelled_by(connection: Any, before: Before) -> list[tuple[str, int]]:
+def _labelled_by(connection: Any, before: RowsBefore) -> list[tuple[str, int]]:
     """Return the number of current labels by each actor, by the history of labels."""
     in_force = given_labels(connection, before.model, before.sequence)
-    last = {one["row"]: one["actor"] for one in history(connection, before.model, None, 0, ALL)}
+    last = {one["row"]: one["actor"] for one in history(connection, before.model, None, 0, LAST)}
     return Counter(last[row] for row, label in in_force.items() if label is not None).most_common()
 
 
@@ -216,7 +215,7 @@ def training_history(connection: Any, model: int, published: Published) -> Train
             return None
         content = record.content()
         first = recorder.first = ModelSettings.model_validate(content["settings"])
-        before = Before(record.model, record.sequence, record.first_row)
+        before = RowsBefore(record.model, record.sequence, record.first_row)
         table = table_to_fit(connection, before, first, content["keep_rows"])
         day_first.extend(table.day_first)
         call = "fit" if table.label_counts else "partial_fit"

@@ -23,8 +23,8 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published, as_class
 from sslart.server.models._replica import FittedRows
-from sslart.server.models._stored_rows import Before, label_column, rows_from
-from sslart.server.store._journal import last_fit
+from sslart.server.models._stored_rows import RowsBefore, label_column, rows_from
+from sslart.server.store._journal import LAST, last_fit
 from sslart.server.store._labels import given_labels
 
 SOURCE = "the rows"
@@ -80,7 +80,9 @@ def rows_of_fit(fitted: FittedRows, published: Published) -> SampleTable:
     return SampleTable(published, np.arange(n, dtype=np.int64), frame, list(fitted.labels), n)
 
 
-def read_rows(connection: Any, before: Before, keep_rows: int, published: Published, first_row: int = 0) -> SampleTable:
+def read_rows(
+    connection: Any, before: RowsBefore, keep_rows: int, published: Published, first_row: int = 0
+) -> SampleTable:
     """Return the rows of a model from a number on; those that it cannot read are left out."""
     numbers: list[IntArray] = []
     frames: list[Any] = []
@@ -177,7 +179,6 @@ def within_unit(positions: Positions) -> Positions:
 
 
 SAMPLES_AT_ONCE = 50_000
-LAST = 2**62  # a sequence number beyond all
 
 Floats = NDArray[np.float32]
 Result = TypeVar("Result")
@@ -370,7 +371,7 @@ class SampleCache:
                 old = None if found is None or not found.samples.reads_as(published) else found.projection
                 found = LoadedSamples(rows_of_fit(fitted, published), fit, old)
             if found is None or found.fit != fit or found.samples.n_given != n_rows:
-                found = self._read(connection, Before(model, 2**62, n_rows), keep_rows, published, fit, found)
+                found = self._read(connection, RowsBefore(model, LAST, n_rows), keep_rows, published, fit, found)
             with self._lock:
                 self._loaded[model] = found
                 self._loaded.move_to_end(model)
@@ -380,7 +381,7 @@ class SampleCache:
 
     @staticmethod
     def _read(
-        connection: Any, before: Before, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
+        connection: Any, before: RowsBefore, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
     ) -> LoadedSamples:
         if old is None or not old.samples.reads_as(published) or old.samples.n_given > before.n_rows:
             return LoadedSamples(read_rows(connection, before, keep_rows, published), fit)

@@ -19,7 +19,7 @@ from sslart._utils.text import plural
 from sslart.server.models._published import Published
 from sslart.server.models._replica import fitted_to, table_to_fit
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import Before
+from sslart.server.models._stored_rows import RowsBefore
 from sslart.server.studies._samples import LoadedSamples, read_rows
 from sslart.server.studies._trust import ends, kept_samples
 
@@ -31,7 +31,7 @@ class Fits(NamedTuple):
     """The rows of a model, and how it is fitted to them."""
 
     connection: Any
-    before: Before
+    before: RowsBefore
     settings: ModelSettings
     keep_rows: int
 
