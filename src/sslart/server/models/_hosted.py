@@ -219,7 +219,8 @@ class HostedModel:
         """Learn some records, and publish the result."""
         n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
         try:
-            for last in replica.apply(some, self._fitted, self._imported, self._take_read):
+            imported = partial(imported_model, self._store.reader())
+            for last in replica.apply(some, self._fitted, imported, self._take_read):
                 self.n_rows_applied = last.first_row + last.n_rows
                 self.accept(last)  # also where the request that wrote it has ended early
                 self._n_unsaved += 1
@@ -257,8 +258,7 @@ class HostedModel:
             done = [future for sequence, future in self._waiting if sequence <= self.applied]
             self._waiting = [one for one in self._waiting if one[0] > self.applied]
         for future in done:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
+            _resolve(future, None)
 
     def _tell_drift(self, before: Published | None, after: Published) -> None:
         if before is None:
@@ -283,7 +283,7 @@ class HostedModel:
             content = model_bytes(found.model)
             if row.state == DONE:  # it is done again, since its snapshot is gone
                 fitted = found
-            elif self._written(lambda: self._keep_fit(record, found, content)):
+            elif self._retried(lambda: self._keep_fit(record, found, content)):
                 fitted = found
                 self.fitted_rows = found.rows if self._limits.keep_samples else None
                 self._saved, self._n_unsaved, self._saved_at = record.sequence, 0, time.monotonic()
@@ -296,7 +296,7 @@ class HostedModel:
             if row.state == DONE:
                 raise  # it is done again after damage: without it, the model would be another one
             message = self._why_failed(error)
-            self._written(lambda: self._end_fit(record, FAILED, {"error": message}))
+            self._retried(partial(self._end_fit, record.sequence, FAILED, {"error": message}))
         finally:
             self.busy_with = None
         self._tell_job(record.sequence)
@@ -320,26 +320,21 @@ class HostedModel:
             self._events.publish("job", self.name, {"state": "running", **self.busy_with})
 
     def _keep_fit(self, record: Record, fitted: Fitted, content: bytes) -> bool:
-        def at_the_end(connection: Any) -> bool:
-            return end_job(connection, self.id, record.sequence, DONE, fitted.outcome)
-
+        """Store a fitted model, and the outcome of the fit with it."""
+        end = partial(end_job, model=self.id, sequence=record.sequence, state=DONE, outcome=fitted.outcome)
         settings = record.content()["settings"]
-        return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, at_the_end)
+        return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, end)
 
-    def _end_fit(self, record: Record, state: str, outcome: dict[str, Any]) -> bool:
-        return self._store.submit_own(
-            lambda connection: end_job(connection, self.id, record.sequence, state, outcome)
-        ).result()
+    def _end_fit(self, sequence: int, state: str, outcome: dict[str, Any]) -> bool:
+        end = partial(end_job, model=self.id, sequence=sequence, state=state, outcome=outcome)
+        return self._store.submit_own(end).result()
 
     def _tell_job(self, sequence: int) -> None:
         row = job(self._store.reader(), self.id, sequence)
         if row is not None and row.state != WAITING:
             self._events.publish("job", self.name, {"sequence": sequence, "state": row.state})
 
-    def _imported(self, record: Record) -> Any:
-        return imported_model(self._store.reader(), record)
-
-    def _written(self, write: Callable[[], bool]) -> bool:
+    def _retried(self, write: Callable[[], bool]) -> bool:
         """Return the result of a write; while the disk is full, retry until it succeeds or the service stops."""
         while True:
             try:
@@ -364,12 +359,7 @@ class HostedModel:
             with self._changed:
                 asked, self._snapshot_wanted = self._snapshot_wanted, []
             for future in asked:
-                if not future.set_running_or_notify_cancel():
-                    continue
-                if error is not None:
-                    future.set_exception(error)
-                else:
-                    future.set_result(self.published)
+                _resolve(future, self.published, error)
 
     def _snapshot(self, replica: Replica) -> StoreError | None:
         """Store a snapshot and remove obsolete records; return the error if the store cannot be written."""
@@ -381,7 +371,9 @@ class HostedModel:
                 settings = published.settings.model_dump(mode="json")
                 write_snapshot(self._store.submit_own, self.id, published.sequence, published.content(), settings)
                 self._saved, self._n_unsaved = published.sequence, 0
-            while self._store.submit_own(compact_some(self.id, self._limits.keep_rows)).result():
+            while self._store.submit_own(
+                partial(compact_some, model=self.id, keep_rows=self._limits.keep_rows)
+            ).result():
                 pass
         except StoreError as error:
             logger.warning("no snapshot: %s", error, extra={"model": self.name})
@@ -395,14 +387,21 @@ class HostedModel:
             waiting, self._waiting = self._waiting, []
             wanted, self._snapshot_wanted = self._snapshot_wanted, []
         for _, future in waiting:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
+            _resolve(future, None)
         for asked in wanted:
-            if asked.set_running_or_notify_cancel():
-                asked.set_exception(self._why_ended())
+            _resolve(asked, None, self._why_ended())
 
     def _why_ended(self) -> StoreError:
         return StoreError(self.problem or "The model was deleted, or the service stops.")
+
+
+def _resolve(future: Future[Any], result: Any, error: Exception | None = None) -> None:
+    """Set the outcome of a future, unless its caller has given up."""
+    if future.set_running_or_notify_cancel():
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
 
 
 def _up_to_a_fit(some: list[Record]) -> list[Record]:

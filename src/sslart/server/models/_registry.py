@@ -33,6 +33,11 @@ FEW_ROWS = 64  # are predicted in about a millisecond
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
+SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
+MAX_ROWS_TOLD = 1000  # in an event
+SECONDS_BETWEEN_CLEANING = 3600.0
+SECONDS_BETWEEN_TRIMS = 20.0
+logger = logging.getLogger("sslart.server")
 
 
 def to_the_end(
@@ -50,14 +55,6 @@ def to_the_end(
 async def soon(work: Callable[[], Result], n_rows: int) -> Result:
     """Return the result of work on rows: of few at once, of many by a thread, so that other requests do not wait."""
     return work() if n_rows <= FEW_ROWS else await asyncio.to_thread(work)
-
-
-SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
-MAX_ROWS_TOLD = 1000  # in an event
-SECONDS_BETWEEN_CLEANING = 3600.0
-SECONDS_BETWEEN_TRIMS = 20.0
-
-logger = logging.getLogger("sslart.server")
 
 
 def give_memory_back() -> None:

@@ -24,6 +24,7 @@ from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET,
 from sslart.server.store._labels import given_together
 
 SOURCE = "the table"
+GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
 
 
 class FittedRows(NamedTuple):
@@ -119,9 +120,6 @@ def imported_model(connection: Any, record: Record) -> Any:
     """Return the model of the file that a record of kind import names."""
     content = b"".join(part.content for part in parts(connection, record.content()["upload"]))
     return model_from_bytes(content, "the model file")
-
-
-GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
 
 
 class ReadRows(NamedTuple):

@@ -14,6 +14,15 @@ from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 from sslart._tables.training_table import Columns
 from sslart._utils.text import list_text
 
+ESTIMATORS = {one.__name__: one for one in (AutoSSLART, SSLART, WESSLART, FuzzyARTMAP)}
+NOT_OFFERED = ("n_jobs",)  # threads belong to the service
+MAX_NAMES = 10_000
+
+Name = Annotated[str, Field(min_length=1, max_length=1000)]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b( (?=['\"\w]))?")
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -31,17 +40,6 @@ class Limits:
     group_rows: int = 500  # learnt between two publications, at most
     timeout: float = 30.0  # seconds for one request
     keep_samples: bool = False  # rows of the last fit stay in memory, so that all samples can be shown at once
-
-
-ESTIMATORS = {one.__name__: one for one in (AutoSSLART, SSLART, WESSLART, FuzzyARTMAP)}
-NOT_OFFERED = ("n_jobs",)  # threads belong to the service
-MAX_NAMES = 10_000
-
-Name = Annotated[str, Field(min_length=1, max_length=1000)]
-
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b( (?=['\"\w]))?")
 
 
 def with_settings(text: str) -> str:

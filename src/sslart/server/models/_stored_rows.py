@@ -37,6 +37,14 @@ from sslart.server.store._labels import given_label, given_labels, kept_row, kep
 MODEL_FILE = b"\x89SSLART\n"
 BYTES_PER_PART = 2**20
 ROWS_PER_PART = 10_000
+ROWS_TOGETHER = 10_000
+LABEL = "labels given one by one"  # stands for a column where the settings name none
+TOGETHER = "labels given together"  # likewise for that of groups
+MAX_FRAMES = 8  # parts of tables
+MAX_TABLES = 3  # whose names of rows are kept
+MAX_DIGITS = 20
+
+Progress = Callable[[str, float], None]
 
 
 def store_file(
@@ -158,13 +166,6 @@ def _cell(value: Any) -> Any:
         return None
     value = value.item() if hasattr(value, "item") else value
     return value if isinstance(value, str | bool | int | float) else str(value)
-
-
-ROWS_TOGETHER = 10_000
-LABEL = "labels given one by one"  # stands for a column where the settings name none
-TOGETHER = "labels given together"  # likewise for that of groups
-
-Progress = Callable[[str, float], None]
 
 
 class RowsBefore(NamedTuple):
@@ -297,11 +298,6 @@ def sample_of(connection: Any, before: RowsBefore, published: Published, most: i
         frame = frame[~blank_rows(frame, names, "the rows")].reset_index(drop=True)
         samples = samples_for(published.model, frame[names], "the rows")
     return samples, [as_class(one, published.view.classes) for one in labels_in(frame[label])]
-
-
-MAX_FRAMES = 8
-MAX_TABLES = 3
-MAX_DIGITS = 20
 
 
 class NoSuchRowError(LookupError):

@@ -18,6 +18,8 @@ PACKED_FROM = 1024  # bytes
 CHECKSUM_BYTES = 16
 _PLAIN, _PACKED = b"J", b"Z"
 LAST = 2**62  # a number beyond all records and rows
+_FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, checksum"
+WAITING, DONE, FAILED, CANCELLED = "waiting", "done", "failed", "cancelled"
 
 
 def checksum(*parts: Any) -> bytes:
@@ -74,9 +76,6 @@ class Record:
                 "--verify, and restore a backup."
             )
         return record
-
-
-_FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, checksum"
 
 
 @dataclass(frozen=True)
@@ -220,9 +219,6 @@ def audit(connection: Any, actor: str, action: str, model: str, detail: dict[str
         "INSERT INTO audit (time, actor, action, model, detail) VALUES (?, ?, ?, ?, ?)",
         (time.time(), actor, action, model, json.dumps(detail, ensure_ascii=False)),
     )
-
-
-WAITING, DONE, FAILED, CANCELLED = "waiting", "done", "failed", "cancelled"
 
 
 class JobRow(NamedTuple):

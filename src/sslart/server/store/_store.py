@@ -35,6 +35,14 @@ from sslart.server.store._labels import forget_old_keys
 SCOPES = ("read", "learn", "admin")  # each includes those before it
 RANDOM_BYTES = 32
 PREFIX = "sslart_"
+MAX_WAITING = 4096  # requests
+MAX_TOGETHER = 512  # requests in one transaction
+FILE_NAME = "store.db"
+LOCK_NAME = "lock"
+ROWS_PER_PURGE = 1000
+PARTS_PER_PURGE = 10
+
+Result = TypeVar("Result")
 
 
 class Token(NamedTuple):
@@ -78,10 +86,6 @@ def tokens(connection: Any) -> dict[bytes, Token]:
     """Return all tokens by their hash."""
     rows = connection.execute("SELECT hash, name, scopes, created FROM tokens ORDER BY name")
     return {digest: Token(name, frozenset(scopes.split()), created) for digest, name, scopes, created in rows}
-
-
-MAX_WAITING = 4096  # requests
-MAX_TOGETHER = 512  # requests in one transaction
 
 
 class _Request(NamedTuple):
@@ -203,14 +207,6 @@ def _fail(batch: list[_Request], error: Exception) -> None:
     for future in (request.future for request in batch):
         if not future.done() and (future.running() or future.set_running_or_notify_cancel()):
             future.set_exception(error)
-
-
-FILE_NAME = "store.db"
-LOCK_NAME = "lock"
-ROWS_PER_PURGE = 1000
-PARTS_PER_PURGE = 10
-
-Result = TypeVar("Result")
 
 
 class Store:

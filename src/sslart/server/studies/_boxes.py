@@ -18,6 +18,13 @@ from sslart.server.studies._samples import LoadedSamples, Predictions
 N_NEIGHBOURS = 8  # boxes
 MAX_SHOWN = 4
 MIN_DIFFERENCE = 0.05  # of the range of a feature
+MAX_BOXES = 2000
+MAX_ROWS = 100
+SHOWN_CATEGORIES = 4
+MIN_SHOWN_DIFFERENCE = 0.01  # of the range of a feature
+SHOWN_FEATURES = 3
+MAX_ROWS_OF_BOX = 20
+UNKNOWN = 1.0  # the distance of samples that share no known value
 
 
 def special_features(loaded: LoadedSamples, place: int, box: int) -> list[dict[str, Any]]:
@@ -80,11 +87,6 @@ def shown_value(table: Table, place: int, column: int, name: str) -> str:
         return "missing" if value is None else category_text(value)
     number = table.values.item(place, column)
     return "missing" if number != number else value_text(name, number)
-
-
-MAX_BOXES = 2000
-MAX_ROWS = 100
-SHOWN_CATEGORIES = 4
 
 
 def all_boxes(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], at: FloatArray) -> list[Any]:
@@ -156,12 +158,6 @@ def _intervals(loaded: LoadedSamples, places: IntArray) -> list[tuple[str, str]]
             low, high = (value_text(name, float(end)) for end in (np.nanmin(numbers), np.nanmax(numbers)))
             found.append((name, low if low == high else f"{low} to {high}"))
     return found
-
-
-MIN_SHOWN_DIFFERENCE = 0.01  # of the range of a feature
-SHOWN_FEATURES = 3
-MAX_ROWS_OF_BOX = 20
-UNKNOWN = 1.0  # the distance of samples that share no known value
 
 
 class Case(NamedTuple):

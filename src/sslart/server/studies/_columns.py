@@ -31,6 +31,18 @@ N_TOP = 12
 N_EXAMPLES = 3
 MAX_SHOWN = 200  # characters of a value
 NO_RANGE: dict[str, Any] = {"low": None, "high": None, "mean": None, "histogram": [], "edges": []}
+MAX_CELLS = 3_000_000  # that the figures are computed of
+MAX_ROWS = 20_000
+MIN_ROWS = 1000
+MANY_MISSING = 0.5
+CURE = "It is left out. To learn from it all the same, use it as a feature."
+LABELS = "labels in force "  # no header has a blank at its end
+_TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
+_WORDS = {
+    "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
+    "copy": "It is {detail}. Ignore one of the two.",
+    "id": "It may number the rows ({detail}). Ignore it if it only names them.",
+}
 
 
 def described(kind: str, values: Any) -> dict[str, Any]:
@@ -103,21 +115,6 @@ def _of_texts(values: NDArray[Any], *, is_text: bool) -> dict[str, Any]:
 
 def _plain(value: float) -> float | int:
     return int(value) if abs(value) < 2**53 and value.is_integer() else value
-
-
-MAX_CELLS = 3_000_000  # that the figures are computed of
-MAX_ROWS = 20_000
-MIN_ROWS = 1000
-MANY_MISSING = 0.5
-CURE = "It is left out. To learn from it all the same, use it as a feature."
-LABELS = "labels in force "  # no header has a blank at its end
-
-_TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
-_WORDS = {
-    "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
-    "copy": "It is {detail}. Ignore one of the two.",
-    "id": "It may number the rows ({detail}). Ignore it if it only names them.",
-}
 
 
 def columns_of(

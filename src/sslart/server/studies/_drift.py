@@ -25,6 +25,13 @@ N_TOP = 12
 SHOWN_NEW = 3
 OTHERS = "\0others"  # no category has such a name in a file
 MISSING = "missing"
+MAX_SAMPLES = 20_000  # of each of the two parts
+MAX_ROWS = 200
+HOW = (
+    "Numbers: test of Kolmogorov and Smirnov. Categories: chi-square test. Missing values: Fisher's exact test. The "
+    "p-values are corrected for the number of features by Holm's method. The tests take rows for independent: rows of "
+    "one source that follow each other closely may differ by less than they tell."
+)
 
 
 class Change(NamedTuple):
@@ -136,15 +143,6 @@ def _of_shares(hits: Sequence[int], totals: Sequence[int]) -> tuple[float, float
 def _missing_words(gaps: Sequence[int], totals: Sequence[int]) -> str:
     old, new = (100 * gap / max(n, 1) for gap, n in zip(gaps, totals, strict=True))
     return f"{new:.0f} % missing, before {old:.0f} %"
-
-
-MAX_SAMPLES = 20_000  # of each of the two parts
-MAX_ROWS = 200
-HOW = (
-    "Numbers: test of Kolmogorov and Smirnov. Categories: chi-square test. Missing values: Fisher's exact test. The "
-    "p-values are corrected for the number of features by Holm's method. The tests take rows for independent: rows of "
-    "one source that follow each other closely may differ by less than they tell."
-)
 
 
 class Decided(NamedTuple):

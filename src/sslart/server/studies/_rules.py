@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 
 MAX_ROWS = 50_000
+MAX_SAMPLES = 500
+MAX_CATEGORIES = 50
+SHOWN_NAMES = 20
 
 
 def rules_of(
@@ -65,11 +68,6 @@ def _some(has_label: BoolArray) -> IntArray:
     random = np.random.default_rng(0)
     labelled, others = (random.permutation(np.flatnonzero(own)) for own in (has_label, ~has_label))
     return np.sort(np.concatenate([labelled, others])[:MAX_ROWS])
-
-
-MAX_SAMPLES = 500
-MAX_CATEGORIES = 50
-SHOWN_NAMES = 20
 
 
 def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:

@@ -28,6 +28,13 @@ from sslart.server.store._journal import LAST, last_fit
 from sslart.server.store._labels import given_labels
 
 SOURCE = "the rows"
+PROJECTED_AT_ONCE = 100_000
+SAMPLES_AT_ONCE = 50_000
+MAX_MODELS = 3
+
+Positions = NDArray[np.float32]
+Floats = NDArray[np.float32]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +128,6 @@ def _readable(model: Any, frame: Any, places: IntArray) -> Iterator[tuple[IntArr
     yield places, samples if hasattr(samples, "iloc") else pandas().DataFrame(samples, columns=frame.columns)
 
 
-PROJECTED_AT_ONCE = 100_000
-
-Positions = NDArray[np.float32]
-
-
 class Projection:
     """Projection of box centres to a plane: principal components, weighted by samples.
 
@@ -176,12 +178,6 @@ def within_unit(positions: Positions) -> Positions:
         return positions
     low, high = positions.min(axis=0), positions.max(axis=0)
     return np.asarray((positions - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
-
-
-SAMPLES_AT_ONCE = 50_000
-
-Floats = NDArray[np.float32]
-Result = TypeVar("Result")
 
 
 class Predictions(NamedTuple):
@@ -339,9 +335,6 @@ class LoadedSamples:
 
 def _parts(n: int) -> list[slice]:
     return [slice(start, start + SAMPLES_AT_ONCE) for start in range(0, n, SAMPLES_AT_ONCE)]
-
-
-MAX_MODELS = 3
 
 
 class SampleCache:

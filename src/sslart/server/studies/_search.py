@@ -18,6 +18,7 @@ from sslart.server.studies._samples import LoadedSamples, Predictions
 
 NO_LABEL = None
 SORTS = ("row", "probability", "novelty", "disagreement")
+SHOWN_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,6 @@ def _keys(loaded: LoadedSamples, predictions: Predictions, indices: Any, sort: s
             return disagreement(predictions, indices)
     values = codes_of(loaded, sort)[0]
     return np.where(np.isnan(values), np.inf, values)
-
-
-SHOWN_NAMES = 20
 
 
 def condition_of(values: Mapping[str, Any]) -> ModelCondition:

@@ -30,6 +30,14 @@ from sslart.server.models._published import Published
 from sslart.server.studies._samples import LoadedSamples
 
 NOT_FOUND = -1
+MAX_ROWS = 200  # of a cell of the confusion
+MAX_POINTS = 40
+FEW_LABELS = 10  # of a group
+MAX_GROUPS = 20
+FEW_VALUES = 12  # numbers of more values are cut into bands
+N_BANDS = 4
+NO_VALUE = "no value"
+UNKNOWN = "row not known"
 
 
 def kept_samples(view: ModelView) -> Table:
@@ -54,11 +62,6 @@ def places_of(left_out: LeftOut, view: ModelView, samples: Table, labels: IntArr
         own = waiting.get((key, label))
         found.append(own.popleft() if own else NOT_FOUND)
     return np.array(found, dtype=np.int64)
-
-
-MAX_ROWS = 200  # of a cell of the confusion
-MAX_POINTS = 40
-FEW_LABELS = 10  # of a group
 
 
 def ends(estimate: Estimate) -> dict[str, Any]:
@@ -250,13 +253,6 @@ def note_on(estimate: Estimate, others: Estimate) -> str | None:
     if (estimate.low or 0.0) > (others.high or 0.0):
         return "Better than the others: the intervals do not overlap."
     return None
-
-
-MAX_GROUPS = 20
-FEW_VALUES = 12  # numbers of more values are cut into bands
-N_BANDS = 4
-NO_VALUE = "no value"
-UNKNOWN = "row not known"
 
 
 def group_quality(left_out: LeftOut, column: str, cells: Sequence[Any]) -> dict[str, Any]:
