@@ -176,7 +176,7 @@ class WESSLART(GuaranteedClassifier):
             model, measured = one._fit_table(columns, table, labels, order, stop, shared)
             return replace(model.members[0], seed=one.random_state), measured
 
-        members, measured = zip(*run_parallel(learn, range(len(estimators)), self.n_jobs), strict=True)
+        members, measured = zip(*run_parallel(learn, range(len(estimators)), self._check("n_jobs")), strict=True)
         return members, measured
 
     def partial_fit(
@@ -226,7 +226,7 @@ class WESSLART(GuaranteedClassifier):
                 novelty[order] = Measurements.of(learnt, checked.params.vigilance).novelty
                 return replace(model.members[0], seed=estimator.random_state), measured, right, novelty
 
-            learnt = run_parallel(learn, range(len(members)), self.n_jobs)
+            learnt = run_parallel(learn, range(len(members)), self._check("n_jobs"))
             fitted, measured, rights, novelties = zip(*learnt, strict=True)
             calibration, right = calibration_after(calibration, measured), np.array(rights)
             fading = None if half_life is None else Fading(half_life)
@@ -398,7 +398,7 @@ class WESSLART(GuaranteedClassifier):
             )
             return replace(learnt, seed=estimator.random_state), measured
 
-        members, measured = zip(*run_parallel(learn, range(len(estimators)), self.n_jobs), strict=True)
+        members, measured = zip(*run_parallel(learn, range(len(estimators)), self._check("n_jobs")), strict=True)
         class_table: ClassTable = members[0].class_table
         tried = labels.known if self.validation == LABELLED else apart
         record = self._record(members, table[tried], labels[tried], class_table)
