@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping as Attributes
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ ANY: Any = object()  # no matter which
 MUTABLE = {list, dict, set, np.ndarray}  # parameters of these types may change in place
 
 
-class RawSamplesEstimator(BaseEstimator):
+class RawSamplesEstimator(BaseEstimator, ABC):
     """Base of all estimators: parameters, and one fitted model that is replaced as a whole.
 
     A method that reads takes `_model` once. A method that learns makes another model and publishes it by one
@@ -121,7 +121,7 @@ class RawSamplesEstimator(BaseEstimator):
         names = self._fitted().columns.get("feature_names_in_")
         if names is None:
             raise AttributeError("X had no feature names.")
-        return names.copy()
+        return np.asarray(names).copy()
 
     @property
     def n_nodes_(self) -> int:

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     """A classifier that may leave a sample without a class, and learns from labels with gaps."""
 
-    search_depth = None
-    abstain_below = None
-    decision_costs = None
-    max_error = None
+    search_depth: int | None = None
+    abstain_below: float | None = None
+    max_error: float | dict[Any, float] | None = None
+    decision_costs: Any = None
 
     @property
     def counts_(self) -> CountArray:
