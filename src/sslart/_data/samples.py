@@ -387,6 +387,8 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
     listed = values.tolist()
     if not PLAIN_TYPES.issuperset(map(type, listed)):
         listed = [plain_value(value) for value in listed]
+    elif categorical:
+        return np.array(values, dtype=object)
     objects = np.array(listed, dtype=object)
     known = [value for value in listed if value is not None]
     if not categorical and all(_is_number(value) for value in known):

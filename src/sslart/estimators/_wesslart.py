@@ -17,8 +17,8 @@ from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, a
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.training import read_training
 from sslart._drift.monitor import NO_DRIFT, Measurements
-from sslart._mapping import evidence
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT, VotingRecord, held_out
+from sslart._mapping.loo_predictions import identities
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import BoolArray, FloatArray
@@ -455,6 +455,6 @@ def without_samples(model: FittedModel) -> FittedModel:
         return model
     members = tuple(
         replace(one, mapping=one.mapping.without_samples(numbers))  # type: ignore[attr-defined]
-        for one, numbers in zip(model.members, evidence.identities(tables), strict=True)
+        for one, numbers in zip(model.members, identities(tables), strict=True)
     )
     return replace(model, members=members)
