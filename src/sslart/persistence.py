@@ -35,10 +35,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.saved import saved_array, saved_whole
 from sslart._utils.files import write_atomically
-from sslart._utils.params import check_flag
 from sslart._utils.text import printable
+from sslart._utils.validation import check_flag, saved_array, saved_whole
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 
 __all__ = ["load", "save"]

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sslart._data.labels import UNLABELLED
-from sslart._data.ranks.tables import RANK
+from sslart._data.ranks import RANK
 from sslart._data.samples import is_missing
-from sslart._drift.events import DriftEvent, FeatureShift
+from sslart._drift.features import FeatureShift
+from sslart._drift.monitor import DriftEvent
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import optional
 from sslart.estimators._fitted import shallow_copy

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 import sslart
 from conftest import lattices
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._mapping.evidence.bases.base import Term
+from sslart._mapping.evidence.basis import Term
 from sslart._mapping.evidence.families import FAMILIES
 from sslart._mapping.evidence.readout import TERM_ORDER
 from sslart.export import _graph

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sslart._data.columns.kinds import FREE_TEXT
+from sslart._data.columns import FREE_TEXT
 from sslart._tables import cells
 from sslart._tables.columns import (
     Column,

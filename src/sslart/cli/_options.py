@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from sslart._mapping.decision_costs import BALANCED, Costs
-from sslart._utils.params import AUTO
+from sslart._mapping.decision_rules import BALANCED, Costs
 from sslart._utils.text import list_text
+from sslart._utils.validation import AUTO
 
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
 MODEL_HELP = "a file that sslart fit wrote"

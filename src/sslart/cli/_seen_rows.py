@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.row_keys import row_keys
-from sslart._data.chance import equal_rows_share
+from sslart._art.backend import row_keys
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import BoolArray, FloatArray
-from sslart._utils.random_keys import KeyArray, mixed
+from sslart._utils.arrays import BoolArray, FloatArray, KeyArray, equal_rows_share, mixed
 
 MAX_KEYS = 2**17  # two megabytes in the file
 MAX_BY_CHANCE = 0.01  # other rows that agree with a row by chance, where its values are to identify it

@@ -10,12 +10,11 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart._tables.files import arrow
+from sslart._tables import arrow
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.optional import install_command, optional
-from sslart._utils.tables import csv_text, with_texts
-from sslart._utils.text import json_text, printable
+from sslart._utils.text import csv_text, json_text, printable, with_texts
 from sslart.cli._output import ESCAPED
 
 TABS, PARQUET, LINES = (".tsv", ".tab"), (".parquet", ".pq"), (".jsonl", ".ndjson")

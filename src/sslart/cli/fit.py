@@ -12,15 +12,15 @@ from typing import Annotated, Any
 import typer
 
 from sslart import SSLART, WESSLART, AutoSSLART
-from sslart._mapping.guarantees.levels import measured_guarantees
+from sslart._mapping.conformal import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary, summarise
 from sslart._tables.columns import Column
 from sslart._tables.training_table import Columns, TrainingTable, read_training_table
 from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate
-from sslart._utils.params import AUTO
 from sslart._utils.text import list_text
+from sslart._utils.validation import AUTO
 from sslart.cli._cluster import DASK_HELP, SCHEDULER_HELP, check_scheduler, fit_on_cluster
 from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
 from sslart.cli._options import (
@@ -51,7 +51,7 @@ from sslart.cli._seen_rows import LearntRows, keys_of
 from sslart.cli.service.connection import ServerOption, TokenOption, connected, refuse
 from sslart.cli.service.fitting import fit_on_server
 from sslart.estimators._fitted import take_day_first
-from sslart.explain._text.importances import rows
+from sslart.explain._importances import rows
 
 OUT = "model.sslart"
 VIGILANCE = 0.9

@@ -17,15 +17,14 @@ import typer
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
-from sslart._tables import cells, files
+from sslart._tables import arrow, cells, files
 from sslart._tables.columns import check_columns, samples_for
-from sslart._tables.files import BYTES_PER_PIECE, arrow, read_pieces
+from sslart._tables.files import BYTES_PER_PIECE, read_pieces
 from sslart._tables.text import Utf8Text, rows_in, whole_rows, with_cell
 from sslart._utils.files import STANDARD, FileIdentity, write_atomically
 from sslart._utils.intervals import Estimate
 from sslart._utils.notes import note
-from sslart._utils.tables import as_text_cell, csv_row
-from sslart._utils.text import plural, printable, value_text
+from sslart._utils.text import as_text_cell, csv_row, plural, printable, value_text
 from sslart.active import Query, QueryPool
 from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
 from sslart.cli._options import MODEL_HELP, WAIT_HELP, EncodingOption, WantedAccuracy, check_wanted

@@ -13,9 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.novelty import FALSE_ALARMS
-from sslart._data.labels import NO_TRUTH, read_labels
+from sslart._data.labels import NO_TRUTH, as_known, read_labels
 from sslart._data.samples import Table
-from sslart._data.training import as_known
 from sslart._mapping.model_view import view_of
 from sslart._utils.optional import optional
 from sslart.dask._cluster import (

@@ -7,21 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.calibration import LeftOut, Measured, NoveltyCalibration
-from sslart._art.learn_result import LearnResult
-from sslart._art.learning.kept import Kept
-from sslart._art.left_out import left_out_fits
-from sslart._art.network import LearningParams, Network
-from sslart._art.row_keys import row_keys
-from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED
+from sslart._art.backend import row_keys
+from sslart._art.jackknife import left_out_fits
+from sslart._art.learning import LearningParams, LearnResult
+from sslart._art.network import Network
+from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
+from sslart._data.labels import UNLABELLED, ClassTable
 from sslart._data.samples import SampleReader, Table
-from sslart._drift.blocks import TINY
-from sslart._drift.monitor import Context, DriftMonitor, Learnt
+from sslart._drift.monitor import TINY, DriftMonitor, Measurements, StreamNames
 from sslart._mapping.base import Mapping
-from sslart._utils.arrays import BoolArray, IntArray
-from sslart._utils.deferred import changed
-from sslart._utils.random_keys import KeyArray
+from sslart._utils.arrays import BoolArray, IntArray, KeyArray
+from sslart._utils.cache import Cache, changed
 from sslart.estimators._fitted import Checked, FittedModel
 
 
@@ -87,17 +83,6 @@ def settled(calibration: NoveltyCalibration | None, half_life: float | None) -> 
     return calibration.fading(half_life)
 
 
-def calibration_of(state: dict[str, Any], networks: list[Network]) -> NoveltyCalibration:
-    """Return the calibration in the state of an estimator."""
-    return NoveltyCalibration.from_state(state["novelty"], networks)
-
-
-def state_of(calibration: NoveltyCalibration | None, networks: list[Network], *, samples: bool) -> dict[str, Any]:
-    """Return the calibration as part of the state of an estimator, with keys of its samples or without."""
-    assert calibration is not None
-    return {"novelty": (calibration if samples else calibration.without_samples(networks)).to_state()}
-
-
 NO_CODE = np.array([UNLABELLED])
 NOT_PLAIN = object()
 
@@ -151,7 +136,7 @@ def after_row(
     if is_labelled:
         codes = np.array([code])
         predicted = np.array([row.predicted]) if mapping.predicted is None else mapping.predicted
-    found = Learnt(np.array([row.gap]), max(1.0 - params.vigilance, TINY), codes, predicted)
+    found = Measurements(np.array([row.gap]), max(1.0 - params.vigilance, TINY), codes, predicted)
     now = changed(
         member,
         network=row.network,
@@ -166,7 +151,7 @@ def after_row(
         drift=drift_after(before.drift, table, found, reader, before.class_table.seen),
         labels=np.array([row.node]) if code is None else None,
         checked=checked,
-        _made=Kept(),
+        _made=Cache(),
     )
 
 
@@ -185,6 +170,8 @@ def code_of_row(y: Any, class_table: ClassTable) -> int | None:
     return class_table.code_of(label) if type(label) in (int, str) else None
 
 
-def drift_after(drift: DriftMonitor, table: Table, learnt: Learnt, reader: SampleReader, classes: Any) -> DriftMonitor:
+def drift_after(
+    drift: DriftMonitor, table: Table, learnt: Measurements, reader: SampleReader, classes: Any
+) -> DriftMonitor:
     """Return the monitor of drift after samples have been learnt, given the classes by code."""
-    return drift.after(learnt, table, Context(lambda: reader.feature_names, classes))
+    return drift.after(learnt, table, StreamNames(lambda: reader.feature_names, classes))

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.encoder import GRID, Encoder
-from sslart._data.ranks.tables import RankScale
-from sslart._mapping.evidence.bases.base import Term
-from sslart._mapping.evidence.rank_scaler import RankScaler
+from sslart._data.encoder import Encoder
+from sslart._data.ranks import GRID, RankScale
+from sslart._mapping.evidence.basis import Term
+from sslart._mapping.evidence.design import RankScaler
 from sslart.export._graph import CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
 
 UNKNOWN, MISSING = -1, -2  # codes of a category that the model does not know, and of the empty string

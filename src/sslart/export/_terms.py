@@ -14,16 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.network import NO_LIMIT
+from sslart._art.boxes import NO_LIMIT
 from sslart._art.trees import LEAF
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.evidence.bases.base import Term
-from sslart._mapping.evidence.bases.boxes import BoxTerm
-from sslart._mapping.evidence.bases.graph import GraphTerm
-from sslart._mapping.evidence.bases.linear import LinearTerm
-from sslart._mapping.evidence.bases.splines import N_KNOTS, SplineTerm
-from sslart._mapping.evidence.bases.trees import TreeTerm
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.evidence.basis import Term
+from sslart._mapping.evidence.boxes import BoxTerm
+from sslart._mapping.evidence.families import N_KNOTS, LinearTerm, SplineTerm, TreeTerm
+from sslart._mapping.evidence.graph import GraphTerm
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 from sslart.export._graph import BOOL, DOUBLE, FLOAT, INT64, Graph, Value
 from sslart.export._inputs import EncodedSamples, ScaledSamples

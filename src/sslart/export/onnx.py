@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sslart._art.network import NO_LIMIT
-from sslart._data.labels import UNLABELLED
-from sslart._data.training import check_has_label
+from sslart._art.boxes import NO_LIMIT
+from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._mapping.evidence.readout import Readout
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.files import write_atomically
 from sslart._utils.optional import optional

@@ -12,20 +12,18 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from sslart._art.calibration import Measured, NoveltyCalibration
-from sslart._art.learn_result import Fits
+from sslart._art.learning import LEAST_SUPPORT, Fits
 from sslart._art.network import Network
-from sslart._art.reduction.fading import LEAST_SUPPORT
-from sslart._data.classes import ClassTable
-from sslart._data.columns.plan import ATTRIBUTE
-from sslart._data.joining.encoders import joined_encoder
-from sslart._data.joining.plans import joined_plan
+from sslart._art.novelty import Measured, NoveltyCalibration
+from sslart._data.columns import ATTRIBUTE
+from sslart._data.joining import joined_encoder, joined_plan
+from sslart._data.labels import ClassTable
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.evidence.mapping import EvidenceMapping
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import AUTO, check_half_life, check_number
 from sslart._utils.text import printable
+from sslart._utils.validation import AUTO, check_half_life, check_number
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.estimators._fitted import FittedMember, FittedModel, with_plan
 from sslart.merging._networks import Apart, Limits, Source, joined_networks

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.joining import Joined, join_boxes
+from sslart._art.boxes import BoxDraft, BoxSet, Joined, join_boxes
 from sslart._art.network import Network
-from sslart._art.nodes import Nodes, NodesDraft
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
-from sslart._data.ranks.spans import coded_parts
-from sslart._data.recoding import recode_boxes
+from sslart._data.scaling import coded_parts, recode_boxes
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 
 AT_ONCE = 2**14  # boxes that samples are compared with
@@ -140,7 +138,7 @@ def joined_networks(
     order = canonical_order(support, weights, counts, met)
     together = {"weights": weights[order], "support": support[order], "met": met[order].view(np.uint8)}
     numbers = _numbers([one.nodes for one in networks])
-    draft = Nodes.from_state({**together, "counts": counts[order], **numbers}).draft()
+    draft = BoxSet.from_state({**together, "counts": counts[order], **numbers}).draft()
     into = _join(draft, limits)
     joined = Network(encoder, draft.published())
     places = np.argsort(order)
@@ -154,7 +152,7 @@ def joined_networks(
     return joined, sources, Apart(weights[order], source[order], into)
 
 
-def _recoded(nodes: Nodes, codes: IntArray, n_classes: int) -> CountArray:
+def _recoded(nodes: BoxSet, codes: IntArray, n_classes: int) -> CountArray:
     known = nodes.counts
     counts = np.zeros((nodes.n_nodes, n_classes), dtype=known.dtype)
     counts[:, codes] = known[:, : len(codes)]
@@ -179,7 +177,7 @@ def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
     return np.argsort(rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0], kind="stable")
 
 
-def _numbers(nodes: Sequence[Nodes]) -> dict[str, Any]:
+def _numbers(nodes: Sequence[BoxSet]) -> dict[str, Any]:
     """Return the combined counts of several networks, and their lowest vigilance."""
     numbers: dict[str, Any] = {
         "n_nodes_stage1": sum(one.n_nodes_stage1 for one in nodes),
@@ -191,7 +189,7 @@ def _numbers(nodes: Sequence[Nodes]) -> dict[str, Any]:
     return {**numbers, "n_learnt": sum(learnt)}
 
 
-def _join(nodes: NodesDraft, limits: Limits) -> IntArray:
+def _join(nodes: BoxDraft, limits: Limits) -> IntArray:
     """Join boxes, and return which of the joined boxes holds each box."""
     n_stage1, weights, keys = nodes.n_nodes_stage1, nodes.weights, None
     if limits.one_to_one:

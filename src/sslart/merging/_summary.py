@@ -14,13 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.columns.dates import PARTS
-from sslart._data.columns.plan import plan_of
-from sslart._data.groups import group_keys, read_sample_weight
-from sslart._data.labels import Labels, read_labels
+from sslart._data.columns import PARTS, plan_of
+from sslart._data.labels import Labels, group_keys, read_labels, read_sample_weight
 from sslart._data.samples import SampleReader, Table, concatenated, read_samples
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.random_keys import KeyArray, keys_of_numbers
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, keys_of_numbers
 from sslart._utils.text import plural, printable
 
 ROWS_IN_PARTITION = 2**40  # at most: the number of a row is that of its partition times this, plus its place in it

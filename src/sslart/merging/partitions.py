@@ -32,19 +32,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from sslart._data.classes import ClassTable
-from sslart._data.columns.dates import PARTS
-from sslart._data.columns.outliers import warn_of_outliers
-from sslart._data.columns.plan import plan_of
-from sslart._data.columns.suspects import MOST_LABELS
-from sslart._data.labels import Labels, read_labels
-from sslart._data.presentations import Presentations
-from sslart._data.ranks.choice import first_encoder
+from sslart._data.columns import PARTS, plan_of
+from sslart._data.labels import ClassTable, Labels, Presentations, read_labels
+from sslart._data.leakage import MOST_LABELS
+from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
+from sslart._data.scaling import first_encoder
 from sslart._data.training import read_training
-from sslart._mapping.parts import LabelledRows, Shared
-from sslart._utils.arrays import BoolArray, IntArray
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._mapping.mergeable_state import LabelledRows, Shared
+from sslart._utils.arrays import BoolArray, IntArray, keys_of_numbers
 from sslart._utils.text import printable
 from sslart.estimators._fitted import FittedModel
 from sslart.estimators._fuzzy_artmap import FuzzyARTMAP, refuse_gaps

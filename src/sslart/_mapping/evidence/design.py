@@ -1,8 +1,10 @@
-"""Training data of evidence: labelled samples, boxes, and the design matrices that bases share."""
+"""Training data of evidence: labelled samples, boxes, rank scales, and the design matrices that bases share."""
 
 from __future__ import annotations
 
 import copy
+import itertools
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,14 +12,136 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sslart._mapping.evidence.copies import LabelGroups, found_groups
-from sslart._mapping.evidence.rank_scaler import RankScaler
-from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
-from sslart._utils.random_keys import KeyArray
+from sslart._data.ranks import GRID
+from sslart._mapping.evidence.duplicate_groups import LabelGroups, found_groups
+from sslart._mapping.evidence.settings import MANY_CLASSES, N_BLOCKS, NO_BLOCK
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
+from sslart._utils.cache import CachesValues
+from sslart._utils.validation import require, saved_array
 
+Knots = tuple[FloatArray, FloatArray]
+MAX_KNOTS = 256  # of a table of ranks; of more, evenly spaced ones stay
+FEW_SAMPLES = 4  # as lists they cost less than as arrays
 Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class RankScaler:
+    """The share of all samples at or below each value, per coded feature, straight between knots."""
+
+    knots: tuple[Knots | None, ...]  # None for an indicator, and for a feature without spread: these stay as they are
+
+    @classmethod
+    def of_boxes(cls, lower: FloatArray, upper: FloatArray, support: IntArray, indicator: BoolArray) -> RankScaler:
+        """Return the ranks by boxes: the samples of each are taken as spread evenly over its side."""
+        return cls(
+            tuple(
+                None if indicator[feature] else _knots(lower[:, feature], upper[:, feature], support)
+                for feature in range(lower.shape[1])
+            )
+        )
+
+    def blend(self, coded: FloatArray, rank_weight: float) -> FloatArray:
+        """Return coded values as a mixture of themselves (weight 0) and their ranks (weight 1), still in [0, 1]."""
+        if rank_weight == 0.0:
+            return coded
+        if len(coded) <= FEW_SAMPLES:
+            return np.array([self._blended(row, rank_weight) for row in coded.tolist()]).reshape(coded.shape)
+        blended = coded.copy()
+        for feature, knots in enumerate(self.knots):
+            if knots is not None:
+                values = coded[:, feature]
+                blended[:, feature] = (1.0 - rank_weight) * values + rank_weight * _shares_at(values, *knots)
+        return blended
+
+    def _blended(self, row: list[float], rank_weight: float) -> list[float]:
+        return [
+            value if knots is None else (1.0 - rank_weight) * value + rank_weight * _share_at(value, *knots)
+            for value, knots in zip(row, self._knot_lists, strict=True)
+        ]
+
+    @cached_property
+    def _knot_lists(self) -> list[tuple[list[float], list[float]] | None]:
+        return [None if knots is None else (knots[0].tolist(), knots[1].tolist()) for knots in self.knots]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"knots": self.knots}
+
+    def tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the values and the shares of all features, one feature after another, and where each starts."""
+        nothing = np.empty(0)
+        tables = [(nothing, nothing) if knots is None else knots for knots in self.knots]
+        offsets = np.concatenate([[0], np.cumsum([len(values) for values, _ in tables])]).astype(np.int64)
+        values, shares = (np.concatenate([nothing, *(table[side] for table in tables)]) for side in (0, 1))
+        return offsets, values, shares
+
+    def add_to(self, scorer: Any) -> None:
+        """Give the tables to a scorer of the backend."""
+        scorer.set_ranks(*self.tables())
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the tables as arrays."""
+        return dict(zip(("offsets", "values", "shares"), self.tables(), strict=True))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_features: int) -> RankScaler:
+        """Return the ranks of a saved state, after checking that they can be some."""
+        values = saved_array(state, "values", np.float64, None, low=0, high=1)
+        shares = saved_array(state, "shares", np.float64, len(values), low=0, high=1)
+        offsets = saved_array(state, "offsets", np.int64, n_features + 1, low=0, high=len(values))
+        sizes = np.diff(offsets)
+        fits = offsets[0] == 0 and offsets[-1] == len(values) and ((sizes == 0) | (sizes > 1)).all()
+        inside = np.ones(max(len(values) - 1, 0), dtype=bool)
+        inside[offsets[(offsets > 0) & (offsets < len(values))] - 1] = False  # from one feature to the next
+        rises = (np.diff(values)[inside] > 0).all() and (np.diff(shares)[inside] >= 0).all()
+        require(fits and rises and (values * GRID % 1 == 0).all(), "the ranks")
+        parts = (slice(start, stop) for start, stop in itertools.pairwise(offsets.tolist()))
+        return cls(tuple((values[own], shares[own]) if own.stop > own.start else None for own in parts))
+
+
+def _shares_at(given: FloatArray, values: FloatArray, shares: FloatArray) -> FloatArray:
+    """Interpolate as `numpy.interp` does, with every step rounded, so that all machines give the same bits."""
+    place = np.clip(np.searchsorted(values, given, side="right") - 1, 0, len(values) - 2)
+    slope = (np.diff(shares) / np.diff(values))[place]
+    found = slope * (np.clip(given, values[0], values[-1]) - values[place]) + shares[place]
+    return np.where(given >= values[-1], shares[-1], found)
+
+
+def _share_at(value: float, values: list[float], shares: list[float]) -> float:
+    """Interpolate a single value as `_shares_at` does."""
+    place = bisect_right(values, value) - 1
+    if value != value:
+        return value
+    if place < 0 or place == len(values) - 1 or values[place] == value:
+        return shares[max(place, 0)]
+    slope = (shares[place + 1] - shares[place]) / (values[place + 1] - values[place])
+    return slope * (value - values[place]) + shares[place]
+
+
+def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | None:
+    reached = lower <= upper
+    lower, upper, mass = lower[reached], upper[reached], support[reached].astype(np.float64)
+    values = np.unique(np.concatenate([lower, upper]))
+    if len(values) < 2:
+        return None
+    first, last = np.searchsorted(values, lower), np.searchsorted(values, upper)
+    wide = upper > lower
+    density = np.zeros(len(values))
+    per_length = mass[wide] / (upper - lower)[wide]
+    np.add.at(density, first[wide], per_length)
+    np.add.at(density, last[wide], -per_length)
+    spread = np.concatenate([[0.0], np.cumsum(np.cumsum(density)[:-1] * np.diff(values))])
+    points = np.bincount(first[~wide], mass[~wide], minlength=len(values))
+    shares = np.maximum.accumulate(spread + np.cumsum(points) - points / 2)
+    span = shares[-1] - shares[0]
+    if not span > 0:
+        return None
+    shares = (shares - shares[0]) / span
+    if len(shares) > MAX_KNOTS:
+        evenly = np.searchsorted(shares, np.linspace(0.0, 1.0, MAX_KNOTS))
+        kept = np.unique(np.concatenate([[0], evenly, [len(shares) - 1]]))
+        values, shares = values[kept], shares[kept]
+    return values, shares
 
 
 @dataclass(frozen=True)
@@ -39,50 +163,25 @@ class BoxSet:
 
 @dataclass(frozen=True)
 class LabelledSet(CachesValues):
-    """Labelled samples and boxes.
+    """Labelled samples and boxes."""
 
-    Attributes
-    ----------
-    samples : array of shape (n_labels, n_features)
-        In the unit cube, NaN where missing.
-    classes : array of length n_labels
-        Class of each: an index into the classes learnt so far, sorted.
-    n_classes : int
-    boxes : BoxSet
-    indicator : array of bool, length n_features
-        Which features stand for a category.
-    seed : int
-    weights : array of length n_labels, or None
-        How much each sample counts in the regression; None: one each.
-    group_keys : array of int of length n_labels, or None
-        Samples of one key are left out together; 0 stands for no group.
-    class_weights : array of length n_classes, "balanced" or None
-        How much each class counts; balanced: in inverse proportion to the weights of its labels.
-    rows : array of int of length n_labels, or None
-        Which of the labels that are kept; None: all.
-    keys : array of uint64 of length n_labels, or None
-        Random keys of the samples, the same for copies; None: blocks are dealt out in the order of the labels.
-    block_of : array of int of length n_labels, or None
-        The block in which each label had part in a choice before, `NO_BLOCK` where it had none; None: no label had.
-    column_of : array of int of length n_features, or None
-        The column of the user that each feature stands for; None: each is its own.
-    given_groups : LabelGroups or None
-        Which labels are left out together; None: that follows from the samples and the keys of groups.
-    """
-
-    samples: FloatArray
-    classes: IntArray
+    samples: FloatArray  # (n_labels, n_features): in the unit cube, NaN where missing
+    classes: IntArray  # class of each: an index into the classes learnt so far, sorted
     n_classes: int
     boxes: BoxSet
-    indicator: BoolArray
+    indicator: BoolArray  # which features stand for a category
     seed: int
-    weights: FloatArray | None = None
-    group_keys: IntArray | None = None
+    weights: FloatArray | None = None  # how much each sample counts in the regression; None: one each
+    group_keys: IntArray | None = None  # samples of one key are left out together; 0 stands for no group
+    # how much each class counts; balanced: in inverse proportion to the weights of its labels
     class_weights: FloatArray | str | None = None
-    rows: IntArray | None = None
+    rows: IntArray | None = None  # which of the labels that are kept; None: all
+    # random keys of the samples, the same for copies; None: blocks are dealt out in the order of the labels
     keys: KeyArray | None = None
+    # the block in which each label had part in a choice before, `NO_BLOCK` where it had none; None: no label had
     block_of: IntArray | None = None
-    column_of: IntArray | None = None
+    column_of: IntArray | None = None  # the column of the user that each feature stands for; None: each is its own
+    # which labels are left out together; None: that follows from the samples and the keys of groups
     given_groups: LabelGroups | None = None
 
     @cached_property
@@ -153,6 +252,11 @@ class LabelledSet(CachesValues):
         return np.asarray(totals.sum() / (max((totals > 0).sum(), 1) * np.where(totals > 0, totals, np.inf)))
 
     @property
+    def has_many_classes(self) -> bool:
+        """True if there are so many classes that settings are chosen on a subset of them."""
+        return self.n_classes > MANY_CLASSES
+
+    @property
     def targets(self) -> FloatArray:
         """One-hot classes."""
         return np.eye(self.n_classes)[self.classes]
@@ -211,12 +315,7 @@ class LabelledSet(CachesValues):
 
 
 class DesignMatrices:
-    """A labelled set with cached values that its bases share.
-
-    Parameters
-    ----------
-    labelled : LabelledSet
-    """
+    """A labelled set with cached values that its bases share."""
 
     def __init__(self, labelled: LabelledSet) -> None:
         self.labelled, self.boxes = labelled, labelled.boxes
@@ -245,7 +344,7 @@ class DesignMatrices:
         """Number of coded features."""
         return int(self.labelled.samples.shape[1])
 
-    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+    def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
         """Return the cached value of a key; compute it on first use."""
         if key not in self._made:
             self._made[key] = make()

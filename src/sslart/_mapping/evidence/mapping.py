@@ -1,4 +1,4 @@
-"""Evidence mapping of one network: which labels are kept, when settings are chosen, and the fitted regression."""
+"""Evidence mapping of one network: the stored labels, when settings are chosen, and the fitted regression."""
 
 from __future__ import annotations
 
@@ -9,69 +9,76 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from sslart._art.backend import row_keys
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED, ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._data.saved import WITHOUT_SAMPLES, require
-from sslart._mapping.base import Choice, Segment
-from sslart._mapping.evidence.families import mixture_of
-from sslart._mapping.evidence.kept_labels import LabelReservoir
-from sslart._mapping.evidence.readout import Readout
-from sslart._mapping.evidence.regression import Regression
-from sslart._mapping.evidence.saved.absent import AbsentLabels, labels_of
-from sslart._mapping.evidence.saved.solution import (
-    Around,
-    check_parts,
-    solution_of,
-    solution_state,
-    updates_of,
-    updates_state,
-    without_terms,
+from sslart._mapping.base import Effort, Mapping, Segment
+from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
+from sslart._mapping.evidence.families import FAMILIES, family_of, mixture_of
+from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoir, labels_of
+from sslart._mapping.evidence.large_scale import warn_of_usual_settings
+from sslart._mapping.evidence.readout import Readout, SavedContext, Solution
+from sslart._mapping.evidence.selection import choose, choose_by_some, is_chosen_by_some, learn
+from sslart._mapping.evidence.settings import (
+    DEFAULT_MIXTURE,
+    MANY_CLASSES,
+    NO_BLOCK,
+    EvidenceSettings,
+    FixedSettings,
+    Mixture,
 )
-from sslart._mapping.evidence.selection import Solution
-from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, EvidenceSettings
-from sslart._mapping.evidence.stream.recent import MAX_USED, MIN_SHARE, Fitted, Recent
-from sslart._mapping.evidence.stream.schedule import LONG, choosing_rows
-from sslart._mapping.evidence.stream.updates import Competition, Updates
-from sslart._mapping.left_out import LeftOut
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import changed
+from sslart._mapping.evidence.streams import (
+    LONG,
+    MAX_USED,
+    MIN_SHARE,
+    Competition,
+    FitSelection,
+    StreamState,
+    Updates,
+    choosing_rows,
+)
+from sslart._mapping.loo_predictions import LooPredictions
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import CachesValues, changed
 from sslart._utils.text import list_text
+from sslart._utils.validation import WITHOUT_SAMPLES, require
 
+MAX_BOXES = 4000  # that take part in a regression; many classes may need more
+MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
+BOXES_PER_CLASS = 2  # at least, that take part
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
 
 
 class Known(NamedTuple):
-    """Results that a mapping has from the start, because learning or a file has made them.
-
-    Attributes
-    ----------
-    updates : Updates or None
-    settled : Solution or None
-        Of the regression on all labels kept.
-    predicted : array of int or None
-        The class codes that were predicted for the samples last learnt.
-    """
+    """Results that a mapping has from the start, because learning or a file has made them."""
 
     updates: Updates | None = None
-    settled: Solution | None = None
-    predicted: IntArray | None = None
+    settled: Solution | None = None  # of the regression on all labels kept
+    predicted: IntArray | None = None  # the class codes that were predicted for the samples last learnt
 
 
 NOTHING_KNOWN = Known()
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceMapping(Regression):
+class EvidenceMapping(CachesValues, Mapping):
     """All boxes contribute to every prediction, and a ridge regression on the labelled samples gives their weights.
 
     Between two choices of settings the boxes that take part stay as they were, and a label is a small update of the
     weights. Immutable: every call that learns makes a new one.
     """
 
-    uses_evidence = True
-    one_to_one = False
+    settings: EvidenceSettings
+    network: Network | None = None  # the boxes as they were at the last choice of settings; None before the first
+    class_table: ClassTable = field(default_factory=ClassTable)
+    reservoir: LabelReservoir = field(default_factory=LabelReservoir)  # the labelled samples that were kept then
+    mixtures: tuple[Mixture, ...] = ()  # what leave-one-out has chosen; empty without a label
+    # the solution that the choice came with, where it is that of the boxes and labels as they are
+    chosen: Solution | None = None
+    # whether labels have chosen the settings; they cannot where classes are many and too few have two labels
+    settings_by_labels: bool = True
+    recent: StreamState = field(default_factory=StreamState)  # what has come since
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)
 
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
@@ -105,11 +112,11 @@ class EvidenceMapping(Regression):
             self.settings.max_labels,
         )
         if not len(rows):
-            return Segment(slice(0, len(codes)), Choice.NONE)
+            return Segment(slice(0, len(codes)), Effort.NONE)
         row = int(rows[0 if self.settings.is_auto else -1])
         is_new = codes[row] > max(n_classes - 1, codes[:row].max(initial=UNLABELLED))
         is_long = recent.n_samples + row + 1 >= LONG and half_life == np.inf and not is_new
-        choice = Choice.CAREFUL if is_long else Choice.QUICK
+        choice = Effort.CAREFUL if is_long else Effort.QUICK
         return Segment(slice(0, row + 1), choice)
 
     def learned(
@@ -120,29 +127,11 @@ class EvidenceMapping(Regression):
         codes: IntArray,
         labels: Labels,
         *,
-        choose: Choice,
+        choose: Effort,
         is_last: bool,
         in_order: bool = True,
-    ) -> EvidenceMapping:
-        """Return the mapping after its network has learnt samples.
-
-        Parameters
-        ----------
-        network : Network
-            With the boxes as they are now.
-        class_table : ClassTable
-        table : Table
-        codes : array of length n_samples
-            Class codes, -1 where unlabelled.
-        labels : Labels
-            With the groups and weights of the samples.
-        choose : Choice
-            Whether to choose settings anew.
-        is_last : bool
-            Whether no more samples follow in this call.
-        in_order : bool
-            Whether samples come in the order of time; else all of them are as old as the last one.
-        """
+    ) -> Self:
+        """Return the mapping after its network has learnt samples."""
         known = np.flatnonzero(codes != UNLABELLED)
         recent = self.recent.followed_by(self.settings, table, codes, labels, known, in_order=in_order)
         before = None
@@ -191,7 +180,7 @@ class EvidenceMapping(Regression):
             found[learnt] = np.argsort(self.class_table.order_of_seen())[updates.predicted[-len(learnt) :]]
         return found
 
-    def _going_on(self, class_table: ClassTable, recent: Recent, n_new: int) -> EvidenceMapping:
+    def _going_on(self, class_table: ClassTable, recent: StreamState, n_new: int) -> EvidenceMapping:
         """Return the mapping after further labels, with the same boxes and settings."""
         solved = vars(self).get("solution", self.chosen)  # what nobody has needed so far is not made for this
         mapping = self._changed(class_table=class_table, recent=recent, chosen=solved)
@@ -209,7 +198,7 @@ class EvidenceMapping(Regression):
         competition: Competition | None,
         *,
         is_last: bool,
-        choose: Choice = Choice.CAREFUL,
+        choose: Effort = Effort.CAREFUL,
         in_order: bool = False,
     ) -> EvidenceMapping:
         """Return the mapping with the current boxes and all labels, after choosing settings for them."""
@@ -230,12 +219,129 @@ class EvidenceMapping(Regression):
         if not choose or len(self.class_table.seen) < 2:
             return mapping
         fixed = self.settings.fixed
-        if choose is Choice.QUICK:
+        if choose is Effort.QUICK:
             fixed = fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
-        mapping = mapping.with_choice(is_last, fixed)
+        mapping = mapping._with_choice(is_last, fixed)
         if in_order:
             return mapping
-        return replace(mapping, recent=replace(recent, fitted=Fitted.of(mapping.mixtures, len(reservoir))))
+        return replace(mapping, recent=replace(recent, fitted=FitSelection.of(mapping.mixtures, len(reservoir))))
+
+    def _with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
+        """Return the mapping with the settings that the labels choose; `fixed`: those that they do not."""
+        nodes = self._landmarks()
+        labelled = replace(self._labelled_set(nodes), block_of=None)
+        solution: Solution | None
+        if is_chosen_by_some(labelled):
+            mixtures, blocks, by_labels = choose_by_some(labelled, fixed)
+            solution = learn(replace(labelled, block_of=blocks), mixtures, nodes) if is_last else None
+            if is_last and not by_labels:
+                warn_of_usual_settings(labelled.n_classes)
+        else:
+            solution = choose(labelled, fixed, nodes)
+            mixtures, blocks, by_labels = solution.mixtures, labelled.blocks, True
+        used = self.recent.used(self.reservoir)
+        if used is not None:  # blocks of the labels that take part as blocks of all labels kept
+            own, blocks = blocks, np.full(len(self.reservoir), NO_BLOCK)
+            blocks[used] = own
+        return replace(
+            self,
+            mixtures=mixtures,
+            chosen=self._of_all(solution) if solution is not None and is_last else None,
+            reservoir=self.reservoir.with_blocks(blocks),
+            settings_by_labels=by_labels,
+        )
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The regression on the stored labels and the current boxes, solved on first use."""
+        if self.chosen is not None:
+            return self.chosen
+        if self.network is None:
+            raise ValueError("The model has not learnt a label yet. Let it learn labelled samples first.")
+        nodes = self._landmarks()
+        return self._of_all(learn(self._labelled_set(nodes), self.mixtures, nodes))
+
+    def _of_all(self, solution: Solution) -> Solution:
+        """Return the solution with the places of its labels among all that are kept."""
+        used = self.recent.used(self.reservoir)
+        return solution if used is None else replace(solution, rows=used[solution.rows])
+
+    def _landmarks(self) -> IntArray:
+        """Return the boxes used as landmarks: boxes with labels first, then those of the largest support."""
+        assert self.network is not None
+        nodes = self.network.nodes
+        n = nodes.n_nodes
+        labels = nodes.labels
+        order = np.lexsort((np.arange(n), -nodes.support, labels == UNLABELLED))
+        if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
+            place = places_in_class(labels[order] - UNLABELLED)
+            place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
+            order = order[np.argsort(np.minimum(place, BOXES_PER_CLASS), kind="stable")]
+        return order[: max(MAX_BOXES, self._n_wanted_boxes())]
+
+    def _n_wanted_boxes(self) -> int:
+        """Return the smallest number of landmarks: two per class if possible, else one."""
+        n_classes = len(self.class_table.seen)
+        return max(min(BOXES_PER_CLASS * n_classes, MAX_BOXES), min(n_classes, MAX_BOXES_OF_CLASSES))
+
+    def _labelled_set(self, nodes: IntArray) -> LabelledSet:
+        assert self.network is not None
+        lower, upper = self.network.nodes.boxes()
+        kept, used = self.reservoir.whole(), self.recent.used(self.reservoir)
+        if used is not None:
+            kept = kept[used]
+        weights = kept.weights * self.recent.shares_of(kept.times)
+        return LabelledSet(
+            self.network.encode(kept.table),
+            self.class_table.order_of_seen()[kept.codes],
+            len(self.class_table.seen),
+            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support_of(nodes), self._n_wanted_boxes()),
+            np.array([feature.category is not None for feature in self.network.encoder.features]),
+            self.settings.seed,
+            None if (weights == 1).all() else weights,
+            kept.groups if kept.groups.any() else None,
+            self._class_weights(),
+            keys=row_keys(self.network.encoder.varying(kept.table)),
+            block_of=kept.blocks,
+            column_of=np.array([feature.column for feature in self.network.encoder.features], dtype=np.int64),
+        )
+
+    def _class_weights(self) -> FloatArray | str | None:
+        """Return the weight of each class learnt so far."""
+        given = self.settings.class_weight
+        if given is None or isinstance(given, str):
+            return given
+        learnt = self.class_table.classes[np.sort(self.class_table.sorted_codes())]
+        return np.array([given.get(label, 1.0) for label in learnt.tolist()], dtype=np.float64)
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """The weight of each family of bases in the mixtures; they sum to one."""
+        weights = dict.fromkeys((family.name for family in FAMILIES), 0.0)
+        for mixture in self.solution.mixtures:
+            for spec in mixture.specs:
+                weights[family_of(spec).name] += mixture.weight / len(mixture.specs)
+        return {family: weight for family, weight in weights.items() if weight}
+
+    @property
+    def loo_accuracy(self) -> float:
+        """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
+        return float(np.average(self.loo_right, weights=self.solution.groups.weights))
+
+    @property
+    def loo_right(self) -> BoolArray:
+        """Mask of stored labels whose leave-one-out prediction is correct."""
+        return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
+
+    def loo_recall(self) -> FloatArray:
+        """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
+        right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
+        recall = np.full(len(self.class_table.classes), self.loo_accuracy)
+        for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
+            own = classes == order
+            if own.any():
+                recall[index] = np.average(right[own], weights=weights[own])
+        return recall
 
     @cached_property
     def updates(self) -> Updates | None:
@@ -294,12 +400,20 @@ class EvidenceMapping(Regression):
         return labels.stand_ins() if isinstance(labels, AbsentLabels) else labels.whole().table
 
     @property
-    def left_out(self) -> LeftOut:
+    def left_out(self) -> LooPredictions:
         """Leave-one-out predictions of the stored labels."""
-        return self.settled.left_out if len(self.recent.labels) else super().left_out
+        solution = self.settled.solution
+        return LooPredictions(
+            self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),
+            np.sort(self.class_table.sorted_codes())[solution.classes],
+            solution.groups.weights,
+            solution.rows,
+            solution.groups.numbers,
+            solution.groups.kind,
+        )
 
     @cached_property
-    def settled(self) -> Regression:
+    def settled(self) -> EvidenceMapping:
         """The regression on all stored labels, with boxes and settings fixed; quality is estimated from it."""
         if not len(self.recent.labels):
             return self
@@ -338,7 +452,7 @@ class EvidenceMapping(Regression):
         """Return a mapping with the labels of several, before settings are chosen; `codes`: the new ones of each."""
         n_samples = sum(one.recent.n_samples for one in mappings)
         labels = [one.all_labels().later_by(n_samples - one.recent.n_samples) for one in mappings]
-        return cls(settings, recent=Recent(LabelReservoir.joined(labels, codes, settings.max_labels), n_samples))
+        return cls(settings, recent=StreamState(LabelReservoir.joined(labels, codes, settings.max_labels), n_samples))
 
     def of_columns(self, categorical: frozenset[int]) -> EvidenceMapping:
         """Return the mapping with these columns as the categorical ones in the labels that it has."""
@@ -378,12 +492,8 @@ class EvidenceMapping(Regression):
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
         """Return the state to save: plain values and arrays.
 
-        Parameters
-        ----------
-        samples : bool
-            Whether labelled samples are part of it.
-        promises : bool
-            Whether predictions depend on what the other labels alone predict for each label, which then is part of it.
+        `samples`: whether labelled samples are part of it; `promises`: whether predictions depend on what the other
+        labels alone predict for each label, which then is part of it.
         """
         if not samples and self.without_samples() is not self:
             return self.without_samples().to_state()
@@ -395,9 +505,9 @@ class EvidenceMapping(Regression):
             "mixtures": [one.to_state() for one in self.mixtures],
             "settings_by_labels": self.settings_by_labels,
             "recent": self.recent.to_state(),
-            "solution": solution_state(self.solution, self.mixtures) if len(self.reservoir) else None,
-            "updates": None if updates is None else updates_state(updates),
-            "settled": solution_state(without_terms(self.settled.solution), self.mixtures) if has_settled else None,
+            "solution": self.solution.to_state(self.mixtures) if len(self.reservoir) else None,
+            "updates": None if updates is None else updates.to_state(),
+            "settled": self.settled.solution.without_terms().to_state(self.mixtures) if has_settled else None,
             **({"network": self.network.to_state()} if self.network is not None and self.recent.has_come else {}),
         }
 
@@ -409,7 +519,7 @@ class EvidenceMapping(Regression):
             network = Network.from_state(state["network"], network.encoder.n_columns)
         n_columns = network.encoder.n_columns
         reservoir = labels_of(state["reservoir"], n_columns, n_classes)
-        recent = Recent.from_state(state["recent"], n_columns, n_classes)
+        recent = StreamState.from_state(state["recent"], n_columns, n_classes)
         for labels in (reservoir, recent.labels):
             if len(labels) and not isinstance(labels, AbsentLabels):
                 network.encoder.check(labels.whole().table)
@@ -421,12 +531,29 @@ class EvidenceMapping(Regression):
         mapping = cls(settings, own, class_table, reservoir, mixtures, None, by_labels, recent)
         if not has_labels:
             return mapping
-        around = Around(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
-        solution = solution_of(state["solution"], around)
+        context = SavedContext(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
+        solution = Solution.from_state(state["solution"], context)
         updates = settled = None
         if state["updates"] is not None:
-            updates = updates_of(state["updates"], solution, settings, around)
+            updates = Updates.from_state(state["updates"], solution, settings)
             require(updates.time <= recent.n_samples, "the updates")
         if state["settled"] is not None:
-            settled = solution_of(state["settled"], around._replace(labels=mapping.all_labels()))
+            settled = Solution.from_state(state["settled"], context._replace(labels=mapping.all_labels()))
         return replace(mapping, chosen=solution, known=Known(updates, settled))
+
+
+def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamState, n_classes: int) -> None:
+    """Raise a ValueError where the state of a mapping has less or more than its labels demand."""
+    has, is_absent = {name: value is not None for name, value in state.items()}, isinstance(labels, AbsentLabels)
+    has_labels, later = bool(len(labels)), recent.labels
+    fits = type(state["settings_by_labels"]) is bool
+    fits = fits and has_labels == bool(state["mixtures"]) == bool(n_classes) == has["solution"]
+    fits = fits and has["updates"] == (has_labels and recent.is_learnt)
+    if len(later):
+        fits = fits and has_labels and is_absent == isinstance(later, AbsentLabels) and has["settled"] >= is_absent
+    else:
+        fits = fits and not has["settled"]
+    if isinstance(labels, AbsentLabels) and isinstance(later, AbsentLabels):
+        fits = fits and (labels.numbers is None) == (later.numbers is None)
+    if not fits:
+        raise ValueError("the evidence of the model does not fit its classes")

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sslart._mapping.model_view import view_of
+from sslart._tables import arrow, pandas
 from sslart._tables import cells as table_cells
 from sslart._tables.cells import labels as labels_in
 from sslart._tables.columns import blank_rows, check_columns, samples_for
-from sslart._tables.files import arrow, pandas, read_pieces, sample_rows
+from sslart._tables.files import read_pieces, sample_rows
 from sslart._utils.notes import collected_notes
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Published, as_class, text_frame

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
-from sslart._utils.locks import try_lock
+from sslart._utils.files import try_lock
 from sslart.server.store._database import (
     OF_A_MODEL,
     DamagedError,

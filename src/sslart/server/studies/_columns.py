@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.columns.dates import days_of
-from sslart._data.columns.kinds import FREE_TEXT, kind_of_text
-from sslart._data.columns.notes import IDENTIFIER, LEAK, TWICE, ColumnNote
-from sslart._data.columns.plan import plan_of
-from sslart._data.columns.suspects import suspects
+from sslart._data.columns import FREE_TEXT, IDENTIFIER, LEAK, TWICE, ColumnNote, kind_of_text, plan_of
+from sslart._data.dates import days_of
+from sslart._data.leakage import suspects
 from sslart._data.samples import SampleReader, read_samples
+from sslart._tables import pandas
 from sslart._tables.cells import MISSING, texts
 from sslart._tables.columns import features_of, unusable
-from sslart._tables.files import pandas, sample_rows
+from sslart._tables.files import sample_rows
 from sslart._utils.arrays import FloatArray
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import Day

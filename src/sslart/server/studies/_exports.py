@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns.plan import plan_of
+from sslart._data.columns import plan_of
 from sslart._mapping.summary import summarise
-from sslart._tables.files import arrow, pandas
+from sslart._tables import arrow, pandas
 from sslart._utils.notes import collected_notes
-from sslart._utils.tables import csv_text
-from sslart._utils.text import plural, printable
+from sslart._utils.text import csv_text, plural, printable
 from sslart.estimators._fitted import shallow_copy
 from sslart.persistence import model_bytes
 from sslart.reporting._page import environment

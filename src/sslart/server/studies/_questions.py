@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sslart._active.value import MISSING
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import category_text
 from sslart.active import Query, QueryPool
+from sslart.active._queries import MISSING
 from sslart.server.models._published import Published
 from sslart.server.studies._boxes import special_features
 from sslart.server.studies._samples import LoadedSamples

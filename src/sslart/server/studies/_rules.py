@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sslart._art.row_keys import row_keys
+from sslart._art.backend import row_keys
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import DateName, Day, list_text
-from sslart.explain._feature_contributions import contributions_in
+from sslart.explain._contributions import contributions_in
 from sslart.plotting._importances import means_by_value
 from sslart.rules._model_extraction import rules_for_table
 from sslart.server.models._hosted import HostedModel
@@ -99,7 +99,7 @@ def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
 def _contributions(view: ModelView, table: Table) -> FloatArray:
     """Return the contributions of all features, cached for requests about other features."""
     key = ("contributions", row_keys(table).tobytes(), *(member.readout for member in view.members))
-    return view.members[0].network.once(key, lambda: contributions_in(view, table).values)
+    return view.members[0].network.get_or_compute(key, lambda: contributions_in(view, table).values)
 
 
 def _of_numbers(values: FloatArray, added: FloatArray) -> tuple[list[Any], list[Any], list[dict[str, Any]]]:

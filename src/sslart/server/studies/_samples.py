@@ -16,9 +16,9 @@ from sslart._art.geometry import centres
 from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import MemberView
+from sslart._tables import pandas
 from sslart._tables.columns import samples_for
-from sslart._tables.files import pandas
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published, as_class

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from sslart._active.over_all import MAX_SAMPLES, OverAll, accuracy_over_all
-from sslart._active.random_order import RandomOrder, random_order
-from sslart._art.row_keys import row_keys
+from sslart._art.backend import row_keys
 from sslart._data.samples import Table
-from sslart._mapping.guarantees.levels import guarantees_of
-from sslart._mapping.left_out import VARIANCE_FACTOR, LeftOut
+from sslart._mapping.conformal import guarantees_of
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.summary import HELD_OUT, ModelSummary, summarise
 from sslart._tables.cells import MISSING, plain
@@ -24,6 +22,7 @@ from sslart._utils.intervals import Estimate, wilson
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import number_text, plural, printable
 from sslart.active import LearningCurve, learning_curve
+from sslart.active._estimates import MAX_SAMPLES, PopulationAccuracy, RandomOrder, population_accuracy, random_order
 from sslart.metrics._quality import mean_share
 from sslart.reporting._summary import confidence_bins, max_error_text
 from sslart.server.models._published import Published
@@ -41,12 +40,12 @@ UNKNOWN = "row not known"
 
 
 def kept_samples(view: ModelView) -> Table:
-    """Return the labelled samples that `LeftOut.rows` refers to."""
+    """Return the labelled samples that `LooPredictions.rows` refers to."""
     kept = (member.mapping.kept_labels for member in view.members if member.mapping.left_out is not None)
     return next(one[0] for one in kept if one is not None)
 
 
-def places_of(left_out: LeftOut, view: ModelView, samples: Table, labels: IntArray) -> IntArray:
+def places_of(left_out: LooPredictions, view: ModelView, samples: Table, labels: IntArray) -> IntArray:
     """Return where the sample of each left-out label is; -1 where none of the samples has its values and its label.
 
     `labels` are the class indices of the samples, -1 where there is none.
@@ -114,12 +113,12 @@ def _how(summary: ModelSummary) -> str:
     return f"Each label is predicted by the other labels alone ({summary.how}).{together}"
 
 
-def _of_class(left_out: LeftOut, index: int, recall: Estimate) -> dict[str, Any]:
+def _of_class(left_out: LooPredictions, index: int, recall: Estimate) -> dict[str, Any]:
     precision = left_out.share(left_out.right, left_out.predicted == index)
     return {"recall": ends(recall), "precision": ends(precision)}
 
 
-def _confusion(view: ModelView, left_out: LeftOut, places: IntArray, rows: IntArray) -> dict[str, Any]:
+def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows: IntArray) -> dict[str, Any]:
     """Return the confusion matrix with the known rows of each cell.
 
     The label that is least probable where it is left out comes first: it may be a wrong one.
@@ -142,7 +141,7 @@ def _confusion(view: ModelView, left_out: LeftOut, places: IntArray, rows: IntAr
     }
 
 
-def _calibration(left_out: LeftOut) -> dict[str, Any]:
+def _calibration(left_out: LooPredictions) -> dict[str, Any]:
     confidence, bins, error = left_out.confidence, [], 0.0
     for low, high, own in confidence_bins(confidence):
         weights = left_out.weights[own]
@@ -164,7 +163,7 @@ def _calibration(left_out: LeftOut) -> dict[str, Any]:
     return {"bins": bins, "error": error / float(left_out.weights.sum())}
 
 
-def _coverage(view: ModelView, left_out: LeftOut) -> dict[str, Any]:
+def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
     """Return coverage and error rate as functions of the confidence threshold."""
     found = guarantees_of(view.promises)
     answered, notes = _answered(view, left_out)
@@ -209,7 +208,7 @@ def _points(view: ModelView) -> list[dict[str, Any]]:
     return points
 
 
-def _answered(view: ModelView, left_out: LeftOut) -> tuple[BoolArray | None, list[str]]:
+def _answered(view: ModelView, left_out: LooPredictions) -> tuple[BoolArray | None, list[str]]:
     """Return a mask of answered left-out labels and warnings; None if the settings are impossible."""
     with collected_notes() as notes:
         try:
@@ -218,14 +217,16 @@ def _answered(view: ModelView, left_out: LeftOut) -> tuple[BoolArray | None, lis
             return None, [str(error)]
 
 
-def _in_force(left_out: LeftOut, answered: BoolArray | None) -> dict[str, Any] | None:
+def _in_force(left_out: LooPredictions, answered: BoolArray | None) -> dict[str, Any] | None:
     if answered is None:
         return None
     every, wrong = left_out.share(answered), left_out.share(~left_out.right, answered)
     return {"coverage": every.value, "error": wrong.value, "low": wrong.low, "high": wrong.high}
 
 
-def _promise(view: ModelView, left_out: LeftOut, answered: BoolArray | None, notes: list[str]) -> dict[str, Any] | None:
+def _promise(
+    view: ModelView, left_out: LooPredictions, answered: BoolArray | None, notes: list[str]
+) -> dict[str, Any] | None:
     """Return the guarantee of the `max_error` in force, or the reason why there is none; None without one."""
     levels, classes = view.max_error, view.classes.tolist()
     if levels is None:
@@ -255,7 +256,7 @@ def note_on(estimate: Estimate, others: Estimate) -> str | None:
     return None
 
 
-def group_quality(left_out: LeftOut, column: str, cells: Sequence[Any]) -> dict[str, Any]:
+def group_quality(left_out: LooPredictions, column: str, cells: Sequence[Any]) -> dict[str, Any]:
     """Return the accuracy in each group of a column: bands of numbers in their order, else the most labels first.
 
     `cells` are the values of the left-out labels in the column; `UNKNOWN` where the row is not known.
@@ -314,7 +315,7 @@ def _bands(numbers: FloatArray, cells: Sequence[Any]) -> tuple[list[str], list[s
     return names, bands
 
 
-def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> OverAll | None:
+def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> PopulationAccuracy | None:
     """Return the accuracy over all samples, by left-out labels; None where it cannot be estimated."""
     left_out = published.view.left_out
     if left_out is None or not len(loaded):
@@ -324,7 +325,7 @@ def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArra
     if n_open > MAX_SAMPLES:
         places = np.sort(np.random.default_rng(0).choice(places, MAX_SAMPLES, replace=False))
     confidence = published.view.predict_proba(loaded.samples.table[places]).max(axis=1) if n_open else np.zeros(0)
-    return accuracy_over_all(left_out, confidence, n_open, n_labelled)
+    return population_accuracy(left_out, confidence, n_open, n_labelled)
 
 
 def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, target: float | None) -> dict[str, Any]:
@@ -350,7 +351,7 @@ def _ends(found: Estimate | None) -> dict[str, float | None] | None:
 
 
 def _needed(
-    published: Published, over_all: OverAll | None, target: float, n_open: int
+    published: Published, over_all: PopulationAccuracy | None, target: float, n_open: int
 ) -> tuple[dict[str, Any] | None, str]:
     if published.view.left_out is None or over_all is None:
         return None, summarise(published.view).why_not

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.row_keys import row_keys
-from sslart._mapping.left_out import VARIANCE_FACTOR, LeftOut
+from sslart._art.backend import row_keys
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import summarise
 from sslart._utils.arrays import BoolArray, IntArray
@@ -72,7 +72,9 @@ def trial(
     }
 
 
-def _in_both(old: LeftOut, before: ModelView, new: LeftOut, after: ModelView) -> tuple[IntArray, IntArray]:
+def _in_both(
+    old: LooPredictions, before: ModelView, new: LooPredictions, after: ModelView
+) -> tuple[IntArray, IntArray]:
     """Return the places of the labels that both models have, in the same order: those of equal samples and classes."""
     places: dict[tuple[int, Any], list[int]] = {}
     for place, key in reversed(list(enumerate(_keys(old, before)))):
@@ -85,7 +87,7 @@ def _in_both(old: LeftOut, before: ModelView, new: LeftOut, after: ModelView) ->
     return found[:, 0], found[:, 1]
 
 
-def _keys(left_out: LeftOut, view: ModelView) -> list[tuple[int, Any]]:
+def _keys(left_out: LooPredictions, view: ModelView) -> list[tuple[int, Any]]:
     samples = row_keys(kept_samples(view)[left_out.rows]).tolist() if len(left_out.rows) else []
     return list(zip(samples, view.classes[left_out.truth].tolist(), strict=True))
 

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from sslart import __version__
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.predictions import Decisions
+from sslart._mapping.model_view import Decisions
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
 from sslart.server.api._errors import ApiError
