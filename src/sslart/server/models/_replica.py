@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from sslart._data.joining.tables import joined_tables
+from sslart._data.joining import joined_tables
 from sslart._data.samples import Table
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
