@@ -86,17 +86,6 @@ def settled(calibration: NoveltyCalibration | None, half_life: float | None) -> 
     return calibration.fading(half_life)
 
 
-def calibration_of(state: dict[str, Any], networks: list[Network]) -> NoveltyCalibration:
-    """Return the calibration in the state of an estimator."""
-    return NoveltyCalibration.from_state(state["novelty"], networks)
-
-
-def state_of(calibration: NoveltyCalibration | None, networks: list[Network], *, samples: bool) -> dict[str, Any]:
-    """Return the calibration as part of the state of an estimator, with keys of its samples or without."""
-    assert calibration is not None
-    return {"novelty": (calibration if samples else calibration.without_samples(networks)).to_state()}
-
-
 NO_CODE = np.array([UNLABELLED])
 NOT_PLAIN = object()
 
