@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from sslart._utils.validation import check_number, require, saved_array
 if TYPE_CHECKING:
     from sslart._mapping.evidence.design import DesignMatrices
 
-AnyTerm = TypeVar("AnyTerm", bound="Term")
 MAX_COEFFICIENT = 1e30  # in a file: sums of many are numbers in single precision too
 MARGIN = 1e-6  # by which rounding may lead out of the unit cube
 
@@ -37,21 +36,15 @@ class TermShape(NamedTuple):
 
 
 class Term(ABC):
-    """One summand of the scores. Samples are given on the scale of the term: see `RankScaler.blend`.
+    """One summand of the scores. Samples are given on the scale of the term: see `RankScaler.blend`."""
 
-    Attributes
-    ----------
-    kind : str
-        Its name in saved files.
-    rank_weight : float
-    """
-
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # its name in saved files
+    weights_name: ClassVar[str] = "weights"  # the field that holds its weights; their last axis are the classes
     rank_weight: float
 
-    @abstractmethod
     def to_state(self) -> dict[str, Any]:
-        """Return the term as plain values and arrays."""
+        """Return the term as plain values and arrays: the fields of the dataclass."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
 
     @classmethod
     @abstractmethod
@@ -63,13 +56,26 @@ class Term(ABC):
         """Add the term to a scorer of the backend."""
 
     @classmethod
-    @abstractmethod
     def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return terms of this class as fewer terms with the same sum."""
+        """Return terms of this class as fewer terms with the same sum: one per scale."""
+        by_scale: dict[float, Self] = {}
+        for term in terms:
+            before = by_scale.get(term.rank_weight)
+            total = term if before is None else term._weighing(before._weights + term._weights)
+            by_scale[term.rank_weight] = total
+        return list(by_scale.values())
 
-    @abstractmethod
     def mixed(self, weights: FloatArray) -> Self:
         """Return a term whose scores are those of this term times a matrix of shape (n_classes, n_classes)."""
+        own = self._weights
+        return self._weighing(multiply(own.reshape(-1, own.shape[-1]), weights).reshape(*own.shape[:-1], -1))
+
+    @property
+    def _weights(self) -> FloatArray:
+        return np.asarray(getattr(self, self.weights_name))
+
+    def _weighing(self, weights: FloatArray) -> Self:
+        return replace(self, **{self.weights_name: weights})  # type: ignore[type-var]
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray] | None:
         """Return box indices and the score each box adds inside it, (n_boxes, n_classes); None without boxes."""
@@ -93,27 +99,10 @@ def saved_places(state: dict[str, Any], name: str, n: int | None, end: int) -> I
     return places
 
 
-def sum_by_scale(terms: list[AnyTerm], attribute: str) -> list[AnyTerm]:
-    """Return one term per scale, with an attribute, such as the weights, added up."""
-    by_scale: dict[float, Any] = {}
-    for term in terms:
-        before = by_scale.get(term.rank_weight)
-        if before is not None:
-            term = replace(term, **{attribute: getattr(before, attribute) + getattr(term, attribute)})  # type: ignore[type-var]
-        by_scale[term.rank_weight] = term
-    return list(by_scale.values())
-
-
 class Basis(ABC):
     """Basis functions at the labelled samples.
 
-    Parameters
-    ----------
-    spec : BasisSpec
-    matrix : array of shape (n_labels, n_functions)
-        Φ.
-    sample_weights : array of length n_labels, or None
-        None: one each.
+    `matrix` (n_labels, n_functions): Φ; `sample_weights`: None: one each.
     """
 
     def __init__(self, spec: BasisSpec, matrix: FloatArray, sample_weights: FloatArray | None = None) -> None:
@@ -156,42 +145,21 @@ class Basis(ABC):
 
 
 class Family(ABC):
-    """A kind of basis.
+    """A kind of basis."""
 
-    Attributes
-    ----------
-    kind : str
-        Its name in `BasisSpec` and in saved files.
-    name : str
-        The family that users choose it by; several kinds may share one.
-    term : type
-        The class of its terms.
-    fits_many : bool
-        Whether it can be solved in the primal, for more labels than a Gram matrix can hold.
-    bandwidth_range : (float, float)
-        What `BasisSpec.bandwidth` may be.
-    uses_ridge : bool
-        Whether λ has a meaning for it.
-    uses_labels : bool
-        Whether its functions depend on the labels of the samples, so that leaving one out needs other functions.
-    gains_from_labels : bool
-        Whether it gains so much from further labels that a few of them cannot show it to be behind.
-    is_costly : bool
-        Whether it takes so long that it has no part where few settings are tried.
-    prior : float
-        What one of its candidates counts before any label does, against 1.
-    """
-
-    kind: ClassVar[str]
-    name: ClassVar[str]
-    term: ClassVar[type[Term]]
+    kind: ClassVar[str]  # its name in `BasisSpec` and in saved files
+    name: ClassVar[str]  # the family that users choose it by; several kinds may share one
+    term: ClassVar[type[Term]]  # the class of its terms
+    # whether it can be solved in the primal, for more labels than a Gram matrix can hold
     fits_many: ClassVar[bool] = True
-    bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)
-    uses_ridge: ClassVar[bool] = True
+    bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)  # what `BasisSpec.bandwidth` may be
+    uses_ridge: ClassVar[bool] = True  # whether λ has a meaning for it
+    # whether its functions depend on the labels of the samples, so that leaving one out needs other functions
     uses_labels: ClassVar[bool] = False
+    # whether it gains so much from further labels that a few of them cannot show it to be behind
     gains_from_labels: ClassVar[bool] = False
-    is_costly: ClassVar[bool] = False
-    prior: ClassVar[float] = 1.0
+    is_costly: ClassVar[bool] = False  # whether it takes so long that it has no part where few settings are tried
+    prior: ClassVar[float] = 1.0  # what one of its candidates counts before any label does, against 1
 
     @abstractmethod
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:

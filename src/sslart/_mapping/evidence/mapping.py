@@ -13,12 +13,12 @@ from sslart._art.backend import row_keys
 from sslart._art.network import Network
 from sslart._data.labels import UNLABELLED, ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._mapping.base import Effort, Segment
+from sslart._mapping.base import Effort, Mapping, Segment
 from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of, mixture_of
 from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoir, labels_of
 from sslart._mapping.evidence.large_scale import warn_of_usual_settings
-from sslart._mapping.evidence.readout import Around, Readout, Solution, solution_of, solution_state, without_terms
+from sslart._mapping.evidence.readout import Readout, SavedContext, Solution
 from sslart._mapping.evidence.selection import choose, choose_by_some, is_chosen_by_some, learn
 from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,
@@ -37,8 +37,6 @@ from sslart._mapping.evidence.streams import (
     StreamState,
     Updates,
     choosing_rows,
-    updates_of,
-    updates_state,
 )
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -52,222 +50,35 @@ BOXES_PER_CLASS = 2  # at least, that take part
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
 
 
-@dataclass(frozen=True, eq=False)
-class Regression(CachesValues):
-    """A ridge regression on labelled samples, with the boxes as basis functions. Immutable.
-
-    Attributes
-    ----------
-    settings : EvidenceSettings
-    network : Network or None
-        The boxes as they were at the last choice of settings; None before the first.
-    class_table : ClassTable
-    reservoir : LabelReservoir
-        The labelled samples that were kept then.
-    mixtures : tuple of Mixture
-        What leave-one-out has chosen; empty without a label.
-    chosen : Solution or None
-        The solution that the choice came with, where it is that of the boxes and labels as they are.
-    settings_by_labels : bool
-        Whether labels have chosen the settings; they cannot where classes are many and too few have two labels.
-    recent : StreamState
-        What has come since.
-    """
-
-    settings: EvidenceSettings
-    network: Network | None = None
-    class_table: ClassTable = field(default_factory=ClassTable)
-    reservoir: LabelReservoir = field(default_factory=LabelReservoir)
-    mixtures: tuple[Mixture, ...] = ()
-    chosen: Solution | None = None
-    settings_by_labels: bool = True
-    recent: StreamState = field(default_factory=StreamState)
-
-    def with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
-        """Return the regression with the settings that the labels choose; `fixed`: those that they do not."""
-        nodes = self._landmarks()
-        labelled = replace(self._labelled_set(nodes), block_of=None)
-        if is_chosen_by_some(labelled):
-            return self._with_choice_by_some(labelled, fixed, nodes, is_last)
-        solution = choose(labelled, fixed, nodes)
-        final = self._of_all(solution) if is_last else None
-        reservoir = self.reservoir.with_blocks(self._blocks_of_all(labelled.blocks))
-        return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=True)
-
-    def _with_choice_by_some(self, labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray, is_last: bool) -> Self:
-        choice = choose_by_some(labelled, fixed)
-        final = None
-        if is_last:
-            final = self._of_all(learn(replace(labelled, block_of=choice.blocks), choice.mixtures, nodes))
-        if is_last and not choice.by_labels:
-            warn_of_usual_settings(labelled.n_classes)
-        reservoir = self.reservoir.with_blocks(self._blocks_of_all(choice.blocks))
-        return replace(
-            self, mixtures=choice.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=choice.by_labels
-        )
-
-    @cached_property
-    def solution(self) -> Solution:
-        """The regression on the stored labels and the current boxes, solved on first use."""
-        if self.chosen is not None:
-            return self.chosen
-        if self.network is None:
-            raise ValueError("The model has not learnt a label yet. Let it learn labelled samples first.")
-        nodes = self._landmarks()
-        return self._of_all(learn(self._labelled_set(nodes), self.mixtures, nodes))
-
-    def _of_all(self, solution: Solution) -> Solution:
-        """Return the solution with the places of its labels among all that are kept."""
-        used = self.recent.used(self.reservoir)
-        return solution if used is None else replace(solution, rows=used[solution.rows])
-
-    def _blocks_of_all(self, blocks: IntArray) -> IntArray:
-        """Return the blocks of the labels that take part as blocks of all labels kept."""
-        used = self.recent.used(self.reservoir)
-        if used is None:
-            return blocks
-        every = np.full(len(self.reservoir), NO_BLOCK)
-        every[used] = blocks
-        return every
-
-    def _landmarks(self) -> IntArray:
-        """Return the boxes used as landmarks: boxes with labels first, then those of the largest support."""
-        assert self.network is not None
-        nodes = self.network.nodes
-        n = nodes.n_nodes
-        labels = nodes.labels
-        order = np.lexsort((np.arange(n), -nodes.support, labels == UNLABELLED))
-        if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
-            place = places_in_class(labels[order] - UNLABELLED)
-            place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
-            order = order[np.argsort(np.minimum(place, BOXES_PER_CLASS), kind="stable")]
-        return order[: max(MAX_BOXES, self._n_wanted_boxes())]
-
-    def _n_wanted_boxes(self) -> int:
-        """Return the smallest number of landmarks: two per class if possible, else one."""
-        n_classes = len(self.class_table.seen)
-        return max(min(BOXES_PER_CLASS * n_classes, MAX_BOXES), min(n_classes, MAX_BOXES_OF_CLASSES))
-
-    def _labelled_set(self, nodes: IntArray) -> LabelledSet:
-        assert self.network is not None
-        lower, upper = self.network.nodes.boxes()
-        kept, used = self.reservoir.whole(), self.recent.used(self.reservoir)
-        if used is not None:
-            kept = kept[used]
-        weights = kept.weights * self.recent.shares_of(kept.times)
-        return LabelledSet(
-            self.network.encode(kept.table),
-            self.class_table.order_of_seen()[kept.codes],
-            len(self.class_table.seen),
-            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support_of(nodes), self._n_wanted_boxes()),
-            np.array([feature.category is not None for feature in self.network.encoder.features]),
-            self.settings.seed,
-            None if (weights == 1).all() else weights,
-            kept.groups if kept.groups.any() else None,
-            self._class_weights(),
-            keys=row_keys(self.network.encoder.varying(kept.table)),
-            block_of=kept.blocks,
-            column_of=np.array([feature.column for feature in self.network.encoder.features], dtype=np.int64),
-        )
-
-    def _class_weights(self) -> FloatArray | str | None:
-        """Return the weight of each class learnt so far."""
-        given = self.settings.class_weight
-        if given is None or isinstance(given, str):
-            return given
-        learnt = self.class_table.classes[np.sort(self.class_table.sorted_codes())]
-        return np.array([given.get(label, 1.0) for label in learnt.tolist()], dtype=np.float64)
-
-    @property
-    def family_weights(self) -> dict[str, float]:
-        """The weight of each family of bases in the mixtures; they sum to one."""
-        weights = dict.fromkeys((family.name for family in FAMILIES), 0.0)
-        for mixture in self.solution.mixtures:
-            for spec in mixture.specs:
-                weights[family_of(spec).name] += mixture.weight / len(mixture.specs)
-        return {family: weight for family, weight in weights.items() if weight}
-
-    @property
-    def loo_accuracy(self) -> float:
-        """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
-        return float(np.average(self.loo_right, weights=self.solution.groups.weights))
-
-    @property
-    def loo_right(self) -> BoolArray:
-        """Mask of stored labels whose leave-one-out prediction is correct."""
-        return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
-
-    @property
-    def left_out(self) -> LooPredictions:
-        """Leave-one-out predictions of the stored labels."""
-        solution = self.solution
-        return LooPredictions(
-            self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),
-            np.sort(self.class_table.sorted_codes())[solution.classes],
-            solution.groups.weights,
-            solution.rows,
-            solution.groups.numbers,
-            solution.groups.kind,
-        )
-
-    def loo_recall(self) -> FloatArray:
-        """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
-        right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
-        recall = np.full(len(self.class_table.classes), self.loo_accuracy)
-        for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
-            own = classes == order
-            if own.any():
-                recall[index] = np.average(right[own], weights=weights[own])
-        return recall
-
-
-def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamState, n_classes: int) -> None:
-    """Raise a ValueError where the state of a mapping has less or more than its labels demand."""
-    has, is_absent = {name: value is not None for name, value in state.items()}, isinstance(labels, AbsentLabels)
-    has_labels, later = bool(len(labels)), recent.labels
-    fits = type(state["settings_by_labels"]) is bool
-    fits = fits and has_labels == bool(state["mixtures"]) == bool(n_classes) == has["solution"]
-    fits = fits and has["updates"] == (has_labels and recent.is_learnt)
-    if len(later):
-        fits = fits and has_labels and is_absent == isinstance(later, AbsentLabels) and has["settled"] >= is_absent
-    else:
-        fits = fits and not has["settled"]
-    if isinstance(labels, AbsentLabels) and isinstance(later, AbsentLabels):
-        fits = fits and (labels.numbers is None) == (later.numbers is None)
-    if not fits:
-        raise ValueError("the evidence of the model does not fit its classes")
-
-
 class Known(NamedTuple):
-    """Results that a mapping has from the start, because learning or a file has made them.
-
-    Attributes
-    ----------
-    updates : Updates or None
-    settled : Solution or None
-        Of the regression on all labels kept.
-    predicted : array of int or None
-        The class codes that were predicted for the samples last learnt.
-    """
+    """Results that a mapping has from the start, because learning or a file has made them."""
 
     updates: Updates | None = None
-    settled: Solution | None = None
-    predicted: IntArray | None = None
+    settled: Solution | None = None  # of the regression on all labels kept
+    predicted: IntArray | None = None  # the class codes that were predicted for the samples last learnt
 
 
 NOTHING_KNOWN = Known()
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceMapping(Regression):
+class EvidenceMapping(CachesValues, Mapping):
     """All boxes contribute to every prediction, and a ridge regression on the labelled samples gives their weights.
 
     Between two choices of settings the boxes that take part stay as they were, and a label is a small update of the
     weights. Immutable: every call that learns makes a new one.
     """
 
-    uses_evidence = True
-    one_to_one = False
+    settings: EvidenceSettings
+    network: Network | None = None  # the boxes as they were at the last choice of settings; None before the first
+    class_table: ClassTable = field(default_factory=ClassTable)
+    reservoir: LabelReservoir = field(default_factory=LabelReservoir)  # the labelled samples that were kept then
+    mixtures: tuple[Mixture, ...] = ()  # what leave-one-out has chosen; empty without a label
+    # the solution that the choice came with, where it is that of the boxes and labels as they are
+    chosen: Solution | None = None
+    # whether labels have chosen the settings; they cannot where classes are many and too few have two labels
+    settings_by_labels: bool = True
+    recent: StreamState = field(default_factory=StreamState)  # what has come since
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)
 
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
@@ -319,26 +130,8 @@ class EvidenceMapping(Regression):
         choose: Effort,
         is_last: bool,
         in_order: bool = True,
-    ) -> EvidenceMapping:
-        """Return the mapping after its network has learnt samples.
-
-        Parameters
-        ----------
-        network : Network
-            With the boxes as they are now.
-        class_table : ClassTable
-        table : Table
-        codes : array of length n_samples
-            Class codes, -1 where unlabelled.
-        labels : Labels
-            With the groups and weights of the samples.
-        choose : Effort
-            Whether to choose settings anew.
-        is_last : bool
-            Whether no more samples follow in this call.
-        in_order : bool
-            Whether samples come in the order of time; else all of them are as old as the last one.
-        """
+    ) -> Self:
+        """Return the mapping after its network has learnt samples."""
         known = np.flatnonzero(codes != UNLABELLED)
         recent = self.recent.followed_by(self.settings, table, codes, labels, known, in_order=in_order)
         before = None
@@ -428,10 +221,127 @@ class EvidenceMapping(Regression):
         fixed = self.settings.fixed
         if choose is Effort.QUICK:
             fixed = fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
-        mapping = mapping.with_choice(is_last, fixed)
+        mapping = mapping._with_choice(is_last, fixed)
         if in_order:
             return mapping
         return replace(mapping, recent=replace(recent, fitted=FitSelection.of(mapping.mixtures, len(reservoir))))
+
+    def _with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
+        """Return the mapping with the settings that the labels choose; `fixed`: those that they do not."""
+        nodes = self._landmarks()
+        labelled = replace(self._labelled_set(nodes), block_of=None)
+        solution: Solution | None
+        if is_chosen_by_some(labelled):
+            mixtures, blocks, by_labels = choose_by_some(labelled, fixed)
+            solution = learn(replace(labelled, block_of=blocks), mixtures, nodes) if is_last else None
+            if is_last and not by_labels:
+                warn_of_usual_settings(labelled.n_classes)
+        else:
+            solution = choose(labelled, fixed, nodes)
+            mixtures, blocks, by_labels = solution.mixtures, labelled.blocks, True
+        used = self.recent.used(self.reservoir)
+        if used is not None:  # blocks of the labels that take part as blocks of all labels kept
+            own, blocks = blocks, np.full(len(self.reservoir), NO_BLOCK)
+            blocks[used] = own
+        return replace(
+            self,
+            mixtures=mixtures,
+            chosen=self._of_all(solution) if solution is not None and is_last else None,
+            reservoir=self.reservoir.with_blocks(blocks),
+            settings_by_labels=by_labels,
+        )
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The regression on the stored labels and the current boxes, solved on first use."""
+        if self.chosen is not None:
+            return self.chosen
+        if self.network is None:
+            raise ValueError("The model has not learnt a label yet. Let it learn labelled samples first.")
+        nodes = self._landmarks()
+        return self._of_all(learn(self._labelled_set(nodes), self.mixtures, nodes))
+
+    def _of_all(self, solution: Solution) -> Solution:
+        """Return the solution with the places of its labels among all that are kept."""
+        used = self.recent.used(self.reservoir)
+        return solution if used is None else replace(solution, rows=used[solution.rows])
+
+    def _landmarks(self) -> IntArray:
+        """Return the boxes used as landmarks: boxes with labels first, then those of the largest support."""
+        assert self.network is not None
+        nodes = self.network.nodes
+        n = nodes.n_nodes
+        labels = nodes.labels
+        order = np.lexsort((np.arange(n), -nodes.support, labels == UNLABELLED))
+        if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
+            place = places_in_class(labels[order] - UNLABELLED)
+            place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
+            order = order[np.argsort(np.minimum(place, BOXES_PER_CLASS), kind="stable")]
+        return order[: max(MAX_BOXES, self._n_wanted_boxes())]
+
+    def _n_wanted_boxes(self) -> int:
+        """Return the smallest number of landmarks: two per class if possible, else one."""
+        n_classes = len(self.class_table.seen)
+        return max(min(BOXES_PER_CLASS * n_classes, MAX_BOXES), min(n_classes, MAX_BOXES_OF_CLASSES))
+
+    def _labelled_set(self, nodes: IntArray) -> LabelledSet:
+        assert self.network is not None
+        lower, upper = self.network.nodes.boxes()
+        kept, used = self.reservoir.whole(), self.recent.used(self.reservoir)
+        if used is not None:
+            kept = kept[used]
+        weights = kept.weights * self.recent.shares_of(kept.times)
+        return LabelledSet(
+            self.network.encode(kept.table),
+            self.class_table.order_of_seen()[kept.codes],
+            len(self.class_table.seen),
+            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support_of(nodes), self._n_wanted_boxes()),
+            np.array([feature.category is not None for feature in self.network.encoder.features]),
+            self.settings.seed,
+            None if (weights == 1).all() else weights,
+            kept.groups if kept.groups.any() else None,
+            self._class_weights(),
+            keys=row_keys(self.network.encoder.varying(kept.table)),
+            block_of=kept.blocks,
+            column_of=np.array([feature.column for feature in self.network.encoder.features], dtype=np.int64),
+        )
+
+    def _class_weights(self) -> FloatArray | str | None:
+        """Return the weight of each class learnt so far."""
+        given = self.settings.class_weight
+        if given is None or isinstance(given, str):
+            return given
+        learnt = self.class_table.classes[np.sort(self.class_table.sorted_codes())]
+        return np.array([given.get(label, 1.0) for label in learnt.tolist()], dtype=np.float64)
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """The weight of each family of bases in the mixtures; they sum to one."""
+        weights = dict.fromkeys((family.name for family in FAMILIES), 0.0)
+        for mixture in self.solution.mixtures:
+            for spec in mixture.specs:
+                weights[family_of(spec).name] += mixture.weight / len(mixture.specs)
+        return {family: weight for family, weight in weights.items() if weight}
+
+    @property
+    def loo_accuracy(self) -> float:
+        """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
+        return float(np.average(self.loo_right, weights=self.solution.groups.weights))
+
+    @property
+    def loo_right(self) -> BoolArray:
+        """Mask of stored labels whose leave-one-out prediction is correct."""
+        return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
+
+    def loo_recall(self) -> FloatArray:
+        """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
+        right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
+        recall = np.full(len(self.class_table.classes), self.loo_accuracy)
+        for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
+            own = classes == order
+            if own.any():
+                recall[index] = np.average(right[own], weights=weights[own])
+        return recall
 
     @cached_property
     def updates(self) -> Updates | None:
@@ -492,10 +402,18 @@ class EvidenceMapping(Regression):
     @property
     def left_out(self) -> LooPredictions:
         """Leave-one-out predictions of the stored labels."""
-        return self.settled.left_out if len(self.recent.labels) else super().left_out
+        solution = self.settled.solution
+        return LooPredictions(
+            self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),
+            np.sort(self.class_table.sorted_codes())[solution.classes],
+            solution.groups.weights,
+            solution.rows,
+            solution.groups.numbers,
+            solution.groups.kind,
+        )
 
     @cached_property
-    def settled(self) -> Regression:
+    def settled(self) -> EvidenceMapping:
         """The regression on all stored labels, with boxes and settings fixed; quality is estimated from it."""
         if not len(self.recent.labels):
             return self
@@ -574,12 +492,8 @@ class EvidenceMapping(Regression):
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
         """Return the state to save: plain values and arrays.
 
-        Parameters
-        ----------
-        samples : bool
-            Whether labelled samples are part of it.
-        promises : bool
-            Whether predictions depend on what the other labels alone predict for each label, which then is part of it.
+        `samples`: whether labelled samples are part of it; `promises`: whether predictions depend on what the other
+        labels alone predict for each label, which then is part of it.
         """
         if not samples and self.without_samples() is not self:
             return self.without_samples().to_state()
@@ -591,9 +505,9 @@ class EvidenceMapping(Regression):
             "mixtures": [one.to_state() for one in self.mixtures],
             "settings_by_labels": self.settings_by_labels,
             "recent": self.recent.to_state(),
-            "solution": solution_state(self.solution, self.mixtures) if len(self.reservoir) else None,
-            "updates": None if updates is None else updates_state(updates),
-            "settled": solution_state(without_terms(self.settled.solution), self.mixtures) if has_settled else None,
+            "solution": self.solution.to_state(self.mixtures) if len(self.reservoir) else None,
+            "updates": None if updates is None else updates.to_state(),
+            "settled": self.settled.solution.without_terms().to_state(self.mixtures) if has_settled else None,
             **({"network": self.network.to_state()} if self.network is not None and self.recent.has_come else {}),
         }
 
@@ -617,12 +531,29 @@ class EvidenceMapping(Regression):
         mapping = cls(settings, own, class_table, reservoir, mixtures, None, by_labels, recent)
         if not has_labels:
             return mapping
-        around = Around(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
-        solution = solution_of(state["solution"], around)
+        context = SavedContext(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
+        solution = Solution.from_state(state["solution"], context)
         updates = settled = None
         if state["updates"] is not None:
-            updates = updates_of(state["updates"], solution, settings, around)
+            updates = Updates.from_state(state["updates"], solution, settings)
             require(updates.time <= recent.n_samples, "the updates")
         if state["settled"] is not None:
-            settled = solution_of(state["settled"], around._replace(labels=mapping.all_labels()))
+            settled = Solution.from_state(state["settled"], context._replace(labels=mapping.all_labels()))
         return replace(mapping, chosen=solution, known=Known(updates, settled))
+
+
+def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamState, n_classes: int) -> None:
+    """Raise a ValueError where the state of a mapping has less or more than its labels demand."""
+    has, is_absent = {name: value is not None for name, value in state.items()}, isinstance(labels, AbsentLabels)
+    has_labels, later = bool(len(labels)), recent.labels
+    fits = type(state["settings_by_labels"]) is bool
+    fits = fits and has_labels == bool(state["mixtures"]) == bool(n_classes) == has["solution"]
+    fits = fits and has["updates"] == (has_labels and recent.is_learnt)
+    if len(later):
+        fits = fits and has_labels and is_absent == isinstance(later, AbsentLabels) and has["settled"] >= is_absent
+    else:
+        fits = fits and not has["settled"]
+    if isinstance(labels, AbsentLabels) and isinstance(later, AbsentLabels):
+        fits = fits and (labels.numbers is None) == (later.numbers is None)
+    if not fits:
+        raise ValueError("the evidence of the model does not fit its classes")

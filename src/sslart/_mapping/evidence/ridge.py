@@ -24,39 +24,25 @@ ROWS_AT_ONCE = 2048  # labels whose functions are computed together
 
 @dataclass(frozen=True)
 class Fit:
-    """One solution of the dual.
+    """One solution of the dual."""
 
-    Attributes
-    ----------
-    ridge : float
-        λ.
-    coefficients : array of shape (n_labels, n_classes)
-        c = (G + λW⁻¹)⁻¹ Y, where W has the weights of the samples on its diagonal.
-    left_out : array of shape (n_labels, n_classes)
-        What is predicted for each sample by the others alone: Y − c_i / (G + λW⁻¹)⁻¹_ii. Of a group of samples that are
-        left out together, Y − [(G + λW⁻¹)⁻¹_gg]⁻¹ c_g.
-    without : array of shape (n_blocks, n_labels, n_classes), or None
-        The same without each block of samples too, without meaning for the samples of the block itself; None where it
-        was not wanted.
-    """
-
-    ridge: float
+    ridge: float  # λ
+    # (n_labels, n_classes): c = (G + λW⁻¹)⁻¹ Y, where W has the weights of the samples on its diagonal
     coefficients: FloatArray
+    # (n_labels, n_classes): what is predicted for each sample by the others alone: Y − c_i / (G + λW⁻¹)⁻¹_ii. Of a
+    # group of samples that are left out together, Y − [(G + λW⁻¹)⁻¹_gg]⁻¹ c_g
     left_out: FloatArray
+    # (n_blocks, n_labels, n_classes): the same without each block of samples too, without meaning for the samples of
+    # the block itself; None where it was not wanted
     without: FloatArray | None = None
 
 
 class DualRidge:
     """The regression on one Gram matrix, which is used up.
 
-    Parameters
-    ----------
-    gram : array of shape (n_labels, n_labels)
-    targets : array of shape (n_labels, n_classes)
-    weights : array of length n_labels, or None
-        How much each sample counts in the sum of squared errors; None: one each.
-    groups : sequence of arrays of shape (n_groups, size)
-        Samples that are left out together, an array for each size above one.
+    `gram` (n_labels, n_labels); `targets` (n_labels, n_classes); `weights`: how much each sample counts in the sum of
+    squared errors; None: one each; `groups` (n_groups, size): samples that are left out together, an array for each
+    size above one.
     """
 
     def __init__(
@@ -178,13 +164,7 @@ class PrimalRidge:
 
     Memory grows with labels × functions and functions × classes, but never with labels × classes.
 
-    Parameters
-    ----------
-    bases : sequence of Basis
-    labelled : LabelledSet
-    ridge : float
-    rows : array of int or None
-        The labels to learn from; None: all.
+    `rows`: the labels to learn from; None: all.
     """
 
     def __init__(
@@ -224,10 +204,10 @@ class PrimalRidge:
         matrix = self._functions(rows)
         return matrix if self._root is None else matrix * self._root[rows, None]
 
-    def terms(self, share: float) -> tuple[FloatArray, list[Term]]:
-        """Return the bias and the terms, times a share."""
+    def terms(self, share: float) -> tuple[list[Term], FloatArray]:
+        """Return the terms and the bias, times a share."""
         bias, *parts = np.split(share * self.weights, self._ends)
-        return bias[0], [term for basis, own in zip(self._bases, parts, strict=True) for term in basis.terms(own)]
+        return [term for basis, own in zip(self._bases, parts, strict=True) for term in basis.terms(own)], bias[0]
 
     def left_out(self, rows: IntArray, groups: LabelGroups) -> FloatArray:
         """Return leave-group-out predictions of some labels, shape (n_rows, n_classes).
