@@ -178,7 +178,7 @@ mutants:
 	$(PYTHON) -m venv $(VENV)-mutants
 	$(VENV)-mutants/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(VENV)-mutants/bin/python -m pip install --quiet -C build-dir=build/mutants . --group test --group mutants
-	cd benchmarks && ../$(VENV)-mutants/bin/python -W ignore mutants.py
+	cd benchmarks && ../$(VENV)-mutants/bin/python -W ignore mutation.py
 
 # kernel against reference on adversarial data: 20,000 configurations, or as many as 15 minutes allow
 fuzz: $(VENV)/tools

@@ -205,7 +205,7 @@ def page(n: int | None, results: Path) -> str:
     survivors = "\n".join(f"- `{one.file}`, line {one.line}: {one.operator}" for one in sorted(alive)) or "None."
     return (
         "# Mutants of the core\n\nWritten by `make mutants`. Cosmic Ray changes one operator, number or condition at a "
-        "time; the tests named in `benchmarks/mutants.py` must then fail. Mutants are drawn by a seed.\n\n"
+        "time; the tests named in `benchmarks/mutation.py` must then fail. Mutants are drawn by a seed.\n\n"
         "| part | files | mutants | tried | killed, % |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n\n"
         f"Together {n_killed} of {n_tried}: {100 * n_killed / max(n_tried, 1):.0f} % (target: at least {TARGET:.0f}).\n"
         f"\n## Survivors\n\n{survivors}\n"
