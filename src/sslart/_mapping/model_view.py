@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 CLOSE = 1e-9  # of scores: probabilities that differ by more than rounding have scores that differ by more
 
 
+def clear_winner(scores: FloatArray) -> int | None:
+    """Return the index of the highest of the scores of one sample; None where another is as high but for rounding."""
+    own = scores[0].tolist()
+    best = max(own)
+    return own.index(best) if sum(score > best - CLOSE for score in own) == 1 else None
+
+
 @dataclass(frozen=True, eq=False)
 class MemberView:
     """One network: the only one of a single model, or a member of an ensemble."""
@@ -177,9 +184,7 @@ class MemberView:
 
         It is the most probable class, at less cost than the probabilities.
         """
-        scores = self.scores(coded)[0].tolist()
-        best = max(scores)
-        return scores.index(best) if sum(score > best - CLOSE for score in scores) == 1 else None
+        return clear_winner(self.scores(coded))
 
     def evidence_proba(self, coded: FloatArray) -> FloatArray:
         """Return the probability of each class by evidence mapping; 0 for classes not learnt yet."""

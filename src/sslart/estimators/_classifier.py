@@ -32,7 +32,8 @@ from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.validation import check_flag, check_number
 from sslart.estimators._base import RawSamplesEstimator
 from sslart.estimators._fitted import Checked, FittedModel, available, turn_of
-from sslart.estimators._parameters import EVIDENCE
+from sslart.estimators._learning import winner_of_row
+from sslart.estimators._parameters import EVIDENCE, values_of
 
 if TYPE_CHECKING:
     from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
@@ -183,7 +184,12 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         array of shape (n_samples,)
             Classes. Where the model abstains: -1 for integer classes, None for others.
         """
-        view = self.__sslart_view__()
+        model, given = self._fitted(), values_of(type(self), True)(self)
+        if all(one is None for one in given[:-1]):  # the last is the class of the estimator
+            winner = winner_of_row(model, X)
+            if winner is not None:
+                return model.class_table.classes[winner : winner + 1].copy()
+        view = self._view(model)
         return view.labels_of(view.predict(view.read(X)).indices)
 
     def predict_proba(self, X: Any) -> FloatArray:

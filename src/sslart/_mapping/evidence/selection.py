@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.algebra import multiply
-from sslart._mapping.evidence.basis import Basis
+from sslart._mapping.evidence.basis import Basis, DualRidge, Fit
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, TreeFamily, family_of
 from sslart._mapping.evidence.large_scale import (
@@ -22,7 +22,6 @@ from sslart._mapping.evidence.large_scale import (
     sample_of_classes,
 )
 from sslart._mapping.evidence.readout import Solution, SolutionBuilder
-from sslart._mapping.evidence.ridge import DualRidge, Fit
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
