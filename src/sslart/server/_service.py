@@ -17,8 +17,8 @@ from sslart._utils.optional import optional
 from sslart.server._logging import start_logging
 from sslart.server._memory import given_back
 from sslart.server._protocol import BoundedProtocol
-from sslart.server.api._access import Access
 from sslart.server.api._app import LOOPBACK, create_app
+from sslart.server.api._middleware import Access
 from sslart.server.models._registry import Registry
 from sslart.server.models._settings import Limits
 from sslart.server.store import Store
