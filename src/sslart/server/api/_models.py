@@ -62,15 +62,14 @@ from sslart.server.api._schemas import (
 )
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._settings import Learning, ModelSettings, Name
-from sslart.server.models._stored_rows import MAX_DIGITS, Before, sample_of
+from sslart.server.models._stored_rows import MAX_DIGITS, RowsBefore, sample_of
 from sslart.server.models._transactions import Key, NoSuchModelError, learnt_with
 from sslart.server.store._files import remove_unused
-from sslart.server.store._journal import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
+from sslart.server.store._journal import CANCELLED, DONE, FAILED, LAST, WAITING, JobRow, job, jobs
 from sslart.server.store._labels import history
 from sslart.server.studies._examples import ANSWER, EXAMPLES, LABEL, Example, described, example_frame
 from sslart.server.studies._exports import card_html, labels_csv, script_zip, training_history
 from sslart.server.studies._rules import rules_of
-from sslart.server.studies._samples import LAST
 
 ROWS_IN_REPORT = 2000
 Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
@@ -452,8 +451,8 @@ def _as_report(study: Study) -> bytes:
         return path.read_bytes()
 
 
-def _before(study: Study) -> Before:
-    return Before(study.model.id, study.published.sequence + 1, study.model.n_rows)
+def _before(study: Study) -> RowsBefore:
+    return RowsBefore(study.model.id, study.published.sequence + 1, study.model.n_rows)
 
 
 def _rules(study: Study) -> Any:
@@ -467,7 +466,7 @@ def _as_sql(study: Study) -> bytes:
 
 
 def _labels(study: Study) -> bytes:
-    before, limits = Before(study.model.id, LAST, study.model.n_rows), study.context.registry.limits
+    before, limits = RowsBefore(study.model.id, LAST, study.model.n_rows), study.context.registry.limits
     return labels_csv(study.context.reader, before, study.published, limits.keep_rows).encode()
 
 

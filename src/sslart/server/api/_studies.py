@@ -34,15 +34,14 @@ from sslart.server.api._endpoint import (
 from sslart.server.api._samples import RowNumber, ShareWithInterval
 from sslart.server.api._schemas import Cell, Cells, Closed, Drift, GivenLabel, Label, Number, OfModel, listing
 from sslart.server.models._settings import Name
-from sslart.server.models._stored_rows import Before, rows_in, within_limits
+from sslart.server.models._stored_rows import RowsBefore, rows_in, within_limits
 from sslart.server.models._transactions import ConflictError, Key
-from sslart.server.store._journal import last_fit, n_rows_before
+from sslart.server.store._journal import LAST, last_fit, n_rows_before
 from sslart.server.studies._boxes import nearest_boxes
 from sslart.server.studies._boxes import similar as similar_to
 from sslart.server.studies._columns import columns_of
 from sslart.server.studies._drift import watch as watch_of
 from sslart.server.studies._rules import dependence as dependence_of
-from sslart.server.studies._samples import LAST
 from sslart.server.studies._search import condition_of, covered, suggested
 from sslart.server.studies._trust import NOT_FOUND, UNKNOWN, group_quality, kept_samples, places_of
 from sslart.server.studies._trust import trust as trust_of
@@ -456,7 +455,7 @@ router = APIRouter(tags=["studies"])
 @endpoint(router, "GET /v1/models/{name}/columns", Columns, long=True)
 def columns(context: ContextOf, model: ModelOf) -> dict[str, Any]:
     """Return the interpretation of each column of the rows, even during a fit or after a failed one."""
-    before, keep_rows = Before(model.id, LAST, model.n_rows), context.registry.limits.keep_rows
+    before, keep_rows = RowsBefore(model.id, LAST, model.n_rows), context.registry.limits.keep_rows
     return {
         "model": model.name,
         **columns_of(context.reader, before, model.settings, keep_rows, model.published),
@@ -560,7 +559,7 @@ async def trial(study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
         labels = registry.classes(model, [one.label for one in body.labels])
         rows = registry.rows(model, [one.row for one in body.labels])
         changed = {row.row: label for row, label in zip(rows, labels, strict=True) if label != row.label}
-        before = Before(model.id, LAST, model.n_rows)
+        before = RowsBefore(model.id, LAST, model.n_rows)
         fits = Fits(context.reader, before, published.settings, registry.limits.keep_rows)
         is_fitted = published.sequence == model.accepted == last_fit(context.reader, model.id, published.sequence)
         with stopped_by(flag):
